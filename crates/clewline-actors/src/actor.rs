@@ -135,8 +135,8 @@ pub struct Context<M> {
     children: u32,
     outputs: Vec<Output<M>>,
     // What `choose` is to answer, and among how many there was a choice each time.
-    answers: Vec<u32>,
-    choices: Vec<u32>,
+    scripted_choices: Vec<u32>,
+    choice_counts: Vec<u32>,
 }
 
 /// One thing an actor did.
@@ -155,8 +155,8 @@ pub enum Output<M> {
 impl<M: Message> Context<M> {
     /// What `me` is handed, who created `children` others before. `choose` answers `answers`, and 0 from then on.
     #[must_use]
-    pub fn new(me: ActorId, children: u32, answers: Vec<u32>) -> Self {
-        Context { me, children, outputs: Vec::new(), answers, choices: Vec::new() }
+    pub fn new(me: ActorId, children: u32, scripted_choices: Vec<u32>) -> Self {
+        Context { me, children, outputs: Vec::new(), scripted_choices, choice_counts: Vec::new() }
     }
 
     /// Who is reacting.
@@ -200,15 +200,15 @@ impl<M: Message> Context<M> {
     /// If `n` is 0.
     pub fn choose(&mut self, n: u32) -> u32 {
         assert!(0 < n, "there is nothing to choose from");
-        let at = self.choices.len();
-        self.choices.push(n);
-        self.answers.get(at).copied().unwrap_or(0)
+        let at = self.choice_counts.len();
+        self.choice_counts.push(n);
+        self.scripted_choices.get(at).copied().unwrap_or(0)
     }
 
     /// What was done, how many others the actor has created by now, and among how many `choose` chose each time.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Output<M>>, u32, Vec<u32>) {
-        (self.outputs, self.children, self.choices)
+        (self.outputs, self.children, self.choice_counts)
     }
 }
 

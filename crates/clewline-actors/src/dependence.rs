@@ -11,7 +11,7 @@ use std::fmt;
 use crate::{
     actor::ActorId,
     engine::Engine,
-    execution::{Execution, Happened, Kind},
+    execution::{ExecutedStep, Execution, StepKind},
     faults::Mailbox,
     histories::HistoryEvent,
     world::{Delivery, Rules},
@@ -21,7 +21,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// What kind of step it is.
-    pub kind: Kind,
+    pub kind: StepKind,
     /// Who sent what is received.
     pub from: ActorId,
     /// Who received it.
@@ -35,7 +35,7 @@ pub struct Footprint {
     // Sets of those who called, were told something, and were sent something. Two may share a bit: then more is dependent than
     // need be.
     callers: u64,
-    told: u64,
+    notified: u64,
     receivers: u64,
 }
 
@@ -46,10 +46,10 @@ fn bit(actor: ActorId) -> u64 {
 impl Footprint {
     /// The footprint of a step that was made.
     #[must_use]
-    pub fn of(happened: &Happened, engine: &Engine) -> Self {
+    pub fn of(happened: &ExecutedStep, engine: &Engine) -> Self {
         let receive = &happened.receive;
         let receivers = happened.sends.iter().map(|it| bit(engine.envelope(*it).to));
-        let copy = if receive.kind == Kind::Duplicate { bit(receive.to) } else { 0 };
+        let copy = if receive.kind == StepKind::Duplicate { bit(receive.to) } else { 0 };
         let mut footprint = Footprint {
             kind: receive.kind,
             from: receive.from,
@@ -58,7 +58,7 @@ impl Footprint {
             calls: 0,
             returns: 0,
             callers: 0,
-            told: happened.notified.iter().fold(0, |set, it| set | bit(*it)),
+            notified: happened.notified.iter().fold(0, |set, it| set | bit(*it)),
             receivers: receivers.fold(copy, |set, it| set | it),
         };
         for event in &happened.history {
@@ -79,14 +79,19 @@ impl Footprint {
     ///
     /// If there was none.
     #[must_use]
-    pub fn of_last(walk: &Execution) -> Self {
-        Footprint::of(walk.events().last().expect("a step was made"), walk.engine())
+    pub fn of_last(execution: &Execution) -> Self {
+        Footprint::of(execution.events().last().expect("a step was made"), execution.engine())
     }
 
     fn has_place(&self) -> bool {
         match self.kind {
-            Kind::Message | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => true,
-            Kind::Begin | Kind::Cut | Kind::Heal => false,
+            StepKind::Message
+            | StepKind::Timer
+            | StepKind::Lose
+            | StepKind::Duplicate
+            | StepKind::Crash
+            | StepKind::Restart => true,
+            StepKind::Begin | StepKind::Cut | StepKind::Heal => false,
         }
     }
 
@@ -95,44 +100,47 @@ impl Footprint {
     }
 
     // Whether one may keep the other from happening or change what it meets, other than by the state of an actor.
-    fn meets(&self, other: &Footprint, rules: &Rules) -> bool {
+    fn interferes(&self, other: &Footprint, rules: &Rules) -> bool {
         let is_overtaken = self.receivers & other.receivers != 0;
         let is_fifo = match rules.delivery {
             Delivery::Unordered => false,
             // What one actor sends, it sends one after the other: only a copy comes in between.
-            Delivery::FifoPerChannel => self.kind == Kind::Duplicate || other.kind == Kind::Duplicate,
+            Delivery::FifoPerChannel => self.kind == StepKind::Duplicate || other.kind == StepKind::Duplicate,
             Delivery::FifoPerReceiver => true,
         };
-        (is_fifo && is_overtaken) || self.strikes(other, rules) || other.strikes(self, rules)
+        (is_fifo && is_overtaken) || self.disables(other, rules) || other.disables(self, rules)
     }
 
-    fn strikes(&self, other: &Footprint, rules: &Rules) -> bool {
+    fn disables(&self, other: &Footprint, rules: &Rules) -> bool {
         // There is one budget for all of a kind.
         let is_rival = self.kind == other.kind;
         match self.kind {
-            Kind::Begin => true,
-            Kind::Lose | Kind::Duplicate => is_rival,
-            Kind::Crash => {
+            StepKind::Begin => true,
+            StepKind::Lose | StepKind::Duplicate => is_rival,
+            StepKind::Crash => {
                 is_rival || (rules.faults.mailbox == Mailbox::Lost && other.receivers & bit(self.to) != 0)
             }
-            Kind::Cut | Kind::Heal => match other.kind {
-                Kind::Cut | Kind::Heal => true,
-                Kind::Message => !other.from.is_client() && !other.to.is_client(),
-                Kind::Begin | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => {
-                    false
-                }
+            StepKind::Cut | StepKind::Heal => match other.kind {
+                StepKind::Cut | StepKind::Heal => true,
+                StepKind::Message => !other.from.is_client() && !other.to.is_client(),
+                StepKind::Begin
+                | StepKind::Timer
+                | StepKind::Lose
+                | StepKind::Duplicate
+                | StepKind::Crash
+                | StepKind::Restart => false,
             },
-            Kind::Message | Kind::Timer | Kind::Restart => false,
+            StepKind::Message | StepKind::Timer | StepKind::Restart => false,
         }
     }
 
     // Whether clients can see which came first.
-    fn is_seen_with(&self, other: &Footprint) -> bool {
+    fn is_ordered_for_clients(&self, other: &Footprint) -> bool {
         let is_one = |set: u64| set.is_power_of_two();
         let precedes =
             |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
         // Of two answers to one client the first counts, and only after it called.
-        let is_told = self.told & (other.told | other.callers) | other.told & self.callers != 0;
+        let is_told = self.notified & (other.notified | other.callers) | other.notified & self.callers != 0;
         is_told || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
     }
 }
@@ -149,7 +157,7 @@ pub struct SameReceiver;
 
 impl Dependence for SameReceiver {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        one.is_at_same_place(other) || one.meets(other, rules)
+        one.is_at_same_place(other) || one.interferes(other, rules)
     }
 }
 
@@ -159,7 +167,7 @@ pub struct HistoryAware;
 
 impl Dependence for HistoryAware {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        SameReceiver.is_dependent(one, other, rules) || one.is_seen_with(other)
+        SameReceiver.is_dependent(one, other, rules) || one.is_ordered_for_clients(other)
     }
 }
 
@@ -170,12 +178,14 @@ pub struct Keyed;
 
 impl Dependence for Keyed {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        let is_reaction = |it: &Footprint| matches!(it.kind, Kind::Message | Kind::Timer);
+        let is_reaction = |it: &Footprint| matches!(it.kind, StepKind::Message | StepKind::Timer);
         // Where order is kept, someone may notice who sent first.
         let is_apart = is_reaction(one)
             && is_reaction(other)
             && (rules.delivery == Delivery::Unordered || one.receivers & other.receivers == 0)
             && one.key.zip(other.key).is_some_and(|(one, other)| one != other);
-        (one.is_at_same_place(other) && !is_apart) || one.meets(other, rules) || one.is_seen_with(other)
+        (one.is_at_same_place(other) && !is_apart)
+            || one.interferes(other, rules)
+            || one.is_ordered_for_clients(other)
     }
 }

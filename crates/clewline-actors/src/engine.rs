@@ -8,7 +8,7 @@
 //!
 //! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
 
-mod failing;
+mod fault_actions;
 
 use std::{
     fmt,
@@ -22,9 +22,9 @@ use crate::{
     faults::is_apart,
     harness::Clients,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Numbers,
-        Start, mix,
+    interned::{
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel,
+        LocalId, Start, mix,
     },
     world::{Action, Delivery, Ignored, Rules, World},
 };
@@ -32,7 +32,7 @@ use crate::{
 /// What everyone who explores one system shares.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) numbers: Arc<Mutex<dyn Numbers>>,
+    pub(crate) numbers: Arc<Mutex<dyn InternedModel>>,
     pub(crate) histories: Arc<Mutex<Histories>>,
 }
 
@@ -46,7 +46,7 @@ pub struct Engine {
     pub(crate) rules: Rules,
     pub(crate) clients: Clients,
     // For each operation, those of the same client.
-    pub(crate) mates: Vec<u64>,
+    pub(crate) same_client: Vec<u64>,
     pub(crate) requests: Vec<EnvelopeId>,
     pub(crate) roots: usize,
     // What may come of starting all actors: who is there, and what they did.
@@ -54,7 +54,7 @@ pub struct Engine {
     // Copies of what is shared, as far as it was needed here.
     pub(crate) envelopes: Vec<Envelope>,
     // What is looked at in every step, close together.
-    pub(crate) hot: Vec<Hot>,
+    pub(crate) hot: Vec<EnvelopeHotFields>,
     pub(crate) local_hashes: Vec<Fingerprint>,
     pub(crate) summaries: Vec<Summary>,
     // What each history adds to a fingerprint.
@@ -63,8 +63,8 @@ pub struct Engine {
     // Where the outcomes of a reaction are, by state and input in one word.
     pub(crate) reactions: FxHashMap<u64, (u32, u32)>,
     // Those that were looked up lately, each at a place of its own: the same states and inputs come again and again.
-    pub(crate) recent: Vec<(u64, (u32, u32))>,
-    pub(crate) outcomes: Vec<Reacted>,
+    pub(crate) recent_reactions: Vec<(u64, (u32, u32))>,
+    pub(crate) outcomes: Vec<ReactionOutcome>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) steps: FxHashMap<(HistoryId, u32), HistoryId>,
     pub(crate) plan: Plan,
@@ -74,7 +74,7 @@ pub struct Engine {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Hot {
+pub(crate) struct EnvelopeHotFields {
     pub(crate) hash: Fingerprint,
     pub(crate) lane: u32,
     pub(crate) slot: u32,
@@ -87,7 +87,7 @@ pub(crate) struct Hot {
 
 // One thing that comes of a reaction.
 #[derive(Clone, Copy)]
-pub(crate) struct Reacted {
+pub(crate) struct ReactionOutcome {
     pub(crate) local: LocalId,
     // Where the effects are.
     pub(crate) first: u32,
@@ -95,20 +95,20 @@ pub(crate) struct Reacted {
     // Whether the actor and what is in flight are all that changes, and order means nothing.
     pub(crate) is_plain: bool,
     // Whether the actor stays as it is, and does nothing.
-    pub(crate) is_nothing: bool,
+    pub(crate) has_no_effect: bool,
     // By how much the actor and what it sends change the fingerprint.
     pub(crate) change: Fingerprint,
 }
 
 // A delivery, and what comes of it.
-pub(crate) struct Delivered {
+pub(crate) struct PlannedDelivery {
     pub(crate) fingerprint: Fingerprint,
     at: u16,
     outcome: u16,
     plain: Option<(u32, u32)>,
 }
 
-impl Delivered {
+impl PlannedDelivery {
     pub(crate) fn action(&self) -> Action {
         Action::Deliver { at: self.at, outcome: self.outcome }
     }
@@ -130,14 +130,14 @@ pub(crate) struct Plan {
     pub(crate) created: Vec<(u32, LocalId)>,
     pub(crate) events: Vec<HistoryEvent>,
     // The clients that were told something, whether or not it returned anything to them.
-    pub(crate) told: Vec<ActorId>,
+    pub(crate) notified: Vec<ActorId>,
 }
 
 // How many reactions are kept at hand; a power of two.
-pub(crate) const RECENT: usize = 1 << 13;
+pub(crate) const RECENT_REACTIONS: usize = 1 << 13;
 
 // Starts all actors, twice.
-fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<BadHandler>) {
+fn start(numbers: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
     let (starts, again) = match (numbers.start(), numbers.start()) {
         (Ok(starts), Ok(again)) => (starts, again),
         (Err(bad), _) | (_, Err(bad)) => return (Vec::new(), Some(bad)),
@@ -157,7 +157,7 @@ impl Plan {
         self.cancelled.clear();
         self.created.clear();
         self.events.clear();
-        self.told.clear();
+        self.notified.clear();
         self.is_built = false;
         self.plain = None;
         self.history = world.history;
@@ -185,7 +185,7 @@ impl Engine {
             shared,
             rules,
             clients,
-            mates,
+            same_client: mates,
             requests,
             roots,
             starts,
@@ -196,7 +196,7 @@ impl Engine {
             history_hashes: Vec::new(),
             slots: Vec::new(),
             reactions: FxHashMap::default(),
-            recent: vec![(u64::MAX, (0, 0)); RECENT],
+            recent_reactions: vec![(u64::MAX, (0, 0)); RECENT_REACTIONS],
             outcomes: Vec::new(),
             effects: Vec::new(),
             steps: FxHashMap::default(),
@@ -211,14 +211,14 @@ impl Engine {
 
     /// Another engine for the same system, that remembers nothing yet.
     #[must_use]
-    pub fn another(&self) -> Engine {
-        let owners: Vec<u32> = self.mates.iter().map(|it| it.trailing_zeros()).collect();
+    pub fn fork(&self) -> Engine {
+        let owners: Vec<u32> = self.same_client.iter().map(|it| it.trailing_zeros()).collect();
         Engine::new(self.shared.clone(), self.rules, self.clients, &owners, self.roots)
     }
 
     /// The world before anything happened: the only thing that can happen is that actors start.
     #[must_use]
-    pub fn void(&self) -> World {
+    pub fn unstarted_world(&self) -> World {
         World { fingerprint: 1, ..World::default() }
     }
 
@@ -237,7 +237,7 @@ impl Engine {
     /// How many operations the scenario has.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.mates.len()
+        self.same_client.len()
     }
 
     /// What is known about an envelope.
@@ -285,19 +285,19 @@ impl Engine {
     /// Whether the property at that place is true in `world`, whose actors have started.
     #[must_use]
     pub fn holds(&self, world: &World, property: usize) -> bool {
-        lock(&self.shared.numbers).holds(property, &world.locals, &world.flying, world.down)
+        lock(&self.shared.numbers).holds(property, &world.locals, &world.in_flight, world.down)
     }
 
     /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
-    pub(crate) fn weight(&self, world: &World, action: Action) -> u32 {
+    pub(crate) fn multiplicity(&self, world: &World, action: Action) -> u32 {
         match action {
             Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at } => {
-                let id = world.flying[at as usize];
+                let id = world.in_flight[at as usize];
                 let is_first = matches!(action, Action::Deliver { .. });
                 if is_first && self.rules.delivery != Delivery::Unordered {
                     return 1;
                 }
-                world.flying[at as usize..].iter().take_while(|it| **it == id).count() as u32
+                world.in_flight[at as usize..].iter().take_while(|it| **it == id).count() as u32
             }
             Action::Begin { .. }
             | Action::Crash { .. }
@@ -314,17 +314,17 @@ impl Engine {
         self.copy_histories(&lock(&shared.histories));
     }
 
-    pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
+    pub(crate) fn copy_numbers(&mut self, numbers: &dyn InternedModel) {
         let new = &numbers.envelopes()[self.envelopes.len()..];
         self.envelopes.extend_from_slice(new);
         let is_tight = self.clients == Clients::Tight;
-        self.hot.extend(new.iter().map(|it| Hot {
-            is_plain: !(it.to.is_client() || it.asks != 0 && is_tight),
+        self.hot.extend(new.iter().map(|it| EnvelopeHotFields {
+            is_plain: !(it.to.is_client() || it.request_of != 0 && is_tight),
             hash: it.hash,
             lane: it.lane,
             slot: it.slot,
             is_to_client: it.to.is_client(),
-            is_request: it.asks != 0,
+            is_request: it.request_of != 0,
             is_timer: it.is_timer,
         }));
         self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
@@ -346,41 +346,41 @@ impl Engine {
         }
         let mut next = 0;
         while let Some(at) = self.next_delivery(world, next) {
-            let ways = self.ways_to_deliver(world, world.flying[at]);
+            let ways = self.delivery_outcomes(world, world.in_flight[at]);
             actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
             next = at + 1;
         }
-        self.faults(world, actions);
+        self.push_fault_actions(world, actions);
     }
 
     /// Plans every delivery in `world` that is not to be left out.
-    pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<Delivered>) {
+    pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<PlannedDelivery>) {
         let mut next = 0;
         while let Some(at) = self.next_delivery(world, next) {
             next = at + 1;
-            let hot = self.hot[world.flying[at].0 as usize];
+            let hot = self.hot[world.in_flight[at].0 as usize];
             if !hot.is_plain {
-                self.plan_every_way(world, at, all);
+                self.plan_every_outcome(world, at, all);
                 continue;
             }
-            let input = Input::Envelope(world.flying[at]);
+            let input = Input::Envelope(world.in_flight[at]);
             let (start, end) = self.reaction(world.locals[hot.slot as usize], input);
             for (outcome, which) in (start..end).enumerate() {
                 let reacted = &self.outcomes[which as usize];
                 if !reacted.is_plain {
-                    self.plan_every_way(world, at, all);
+                    self.plan_every_outcome(world, at, all);
                     break;
                 }
                 if !self.is_left_out(reacted, hot) {
                     let fingerprint = world.fingerprint.wrapping_add(reacted.change).wrapping_sub(hot.hash);
                     let plain = Some((which, hot.slot));
-                    all.push(Delivered { fingerprint, at: at as u16, outcome: outcome as u16, plain });
+                    all.push(PlannedDelivery { fingerprint, at: at as u16, outcome: outcome as u16, plain });
                 }
             }
         }
     }
 
-    fn plan_every_way(&mut self, world: &World, at: usize, all: &mut Vec<Delivered>) {
+    fn plan_every_outcome(&mut self, world: &World, at: usize, all: &mut Vec<PlannedDelivery>) {
         let (mut outcome, mut ways) = (0, 1);
         // Those that are plain come first, perhaps, and were planned.
         all.truncate(all.iter().rposition(|it| usize::from(it.at) != at).map_or(0, |it| it + 1));
@@ -389,22 +389,22 @@ impl Engine {
             (fingerprint, ways) = self.plan_delivery(world, at, outcome);
             if let Some(fingerprint) = fingerprint {
                 let plain = self.plan.plain.zip(self.plan.local.map(|it| it.0));
-                all.push(Delivered { fingerprint, at: at as u16, outcome, plain });
+                all.push(PlannedDelivery { fingerprint, at: at as u16, outcome, plain });
             }
             outcome += 1;
         }
     }
 
     /// Whether nothing comes of a reaction, and such deliveries are left out.
-    pub(crate) fn is_left_out(&self, reacted: &Reacted, hot: Hot) -> bool {
-        reacted.is_nothing && self.rules.ignored == Ignored::Stays && !hot.is_timer
+    pub(crate) fn is_left_out(&self, reacted: &ReactionOutcome, hot: EnvelopeHotFields) -> bool {
+        reacted.has_no_effect && self.rules.ignored == Ignored::Stays && !hot.is_timer
     }
 
     /// Plans one of [these](Self::plan_deliveries) once more.
-    pub(crate) fn plan_again(&mut self, world: &World, delivery: &Delivered) {
+    pub(crate) fn restore_plan(&mut self, world: &World, delivery: &PlannedDelivery) {
         match delivery.plain {
             Some((which, slot)) => {
-                self.plan_plainly(world, delivery.at as usize, slot, which);
+                self.plan_simple_delivery(world, delivery.at as usize, slot, which);
             }
             None => _ = self.plan_delivery(world, delivery.at as usize, delivery.outcome),
         }
@@ -412,9 +412,9 @@ impl Engine {
 
     /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
     pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
-        (start..world.flying.len()).find(|&at| {
-            let id = world.flying[at];
-            let is_first = at == 0 || self.lane(world.flying[at - 1]) != self.lane(id);
+        (start..world.in_flight.len()).find(|&at| {
+            let id = world.in_flight[at];
+            let is_first = at == 0 || self.lane(world.in_flight[at - 1]) != self.lane(id);
             is_first && self.is_deliverable(world, id)
         })
     }
@@ -437,7 +437,7 @@ impl Engine {
             && (envelope.is_timer || !is_apart(envelope.from, envelope.to, world.cut))
     }
 
-    pub(crate) fn ways_to_deliver(&mut self, world: &World, id: EnvelopeId) -> u16 {
+    pub(crate) fn delivery_outcomes(&mut self, world: &World, id: EnvelopeId) -> u16 {
         let envelope = &self.envelopes[id.0 as usize];
         if envelope.to.is_client() {
             return 1;
@@ -447,7 +447,7 @@ impl Engine {
         (end - start) as u16
     }
 
-    pub(crate) fn ways_to_restart(&mut self, local: LocalId) -> u16 {
+    pub(crate) fn restart_outcomes(&mut self, local: LocalId) -> u16 {
         let (start, end) = self.reaction(local, Input::Restart);
         (end - start) as u16
     }
@@ -474,7 +474,7 @@ impl Engine {
             | Action::Cut { .. }
             | Action::Heal => {
                 let mut next = std::mem::take(&mut self.spare);
-                self.go_wrong(world, action, &mut next);
+                self.apply_fault(world, action, &mut next);
                 self.spare = next;
                 self.plan.is_built = true;
             }
@@ -488,7 +488,7 @@ impl Engine {
             next.clone_from(&self.spare);
         } else {
             if let Some(outcome) = self.plan.plain {
-                self.fill_in(world, outcome);
+                self.complete_simple_plan(world, outcome);
             }
             self.build_into(world, next);
             next.fingerprint = self.plan.fingerprint;

@@ -12,13 +12,13 @@ use crate::{
     actor::ActorId,
     engine::Engine,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{BadHandler, EnvelopeId, LocalId, MessageId},
+    interned::{BadHandler, EnvelopeId, LocalId, MessageId},
     world::{Action, Delivery, Ignored, World},
 };
 
 /// What kind of thing a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum StepKind {
     /// Actors start, in one of several ways.
     Begin,
     /// A message is received.
@@ -41,9 +41,9 @@ pub enum Kind {
 
 /// Something that can happen next: usually that a message is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Receive {
+pub struct EnabledStep {
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: StepKind,
     /// The action, in the world in which this is offered.
     pub action: Action,
     /// Who sent the message; for everything else whom it happens to, as in `to`.
@@ -67,10 +67,10 @@ pub struct Receive {
     pub is_repeat: bool,
 }
 
-impl Receive {
+impl EnabledStep {
     /// What tells it from all others that can happen, in this world and in those after it in which it has not happened yet.
     #[must_use]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> StepIdentity {
         let what = match self.action {
             Action::Cut { side } => side,
             Action::Begin { .. }
@@ -81,7 +81,7 @@ impl Receive {
             | Action::Restart { .. }
             | Action::Heal => 0,
         };
-        Identity {
+        StepIdentity {
             kind: self.kind,
             to: self.to,
             sent_by: self.sent_by,
@@ -93,15 +93,15 @@ impl Receive {
 
     /// The same for all the ways in which it can go, and different for everything else that can happen.
     #[must_use]
-    pub fn origin(&self) -> Identity {
-        Identity { outcome: 0, ..self.identity() }
+    pub fn origin(&self) -> StepIdentity {
+        StepIdentity { outcome: 0, ..self.identity() }
     }
 }
 
 /// See [`Receive::identity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
-    kind: Kind,
+pub struct StepIdentity {
+    kind: StepKind,
     to: ActorId,
     sent_by: Option<u32>,
     ordinal: u32,
@@ -111,9 +111,9 @@ pub struct Identity {
 
 /// What happened in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Happened {
+pub struct ExecutedStep {
     /// The step.
-    pub receive: Receive,
+    pub receive: EnabledStep,
     /// What clients did or saw, in order.
     pub history: Vec<HistoryEvent>,
     /// What it put in flight, in order: an ordinal is an index here.
@@ -122,9 +122,9 @@ pub struct Happened {
     pub notified: Vec<ActorId>,
 }
 
-impl Happened {
-    fn nothing(receive: Receive) -> Self {
-        Happened { receive, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
+impl ExecutedStep {
+    fn empty(receive: EnabledStep) -> Self {
+        ExecutedStep { receive, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
     }
 
     /// The operations that were called.
@@ -160,7 +160,7 @@ pub struct Execution {
     engine: Engine,
     // One more than events.
     frames: Vec<Frame>,
-    events: Vec<Happened>,
+    events: Vec<ExecutedStep>,
     // What clients did at the very beginning.
     prelude: Vec<HistoryEvent>,
     snapshots: Snapshots,
@@ -169,19 +169,19 @@ pub struct Execution {
     taken: u64,
     // What was taken back: memory to be used again.
     spare_frames: Vec<Frame>,
-    spare_events: Vec<Happened>,
+    spare_events: Vec<ExecutedStep>,
 }
 
 #[derive(Default)]
 struct Frame {
     world: World,
-    flying: Vec<Flying>,
-    enabled: Vec<Receive>,
+    in_flight: Vec<InFlight>,
+    enabled: Vec<EnabledStep>,
 }
 
 // Something in flight, or a timer that is set. In the order they were sent.
 #[derive(Clone, Copy, Debug)]
-struct Flying {
+struct InFlight {
     envelope: EnvelopeId,
     sent_by: Option<u32>,
     ordinal: u32,
@@ -191,19 +191,19 @@ impl Execution {
     /// A walk that has made no step yet.
     #[must_use]
     pub fn new(mut engine: Engine, snapshots: Snapshots) -> Self {
-        let world = engine.void();
+        let world = engine.unstarted_world();
         let mut actions = Vec::new();
         engine.enabled(&world, &mut actions);
-        let mut frame = Frame { world, flying: Vec::new(), enabled: Vec::new() };
+        let mut frame = Frame { world, in_flight: Vec::new(), enabled: Vec::new() };
         let mut prelude = Vec::new();
         // That actors start is a step of its own only if it can go in several ways.
         if let [action] = actions[..] {
             frame.world = engine.apply(&frame.world, action).expect("a start is never left out");
             prelude.extend_from_slice(engine.planned_events());
-            frame.flying = flying(engine.planned_sends(), None).collect();
+            frame.in_flight = flying(engine.planned_sends(), None).collect();
         }
         let locals = frame.world.locals.clone();
-        let mut walk = Execution {
+        let mut execution = Execution {
             engine,
             frames: Vec::new(),
             events: Vec::new(),
@@ -215,25 +215,25 @@ impl Execution {
             spare_frames: Vec::new(),
             spare_events: Vec::new(),
         };
-        walk.push(frame);
-        walk
+        execution.push(frame);
+        execution
     }
 
     /// What can happen next, messages in the order they were sent. Empty if this is the end of the execution.
     #[must_use]
-    pub fn enabled(&self) -> &[Receive] {
+    pub fn enabled(&self) -> &[EnabledStep] {
         &self.top().enabled
     }
 
     /// What happened so far.
     #[must_use]
-    pub fn events(&self) -> &[Happened] {
+    pub fn events(&self) -> &[ExecutedStep] {
         &self.events
     }
 
     /// What was enabled before the `index`-th event happened; all events have one, and so has what comes next.
     #[must_use]
-    pub fn enabled_before(&self, index: usize) -> &[Receive] {
+    pub fn enabled_before(&self, index: usize) -> &[EnabledStep] {
         &self.frames[index].enabled
     }
 
@@ -263,14 +263,14 @@ impl Execution {
 
     /// What clients have seen, in the order it happened.
     #[must_use]
-    pub fn chronicle(&self) -> Vec<HistoryEvent> {
+    pub fn history_events(&self) -> Vec<HistoryEvent> {
         let mut chronicle = Vec::new();
-        self.chronicle_into(&mut chronicle);
+        self.history_events_into(&mut chronicle);
         chronicle
     }
 
     /// Puts what clients have seen, in the order it happened, in place of what `chronicle` was.
-    pub(crate) fn chronicle_into(&self, chronicle: &mut Vec<HistoryEvent>) {
+    pub(crate) fn history_events_into(&self, chronicle: &mut Vec<HistoryEvent>) {
         chronicle.clear();
         chronicle.extend_from_slice(&self.prelude);
         self.events.iter().for_each(|it| chronicle.extend_from_slice(&it.history));
@@ -317,7 +317,7 @@ impl Execution {
         });
         let before = aliased.as_ref().unwrap_or(&top.world);
         let mut frame = self.spare_frames.pop().unwrap_or_default();
-        let mut happened = self.spare_events.pop().unwrap_or_else(|| Happened::nothing(receive));
+        let mut happened = self.spare_events.pop().unwrap_or_else(|| ExecutedStep::empty(receive));
         // Actors that are not what they were may take no notice of a message now.
         match self.engine.plan(before, receive.action) {
             Some(_) => self.engine.build(before, &mut frame.world),
@@ -326,16 +326,16 @@ impl Execution {
         happened.receive = receive;
         happened.sends.clone_from(&self.engine.plan.sent);
         happened.history.clone_from(&self.engine.plan.events);
-        happened.notified.clone_from(&self.engine.plan.told);
-        let Frame { world, flying: in_flight, .. } = &mut frame;
-        in_flight.clone_from(&top.flying);
+        happened.notified.clone_from(&self.engine.plan.notified);
+        let Frame { world, in_flight, .. } = &mut frame;
+        in_flight.clone_from(&top.in_flight);
         match receive.action {
             Action::Deliver { .. } | Action::Lose { .. } => {
                 in_flight.retain(|it| (it.sent_by, it.ordinal) != (receive.sent_by, receive.ordinal));
             }
             Action::Duplicate { at } => {
-                in_flight.push(Flying {
-                    envelope: before.flying[at as usize],
+                in_flight.push(InFlight {
+                    envelope: before.in_flight[at as usize],
                     sent_by: Some(event),
                     ordinal: 0,
                 });
@@ -348,7 +348,7 @@ impl Execution {
         }
         in_flight.extend(flying(&happened.sends, Some(event)));
         // Timers that were cancelled, and what a crash takes along.
-        in_flight.retain(|it| world.flying.contains(&it.envelope));
+        in_flight.retain(|it| world.in_flight.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
         self.events.push(happened);
         self.push(frame);
@@ -399,7 +399,7 @@ impl Execution {
             actions.retain(|&it| self.engine.plan(&frame.world, it).is_some());
         }
         let engine = &self.engine;
-        for it in &frame.flying {
+        for it in &frame.in_flight {
             for &action in &actions {
                 let (Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at }) = action
                 else {
@@ -412,20 +412,20 @@ impl Execution {
             }
         }
         frame.enabled.sort_by_key(|it| match it.kind {
-            Kind::Lose => 1,
-            Kind::Duplicate => 2,
-            Kind::Begin
-            | Kind::Message
-            | Kind::Timer
-            | Kind::Crash
-            | Kind::Restart
-            | Kind::Cut
-            | Kind::Heal => 0,
+            StepKind::Lose => 1,
+            StepKind::Duplicate => 2,
+            StepKind::Begin
+            | StepKind::Message
+            | StepKind::Timer
+            | StepKind::Crash
+            | StepKind::Restart
+            | StepKind::Cut
+            | StepKind::Heal => 0,
         });
         // Slots are numbered as actors are met, so they are no order to go by.
         let first = frame.enabled.len();
         frame.enabled.extend(actions.iter().filter_map(|&it| without_message(engine, it)));
-        frame.enabled[first..].sort_by_key(Receive::identity);
+        frame.enabled[first..].sort_by_key(EnabledStep::identity);
         self.actions = actions;
         self.frames.push(frame);
     }
@@ -434,40 +434,40 @@ impl Execution {
 impl Frame {
     // Whether `it` is what is in flight at this place of the world. Where order does not matter, messages that say the same are
     // at one place; where it does, it is for the place in the lane to say.
-    fn is_at(&self, engine: &Engine, it: &Flying, action: Action, at: usize) -> bool {
-        if self.world.flying[at] != it.envelope {
+    fn is_at(&self, engine: &Engine, it: &InFlight, action: Action, at: usize) -> bool {
+        if self.world.in_flight[at] != it.envelope {
             return false;
         }
         if engine.rules().delivery == Delivery::Unordered || engine.envelope(it.envelope).is_timer {
             return true;
         }
         let lane = engine.lane(it.envelope);
-        let mine = self.flying.iter().filter(|other| engine.lane(other.envelope) == lane);
+        let mine = self.in_flight.iter().filter(|other| engine.lane(other.envelope) == lane);
         let place =
             mine.take_while(|other| (other.sent_by, other.ordinal) != (it.sent_by, it.ordinal)).count();
-        let place = engine.run(&self.world, lane).start + place;
+        let place = engine.lane_range(&self.world, lane).start + place;
         let is_first = matches!(action, Action::Deliver { .. });
         // A fault happens to the first of several in a row that say the same, for all of them.
         place == at
             || !is_first
                 && at < place
-                && self.world.flying[at..place].iter().all(|other| *other == it.envelope)
+                && self.world.in_flight[at..place].iter().all(|other| *other == it.envelope)
     }
 
-    fn receive(&self, engine: &Engine, it: &Flying, action: Action) -> Receive {
+    fn receive(&self, engine: &Engine, it: &InFlight, action: Action) -> EnabledStep {
         let envelope = engine.envelope(it.envelope);
         let (kind, outcome) = match action {
-            Action::Deliver { outcome, .. } if envelope.is_timer => (Kind::Timer, outcome),
-            Action::Deliver { outcome, .. } => (Kind::Message, outcome),
-            Action::Lose { .. } => (Kind::Lose, 0),
-            Action::Duplicate { .. } => (Kind::Duplicate, 0),
+            Action::Deliver { outcome, .. } if envelope.is_timer => (StepKind::Timer, outcome),
+            Action::Deliver { outcome, .. } => (StepKind::Message, outcome),
+            Action::Lose { .. } => (StepKind::Lose, 0),
+            Action::Duplicate { .. } => (StepKind::Duplicate, 0),
             Action::Begin { .. }
             | Action::Crash { .. }
             | Action::Restart { .. }
             | Action::Cut { .. }
             | Action::Heal => unreachable!("these are about no message"),
         };
-        Receive {
+        EnabledStep {
             kind,
             action,
             from: envelope.from,
@@ -477,23 +477,25 @@ impl Frame {
             sent_by: it.sent_by,
             ordinal: it.ordinal,
             outcome,
-            calls: (kind == Kind::Message).then(|| engine.called_by(self.world.history, envelope)).flatten(),
+            calls: (kind == StepKind::Message)
+                .then(|| engine.called_by(self.world.history, envelope))
+                .flatten(),
             is_repeat: self.enabled.iter().any(|other| other.action == action),
         }
     }
 }
 
-fn without_message(engine: &Engine, action: Action) -> Option<Receive> {
+fn without_message(engine: &Engine, action: Action) -> Option<EnabledStep> {
     let nobody = ActorId::new(0);
     let (kind, to, outcome) = match action {
-        Action::Begin { outcome } => (Kind::Begin, nobody, outcome),
-        Action::Crash { slot } => (Kind::Crash, engine.slot(slot), 0),
-        Action::Restart { slot, outcome } => (Kind::Restart, engine.slot(slot), outcome),
-        Action::Cut { .. } => (Kind::Cut, nobody, 0),
-        Action::Heal => (Kind::Heal, nobody, 0),
+        Action::Begin { outcome } => (StepKind::Begin, nobody, outcome),
+        Action::Crash { slot } => (StepKind::Crash, engine.slot(slot), 0),
+        Action::Restart { slot, outcome } => (StepKind::Restart, engine.slot(slot), outcome),
+        Action::Cut { .. } => (StepKind::Cut, nobody, 0),
+        Action::Heal => (StepKind::Heal, nobody, 0),
         Action::Deliver { .. } | Action::Lose { .. } | Action::Duplicate { .. } => return None,
     };
-    Some(Receive {
+    Some(EnabledStep {
         kind,
         action,
         from: to,
@@ -508,8 +510,8 @@ fn without_message(engine: &Engine, action: Action) -> Option<Receive> {
     })
 }
 
-fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = Flying> {
-    sends.iter().enumerate().map(move |(at, &envelope)| Flying { envelope, sent_by, ordinal: at as u32 })
+fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = InFlight> {
+    sends.iter().enumerate().map(move |(at, &envelope)| InFlight { envelope, sent_by, ordinal: at as u32 })
 }
 
 impl fmt::Debug for Execution {

@@ -103,13 +103,13 @@ pub struct GlobalState<'a, M> {
 /// A list that knows whether someone has looked at it: what nobody looks at makes no difference, and need not be explored.
 pub struct Tracked<T> {
     all: Vec<T>,
-    was_looked_at: Cell<bool>,
+    was_read: Cell<bool>,
 }
 
 impl<T> Tracked<T> {
     /// Whether someone has looked at it.
-    pub(crate) fn was_looked_at(&self) -> bool {
-        self.was_looked_at.get()
+    pub(crate) fn was_read(&self) -> bool {
+        self.was_read.get()
     }
 }
 
@@ -117,14 +117,14 @@ impl<T> Deref for Tracked<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.was_looked_at.set(true);
+        self.was_read.set(true);
         &self.all
     }
 }
 
 impl<T> FromIterator<T> for Tracked<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Tracked { all: all.into_iter().collect(), was_looked_at: Cell::new(false) }
+        Tracked { all: all.into_iter().collect(), was_read: Cell::new(false) }
     }
 }
 

@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::numbers::{Fingerprint, ReturnId, mix};
+use crate::interned::{Fingerprint, ReturnId, mix};
 
 /// A canonical history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,7 +129,7 @@ impl Histories {
         match event {
             HistoryEvent::Call(operation) => {
                 assert!(summary.called >> operation & 1 == 0, "an operation is called once");
-                let at = place(summary.called, operation);
+                let at = entry_index(summary.called, operation);
                 let entry = Entry { before: summary.returned, ret: PENDING, ret_hash: 0 };
                 summary.hash = summary.hash.wrapping_add(entry.weight(operation));
                 entries.insert(at, entry);
@@ -138,7 +138,7 @@ impl Histories {
             HistoryEvent::Return(operation, ret) => {
                 let open = summary.called & !summary.returned;
                 assert!(open >> operation & 1 == 1, "an operation returns when it is open");
-                let entry = &mut entries[place(summary.called, operation)];
+                let entry = &mut entries[entry_index(summary.called, operation)];
                 summary.hash = summary.hash.wrapping_sub(entry.weight(operation));
                 (entry.ret, entry.ret_hash) = (ret.0, ret_hash);
                 summary.hash = summary.hash.wrapping_add(entry.weight(operation));
@@ -188,7 +188,7 @@ impl Histories {
         entries: &[Entry],
         origin: Option<(HistoryId, HistoryEvent)>,
     ) -> HistoryId {
-        let hash = key(summary, entries);
+        let hash = hash_key(summary, entries);
         let found = self.index.find(hash, |&it| {
             self.summaries[it as usize] == summary && self.entries(HistoryId(it)) == entries
         });
@@ -204,14 +204,14 @@ impl Histories {
         index.insert_unique(hash, id, |&it| {
             let it = it as usize;
             let start = if it == 0 { 0 } else { ends[it - 1] };
-            key(summaries[it], &all[start as usize..ends[it] as usize])
+            hash_key(summaries[it], &all[start as usize..ends[it] as usize])
         });
         HistoryId(id)
     }
 }
 
 // Where an operation's entry is: there is one for each that was called, in the order of their numbers.
-fn place(called: u64, operation: u32) -> usize {
+fn entry_index(called: u64, operation: u32) -> usize {
     (called & ((1 << operation) - 1)).count_ones() as usize
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn operations(mut set: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-fn key(summary: Summary, entries: &[Entry]) -> u64 {
+fn hash_key(summary: Summary, entries: &[Entry]) -> u64 {
     let mut hasher = FxHasher::default();
     summary.hash.hash(&mut hasher);
     summary.called.hash(&mut hasher);

@@ -28,7 +28,7 @@ impl<F: FnMut(&Histories, HistoryId) -> Judgement + Send> Judge for F {
 }
 
 /// Someone who judges a history from what they knew of it before its last event. Knowledge has numbers of their own.
-pub trait Extend: Send {
+pub trait IncrementalJudge: Send {
     /// What is known of the empty history.
     fn start(&mut self) -> u32;
 
@@ -46,7 +46,7 @@ pub struct Stepwise<E> {
     known: Vec<Option<u32>>,
 }
 
-impl<E: Extend> Stepwise<E> {
+impl<E: IncrementalJudge> Stepwise<E> {
     /// Nothing is known yet.
     pub fn new(extend: E) -> Self {
         Stepwise { extend, known: Vec::new() }
@@ -79,7 +79,7 @@ impl<E: Extend> Stepwise<E> {
     }
 }
 
-impl<E: Extend> Judge for Stepwise<E> {
+impl<E: IncrementalJudge> Judge for Stepwise<E> {
     fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
         let knowledge = self.knowledge(histories, id);
         self.extend.judgement(knowledge)
@@ -114,7 +114,7 @@ impl Verdicts {
     }
 
     /// As if nobody had been asked.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.known.clear();
     }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 /// What one thread kept of the graph. States are known by the lower halves of their fingerprints.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct GraphRecord {
     pub(crate) roots: Vec<u64>,
     /// Each state that was expanded, with how many edges lead from it.
     pub(crate) states: Vec<(u64, u32)>,
@@ -14,8 +14,8 @@ pub(crate) struct Record {
     pub(crate) held: Vec<(u64, u64)>,
 }
 
-impl Record {
-    pub(crate) fn add(&mut self, other: Record) {
+impl GraphRecord {
+    pub(crate) fn add(&mut self, other: GraphRecord) {
         if self.states.is_empty() && self.roots.is_empty() {
             *self = other;
             return;
@@ -42,7 +42,7 @@ impl Record {
 ///
 /// States are numbered as they were recorded. Nothing that is told depends on that.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct StateGraph {
     fingerprints: Vec<u64>,
     roots: Vec<u32>,
     // Empty if nobody asks for that.
@@ -55,7 +55,7 @@ pub(crate) struct Recorded {
 
 // What is known of a state while paths are counted.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reached {
+struct PathCount {
     // How many ways lead there.
     ways: u128,
     // How many edges that lead there were not looked at.
@@ -64,9 +64,9 @@ struct Reached {
     steps: u32,
 }
 
-impl Recorded {
+impl StateGraph {
     /// `None` if two states have the same lower half, so that edges do not tell where they lead.
-    pub(crate) fn new(mut record: Record) -> Option<Self> {
+    pub(crate) fn new(mut record: GraphRecord) -> Option<Self> {
         let count = record.states.len();
         let mut number: FxHashMap<u64, u32> = FxHashMap::default();
         number.reserve(count);
@@ -103,7 +103,7 @@ impl Recorded {
         let roots = record.roots.iter().filter_map(|it| number.get(it).copied()).collect();
         let is_end = record.states.iter().map(|it| it.1 == 0).collect();
         let fingerprints = record.states.iter().map(|it| it.0).collect();
-        Some(Recorded { fingerprints, roots, held, is_end, starts, edges })
+        Some(StateGraph { fingerprints, roots, held, is_end, starts, edges })
     }
 
     fn edges(&self, from: u32) -> &[(u32, u32)] {
@@ -113,14 +113,14 @@ impl Recorded {
     /// What paths there are. Each state is looked at when all that lead there were.
     pub(crate) fn paths(&self) -> Paths {
         let count = self.fingerprints.len();
-        let mut reached = vec![Reached::default(); count];
+        let mut reached = vec![PathCount::default(); count];
         self.edges.iter().for_each(|&(to, _)| reached[to as usize].missing += 1);
         self.roots.iter().for_each(|&it| reached[it as usize].ways += 1);
         let mut ready: Vec<u32> = (0..count as u32).filter(|&it| reached[it as usize].missing == 0).collect();
         let (mut looked, mut depth, mut schedules) = (0, 0, Some(0u128));
         while let Some(state) = ready.pop() {
             looked += 1;
-            let Reached { ways, steps, .. } = reached[state as usize];
+            let PathCount { ways, steps, .. } = reached[state as usize];
             depth = depth.max(u64::from(steps));
             if self.is_end[state as usize] {
                 schedules = schedules.and_then(|sum| sum.checked_add(ways));
@@ -139,13 +139,13 @@ impl Recorded {
             }
         }
         if looked < count {
-            return Paths { schedules: None, depth: self.farthest(), has_cycle: true };
+            return Paths { schedules: None, depth: self.eccentricity(), has_cycle: true };
         }
         Paths { schedules, depth, has_cycle: false }
     }
 
     // Steps to the state that is farthest away.
-    fn farthest(&self) -> u64 {
+    fn eccentricity(&self) -> u64 {
         let mut seen = vec![false; self.fingerprints.len()];
         let mut layer: Vec<u32> = self.roots.clone();
         layer.iter().for_each(|&it| seen[it as usize] = true);
@@ -169,7 +169,7 @@ impl Recorded {
 
     /// A path from a beginning on which a property is never true, and which cannot go on or has come round: the
     /// lower halves of the fingerprints of its states.
-    pub(crate) fn avoiding(&self, property: usize) -> Option<Vec<u64>> {
+    pub(crate) fn path_avoiding(&self, property: usize) -> Option<Vec<u64>> {
         let is_avoided = |it: u32| self.held[it as usize] >> property & 1 == 0;
         // Depth first; what is on the path now is grey, what was left is black.
         #[derive(Clone, Copy, PartialEq)]

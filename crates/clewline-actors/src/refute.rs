@@ -10,7 +10,7 @@ use clewline_core::Random;
 
 use crate::{
     dependence::{Dependence, Footprint},
-    execution::{Execution, Identity, Kind},
+    execution::{Execution, StepIdentity, StepKind},
     schedule::Schedule,
     schedulers::Settings,
     world::World,
@@ -18,7 +18,7 @@ use crate::{
 
 /// Two steps that are said to be independent, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refuted {
+pub struct RefutedIndependence {
     /// What leads to where both are enabled.
     pub schedule: Schedule,
     /// The steps: kinds, who sent what was received, and who received it.
@@ -38,19 +38,19 @@ pub enum Difference {
     Worlds,
 }
 
-impl fmt::Display for Refuted {
+impl fmt::Display for RefutedIndependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, other] = self.steps.map(|it| {
             let what = match it.kind {
-                Kind::Begin => "the start",
-                Kind::Message => "a message",
-                Kind::Timer => "a timer",
-                Kind::Lose => "a loss",
-                Kind::Duplicate => "a duplicate",
-                Kind::Crash => "a crash",
-                Kind::Restart => "a restart",
-                Kind::Cut => "a partition",
-                Kind::Heal => "the end of a partition",
+                StepKind::Begin => "the start",
+                StepKind::Message => "a message",
+                StepKind::Timer => "a timer",
+                StepKind::Lose => "a loss",
+                StepKind::Duplicate => "a duplicate",
+                StepKind::Crash => "a crash",
+                StepKind::Restart => "a restart",
+                StepKind::Cut => "a partition",
+                StepKind::Heal => "the end of a partition",
             };
             format!("{what} at {} from {}", it.to, it.from)
         });
@@ -64,32 +64,40 @@ impl fmt::Display for Refuted {
 }
 
 /// Looks for steps that `dependence` wrongly takes to be independent, in as many random executions as `settings` say.
-pub fn refute(walk: &mut Execution, dependence: &dyn Dependence, settings: &Settings) -> Option<Refuted> {
+pub fn refute(
+    execution: &mut Execution,
+    dependence: &dyn Dependence,
+    settings: &Settings,
+) -> Option<RefutedIndependence> {
     let mut random = Random::new(settings.seed);
     for _ in 0..settings.schedules {
-        walk.rewind();
-        while !walk.enabled().is_empty() && walk.events().len() < settings.steps {
-            let all: Vec<Identity> = walk.enabled().iter().map(|it| it.identity()).collect();
+        execution.rewind();
+        while !execution.enabled().is_empty() && execution.events().len() < settings.steps {
+            let all: Vec<StepIdentity> = execution.enabled().iter().map(|it| it.identity()).collect();
             let pairs = (0..all.len()).flat_map(|at| (0..at).map(move |it| (it, at)));
             for (one, other) in pairs {
                 // The ways in which one step can go exclude each other, and no relation is asked about that.
-                if walk.enabled()[one].origin() != walk.enabled()[other].origin()
-                    && let Some(refuted) = compare(walk, [all[one], all[other]], dependence)
+                if execution.enabled()[one].origin() != execution.enabled()[other].origin()
+                    && let Some(refuted) = compare_orders(execution, [all[one], all[other]], dependence)
                 {
                     return Some(refuted);
                 }
             }
-            walk.take(random.below(all.len()));
+            execution.take(random.below(all.len()));
         }
     }
     None
 }
 
-fn compare(walk: &mut Execution, pair: [Identity; 2], dependence: &dyn Dependence) -> Option<Refuted> {
+fn compare_orders(
+    execution: &mut Execution,
+    pair: [StepIdentity; 2],
+    dependence: &dyn Dependence,
+) -> Option<RefutedIndependence> {
     let [one, other] = pair;
-    let (first, after_first) = both(walk, one, other);
-    let (second, after_second) = both(walk, other, one);
-    if dependence.is_dependent(&first, &second, &walk.engine().rules()) {
+    let (first, after_first) = execute_both(execution, one, other);
+    let (second, after_second) = execute_both(execution, other, one);
+    if dependence.is_dependent(&first, &second, &execution.engine().rules()) {
         return None;
     }
     let why = match (after_first, after_second) {
@@ -104,24 +112,28 @@ fn compare(walk: &mut Execution, pair: [Identity; 2], dependence: &dyn Dependenc
         }
         (None, _) | (_, None) => Difference::Disabled,
     };
-    Some(Refuted { schedule: walk.schedule(), steps: [first, second], why })
+    Some(RefutedIndependence { schedule: execution.schedule(), steps: [first, second], why })
 }
 
 // The footprint of `one`, and that of `other` after it with where both lead, if `other` can still happen.
-fn both(walk: &mut Execution, one: Identity, other: Identity) -> (Footprint, Option<(Footprint, World)>) {
-    take(walk, one).expect("it is enabled");
-    let first = Footprint::of_last(walk);
-    let second = take(walk, other).map(|()| {
-        let seen = (Footprint::of_last(walk), walk.world().clone());
-        walk.back();
+fn execute_both(
+    execution: &mut Execution,
+    one: StepIdentity,
+    other: StepIdentity,
+) -> (Footprint, Option<(Footprint, World)>) {
+    execute_step(execution, one).expect("it is enabled");
+    let first = Footprint::of_last(execution);
+    let second = execute_step(execution, other).map(|()| {
+        let seen = (Footprint::of_last(execution), execution.world().clone());
+        execution.back();
         seen
     });
-    walk.back();
+    execution.back();
     (first, second)
 }
 
-fn take(walk: &mut Execution, who: Identity) -> Option<()> {
-    let at = walk.enabled().iter().position(|it| it.identity() == who)?;
-    walk.take(at);
+fn execute_step(execution: &mut Execution, who: StepIdentity) -> Option<()> {
+    let at = execution.enabled().iter().position(|it| it.identity() == who)?;
+    execution.take(at);
     Some(())
 }

@@ -101,9 +101,9 @@ where
 {
     let shared = system.shared_tables();
     move |histories: &Histories, id: HistoryId| {
-        let cast = shared.lock().expect("no handler panicked");
-        let calls: Vec<Call> = cast.scenario().calls.iter().map(|it| it.call).collect();
-        let returns = |it| *cast.returned(crate::ReturnId(it));
+        let tables = shared.lock().expect("no handler panicked");
+        let calls: Vec<Call> = tables.scenario().calls.iter().map(|it| it.call).collect();
+        let returns = |it| *tables.returned(crate::ReturnId(it));
         if is_linearizable(&histories.events(id), &calls, &returns) {
             Judgement::Holds
         } else {
@@ -126,7 +126,7 @@ pub(crate) enum Message {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Hasty {
     value: u8,
-    answered: BTreeSet<ActorId>,
+    acknowledged: BTreeSet<ActorId>,
     leader: ActorId,
     replicas: u32,
 }
@@ -148,7 +148,7 @@ impl Actor for Hasty {
                 context.send(from, Message::Replicated(client));
             }
             Message::Replicated(client) => {
-                if self.answered.insert(client) {
+                if self.acknowledged.insert(client) {
                     context.send(client, Message::WriteDone);
                 }
             }
@@ -171,7 +171,7 @@ impl Harness for HastyRegister {
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
-        let replica = Hasty { value: 0, answered: BTreeSet::new(), leader: ActorId::new(0), replicas: 3 };
+        let replica = Hasty { value: 0, acknowledged: BTreeSet::new(), leader: ActorId::new(0), replicas: 3 };
         (0..3).map(|_| Box::new(replica.clone()) as Box<dyn AnyActor<Message>>).collect()
     }
 
@@ -192,7 +192,7 @@ impl Harness for HastyRegister {
 }
 
 /// The scenario of calls that each have a client of their own.
-pub(crate) fn each_its_client(calls: &[(Call, u32)], clients: Clients) -> Scenario<Call> {
+pub(crate) fn one_client_per_call(calls: &[(Call, u32)], clients: Clients) -> Scenario<Call> {
     let calls = calls.iter().enumerate().map(|(at, &(call, to))| ClientCall {
         client: at as u32,
         to: ActorId::new(to),
@@ -204,6 +204,6 @@ pub(crate) fn each_its_client(calls: &[(Call, u32)], clients: Clients) -> Scenar
 /// The erroneous register with one write and two reads, each at another replica.
 pub(crate) fn hasty() -> ActorSystem<HastyRegister> {
     let calls = [(Call::Write(1), 0), (Call::Read, 1), (Call::Read, 2)];
-    ActorSystem::new(HastyRegister, each_its_client(&calls, Clients::Tight), Rules::default())
+    ActorSystem::new(HastyRegister, one_client_per_call(&calls, Clients::Tight), Rules::default())
         .expect("it fits")
 }

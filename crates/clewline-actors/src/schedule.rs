@@ -26,12 +26,12 @@ impl Execution {
     /// # Errors
     ///
     /// If something was picked that cannot happen there.
-    pub fn replay(&mut self, schedule: &Schedule) -> Result<(), Unfit> {
+    pub fn replay(&mut self, schedule: &Schedule) -> Result<(), ScheduleMismatch> {
         self.rewind();
         for (step, &pick) in schedule.0.iter().enumerate() {
             let enabled = self.enabled().len();
             if enabled <= pick as usize {
-                return Err(Unfit { step, pick, enabled });
+                return Err(ScheduleMismatch { step, pick, enabled });
             }
             self.take(pick as usize);
         }
@@ -42,7 +42,7 @@ impl Execution {
 /// A schedule of another system, or of this one as it was before it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unfit {
+pub struct ScheduleMismatch {
     /// After how many steps.
     pub step: usize,
     /// Which place was picked, counted from 0.
@@ -51,9 +51,9 @@ pub struct Unfit {
     pub enabled: usize,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for ScheduleMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unfit { step, pick, enabled } = self;
+        let ScheduleMismatch { step, pick, enabled } = self;
         write!(
             f,
             "the schedule does not fit this system: step {} takes number {} of what can happen, which is {enabled}",
@@ -63,7 +63,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for ScheduleMismatch {}
 
 #[cfg(test)]
 mod tests;

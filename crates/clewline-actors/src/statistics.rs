@@ -22,14 +22,14 @@ use crate::{
     engine::lock,
     execution::Execution,
     histories::{HistoryEvent, HistoryId},
+    interned::BadHandler,
     judge::{Judgement, Verdicts},
-    numbers::BadHandler,
     schedule::Schedule,
     settings::Settings,
 };
 
 // After so many executions it is looked how much memory is used, and told how many there were.
-const LOOK_UP_EVERY: u64 = 64;
+const BUDGET_CHECK_INTERVAL_EXECUTIONS: u64 = 64;
 
 /// What a scheduler answers: it goes on, or breaks because the tally said so.
 pub type Flow = ControlFlow<Coverage>;
@@ -74,9 +74,9 @@ pub struct Statistics<'a> {
     complete_unique: u64,
     begun: Instant,
     // What clients saw of the execution that ended last: memory to be used again.
-    chronicle: Vec<HistoryEvent>,
+    events_buffer: Vec<HistoryEvent>,
     // How many executions the budget has not been told of.
-    untold: u64,
+    unreported: u64,
     // How often something was added that was seen elsewhere.
     pub(crate) added: u64,
     // Whoever wants to know meanwhile how many steps the longest has.
@@ -127,8 +127,8 @@ impl<'a> Statistics<'a> {
             complete: FxHashSet::default(),
             complete_unique: 0,
             begun: Instant::now(),
-            chronicle: Vec::new(),
-            untold: 0,
+            events_buffer: Vec::new(),
+            unreported: 0,
             added: 0,
             deepest: Arc::default(),
         }
@@ -140,23 +140,23 @@ impl<'a> Statistics<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn is_end(&mut self, walk: &Execution) -> ControlFlow<Coverage, bool> {
-        let is_over = walk.enabled().is_empty();
-        if !is_over && walk.events().len() < self.steps_max {
+    pub fn is_end(&mut self, execution: &Execution) -> ControlFlow<Coverage, bool> {
+        let is_over = execution.enabled().is_empty();
+        if !is_over && execution.events().len() < self.steps_max {
             return ControlFlow::Continue(false);
         }
-        self.go_on(walk)?;
+        self.check_limits(execution)?;
         if is_over {
             self.schedules += 1;
-            self.incomplete += u64::from(!walk.summary().is_complete());
+            self.incomplete += u64::from(!execution.summary().is_complete());
         } else {
             self.cut += 1;
         }
-        self.deepen(walk.events().len());
-        let mut chronicle = std::mem::take(&mut self.chronicle);
-        walk.chronicle_into(&mut chronicle);
-        let flow = self.look(walk, walk.history(), &chronicle);
-        self.chronicle = chronicle;
+        self.record_depth(execution.events().len());
+        let mut chronicle = std::mem::take(&mut self.events_buffer);
+        execution.history_events_into(&mut chronicle);
+        let flow = self.count_history(execution, execution.history(), &chronicle);
+        self.events_buffer = chronicle;
         flow.map_continue(|()| true)
     }
 
@@ -165,13 +165,13 @@ impl<'a> Statistics<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn saw(&mut self, walk: &mut Execution, chronicle: Vec<HistoryEvent>) -> Flow {
-        self.go_on(walk)?;
-        let history = walk.canonical(&chronicle);
+    pub fn count_execution(&mut self, execution: &mut Execution, chronicle: Vec<HistoryEvent>) -> Flow {
+        self.check_limits(execution)?;
+        let history = execution.canonical(&chronicle);
         self.schedules += 1;
-        self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
-        self.deepen(walk.events().len());
-        self.look(walk, history, &chronicle)
+        self.incomplete += u64::from(!execution.engine().summary(history).is_complete());
+        self.record_depth(execution.events().len());
+        self.count_history(execution, history, &chronicle)
     }
 
     /// Counts an execution that is given up because nothing new can come of it.
@@ -179,22 +179,22 @@ impl<'a> Statistics<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn give_up(&mut self, walk: &Execution) -> Flow {
-        self.go_on(walk)?;
+    pub fn count_redundant(&mut self, execution: &Execution) -> Flow {
+        self.check_limits(execution)?;
         self.redundant += 1;
         ControlFlow::Continue(())
     }
 
     /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
     /// comes of that depends on their order: where a limit is hit, or where the first violation is.
-    pub(crate) fn add(&mut self, walk: &Execution, seen: Statistics<'_>) -> bool {
-        if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+    pub(crate) fn add(&mut self, execution: &Execution, seen: Statistics<'_>) -> bool {
+        if self.schedules_left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
         }
         let new: Vec<HistoryId> =
             seen.canonical.keys().copied().filter(|it| !self.canonical.contains_key(it)).collect();
         let judged: Vec<(HistoryId, Judgement)> =
-            new.into_iter().map(|id| (id, self.judge(walk, id))).collect();
+            new.into_iter().map(|id| (id, self.judge(execution, id))).collect();
         let mut violated = judged.iter().filter(|it| it.1 == Judgement::Violated);
         let is_first = self.first_violation.is_none()
             || self.before_violated.is_none() && violated.clone().any(|it| seen.complete.contains(&it.0));
@@ -217,19 +217,19 @@ impl<'a> Statistics<'a> {
         self.cut += seen.cut;
         self.steps += seen.steps;
         self.executed += seen.executed;
-        self.deepen(seen.depth);
+        self.record_depth(seen.depth);
         self.is_bounded |= seen.is_bounded;
         self.added += 1;
         true
     }
 
     /// How many schedules there may be until the limit is hit.
-    pub(crate) fn left(&self) -> u64 {
+    pub(crate) fn schedules_left(&self) -> u64 {
         self.schedules_max - (self.schedules + self.cut)
     }
 
     /// Allows no more than so many schedules.
-    pub(crate) fn allow(&mut self, most: u64) {
+    pub(crate) fn limit_schedules(&mut self, most: u64) {
         self.schedules_max = self.schedules_max.min(most);
     }
 
@@ -244,8 +244,8 @@ impl<'a> Statistics<'a> {
     }
 
     /// Tells the budget about executions that it does not know of.
-    pub(crate) fn tell(&mut self) {
-        self.budget.visit(std::mem::take(&mut self.untold));
+    pub(crate) fn report_to_budget(&mut self) {
+        self.budget.visit(std::mem::take(&mut self.unreported));
     }
 
     /// How long ago it began.
@@ -315,9 +315,9 @@ impl<'a> Statistics<'a> {
 
     /// How much was seen, if nothing broke off.
     #[must_use]
-    pub fn coverage(&mut self, walk: &Execution) -> Coverage {
-        match walk.bad_handler() {
-            Some(bad_handler) => self.blame(bad_handler),
+    pub fn coverage(&mut self, execution: &Execution) -> Coverage {
+        match execution.bad_handler() {
+            Some(bad_handler) => self.record_bad_handler(bad_handler),
             None if self.cut != 0 => Coverage::Limited(Limit::Cut(self.cut)),
             None if self.is_bounded => Coverage::Limited(Limit::Bound),
             None => Coverage::Exhausted,
@@ -325,7 +325,7 @@ impl<'a> Statistics<'a> {
     }
 
     /// A handler is not pure: what was seen says little.
-    pub(crate) fn blame(&mut self, bad_handler: &BadHandler) -> Coverage {
+    pub(crate) fn record_bad_handler(&mut self, bad_handler: &BadHandler) -> Coverage {
         self.bad_handler = Some(bad_handler.clone());
         Coverage::Limited(Limit::Other(bad_handler.to_string()))
     }
@@ -334,19 +334,19 @@ impl<'a> Statistics<'a> {
         self.canonical.values().filter(|it| **it == judgement).count()
     }
 
-    fn go_on(&mut self, walk: &Execution) -> Flow {
-        if let Some(bad_handler) = walk.bad_handler() {
-            return ControlFlow::Break(self.blame(bad_handler));
+    fn check_limits(&mut self, execution: &Execution) -> Flow {
+        if let Some(bad_handler) = execution.bad_handler() {
+            return ControlFlow::Break(self.record_bad_handler(bad_handler));
         }
         if self.schedules + self.cut == self.schedules_max {
             return ControlFlow::Break(Coverage::Limited(Limit::Schedules(self.schedules_max)));
         }
-        self.steps += walk.events().len() as u64;
-        self.untold += 1;
+        self.steps += execution.events().len() as u64;
+        self.unreported += 1;
         // To ask the system how much memory there is takes about as long as an execution; and so does it to count where others do.
-        let limit = match self.executions() % LOOK_UP_EVERY {
+        let limit = match self.executions() % BUDGET_CHECK_INTERVAL_EXECUTIONS {
             0 => {
-                self.tell();
+                self.report_to_budget();
                 self.budget.allow(self.schedules).err()
             }
             _ => self.budget.stopped(),
@@ -354,8 +354,8 @@ impl<'a> Statistics<'a> {
         limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Limited(Limit::Budget(it))))
     }
 
-    fn look(&mut self, walk: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
-        let is_complete = walk.engine().summary(id).is_complete();
+    fn count_history(&mut self, execution: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
+        let is_complete = execution.engine().summary(id).is_complete();
         // Most were seen before.
         if !self.chronological.contains_key(chronicle) {
             self.chronological.insert(chronicle.to_vec(), id);
@@ -364,7 +364,7 @@ impl<'a> Statistics<'a> {
         if self.canonical.contains_key(&id) {
             return ControlFlow::Continue(());
         }
-        let judgement = self.judge(walk, id);
+        let judgement = self.judge(execution, id);
         self.canonical.insert(id, judgement);
         if is_complete {
             self.complete.insert(id);
@@ -378,7 +378,7 @@ impl<'a> Statistics<'a> {
         let nth = self.schedules + self.cut;
         self.first_violation.get_or_insert_with(|| FirstViolation {
             nth,
-            schedule: walk.schedule(),
+            schedule: execution.schedule(),
             history: id,
             after: self.begun.elapsed(),
         });
@@ -388,17 +388,17 @@ impl<'a> Statistics<'a> {
         ControlFlow::Continue(())
     }
 
-    fn deepen(&mut self, steps: usize) {
+    fn record_depth(&mut self, steps: usize) {
         if self.depth < steps {
             self.depth = steps;
             self.deepest.fetch_max(steps as u64, Ordering::Relaxed);
         }
     }
 
-    fn judge(&mut self, walk: &Execution, id: HistoryId) -> Judgement {
+    fn judge(&mut self, execution: &Execution, id: HistoryId) -> Judgement {
         let Some(verdicts) = &mut self.verdicts else { return Judgement::Unknown };
         let begun = Instant::now();
-        let judgement = verdicts.of(&lock(&walk.engine().shared.histories), id);
+        let judgement = verdicts.of(&lock(&execution.engine().shared.histories), id);
         self.judging += begun.elapsed();
         judgement
     }

@@ -8,8 +8,8 @@ use crate::{
     engine::{Engine, Shared, lock},
     harness::{Harness, Scenario},
     histories::{Histories, HistoryEvent, HistoryId},
+    interned::InternedModel,
     model_tables::{BadScenario, CallOf, ModelTables, ReturnOf},
-    numbers::Numbers,
     world::Rules,
 };
 
@@ -19,7 +19,7 @@ use crate::{
 /// mean is asked here.
 #[derive(Debug)]
 pub struct ActorSystem<H: Harness> {
-    cast: Arc<Mutex<ModelTables<H>>>,
+    tables: Arc<Mutex<ModelTables<H>>>,
     histories: Arc<Mutex<Histories>>,
     rules: Rules,
 }
@@ -31,19 +31,19 @@ impl<H: Harness + 'static> ActorSystem<H> {
     ///
     /// If the scenario does not fit the system.
     pub fn new(harness: H, scenario: Scenario<CallOf<H>>, rules: Rules) -> Result<Self, BadScenario> {
-        let cast = ModelTables::new(harness, scenario, rules.delivery)?;
+        let tables = ModelTables::new(harness, scenario, rules.delivery)?;
         let histories = Arc::new(Mutex::new(Histories::new()));
-        Ok(ActorSystem { cast: Arc::new(Mutex::new(cast)), histories, rules })
+        Ok(ActorSystem { tables: Arc::new(Mutex::new(tables)), histories, rules })
     }
 
     /// What explores it.
     #[must_use]
     pub fn engine(&self) -> Engine {
-        let cast = self.tables();
-        let owners: Vec<u32> = cast.scenario().calls.iter().map(|it| it.client).collect();
-        let (clients, roots) = (cast.scenario().clients, cast.roots());
-        drop(cast);
-        let numbers: Arc<Mutex<dyn Numbers>> = self.cast.clone();
+        let tables = self.tables();
+        let owners: Vec<u32> = tables.scenario().calls.iter().map(|it| it.client).collect();
+        let (clients, roots) = (tables.scenario().clients, tables.roots());
+        drop(tables);
+        let numbers: Arc<Mutex<dyn InternedModel>> = self.tables.clone();
         Engine::new(
             Shared { numbers, histories: self.histories.clone() },
             self.rules,
@@ -55,13 +55,13 @@ impl<H: Harness + 'static> ActorSystem<H> {
 
     /// What numbers mean. Nobody explores while this is held.
     pub fn tables(&self) -> MutexGuard<'_, ModelTables<H>> {
-        lock(&self.cast)
+        lock(&self.tables)
     }
 
     /// What numbers mean, for someone who judges histories while others explore.
     #[must_use]
     pub fn shared_tables(&self) -> Arc<Mutex<ModelTables<H>>> {
-        self.cast.clone()
+        self.tables.clone()
     }
 
     /// The histories met so far. Nobody explores while this is held.

@@ -12,13 +12,13 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     engine::Engine,
-    numbers::{BadHandler, Fingerprint},
+    interned::{BadHandler, Fingerprint},
     world::{Action, World},
 };
 
 /// How far to look for a state.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach {
+pub struct TraceLimits {
     /// How many states to visit at most, about.
     pub states_max: usize,
     /// When to stop, unless there are so few states that it takes no time.
@@ -30,11 +30,11 @@ const CLOCK_EVERY: usize = 1 << 12;
 
 /// What came of looking for a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trace {
+pub enum TraceResult {
     /// The actions on a shortest way to it.
     Found(Vec<Action>),
     /// There is none.
-    Nowhere,
+    Unreachable,
     /// So many states were visited, or for so long, that it was given up.
     GivenUp,
     /// A handler is not pure, or panicked.
@@ -44,21 +44,21 @@ pub enum Trace {
 /// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it.
 pub fn trace(
     engine: &mut Engine,
-    reach: Reach,
+    reach: TraceLimits,
     is_it: &mut dyn FnMut(&mut Engine, &World, bool) -> bool,
-) -> Trace {
+) -> TraceResult {
     let mut ways: FxHashMap<Fingerprint, (Fingerprint, Action)> = FxHashMap::default();
-    let mut queue = VecDeque::from([engine.void()]);
+    let mut queue = VecDeque::from([engine.unstarted_world()]);
     let mut steps: Vec<(Action, Fingerprint)> = Vec::new();
     let mut actions = Vec::new();
     for looked in 1_usize.. {
         let Some(world) = queue.pop_front() else { break };
         let is_late = || reach.deadline.is_some_and(|it| it <= Instant::now());
         if looked.is_multiple_of(CLOCK_EVERY) && is_late() {
-            return Trace::GivenUp;
+            return TraceResult::GivenUp;
         }
         if let Some(bad_handler) = engine.bad_handler() {
-            return Trace::BadHandler(bad_handler.clone());
+            return TraceResult::BadHandler(bad_handler.clone());
         }
         actions.clear();
         engine.enabled(&world, &mut actions);
@@ -67,13 +67,13 @@ pub fn trace(
             steps.extend(engine.plan(&world, action).map(|it| (action, it)));
         }
         if world.is_begun && is_it(engine, &world, steps.is_empty()) {
-            return Trace::Found(back_to_void(&ways, world.fingerprint));
+            return TraceResult::Found(back_to_void(&ways, world.fingerprint));
         }
         // Where two actions lead to one state, either will do.
         steps.sort_by_key(|&(_, fingerprint)| fingerprint);
         for &(action, fingerprint) in &steps {
             if reach.states_max <= ways.len() {
-                return Trace::GivenUp;
+                return TraceResult::GivenUp;
             }
             if let std::collections::hash_map::Entry::Vacant(free) = ways.entry(fingerprint) {
                 free.insert((world.fingerprint, action));
@@ -81,13 +81,13 @@ pub fn trace(
             }
         }
     }
-    Trace::Nowhere
+    TraceResult::Unreachable
 }
 
 /// The actions on the way through states whose fingerprints have these lower halves, the first of which is one the system may begin
 /// in.
 pub(crate) fn trace_along(engine: &mut Engine, halves: &[u64]) -> Vec<Action> {
-    let mut world = engine.void();
+    let mut world = engine.unstarted_world();
     let mut way = Vec::new();
     for &wanted in halves {
         let mut actions = Vec::new();

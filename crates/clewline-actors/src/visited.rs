@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::numbers::Fingerprint;
+use crate::interned::Fingerprint;
 
 /// A set of fingerprints, open addressed, without locks. It does not grow by itself: whoever has it alone makes it grow
 /// while there is room.
@@ -12,13 +12,13 @@ use crate::numbers::Fingerprint;
 /// Cost: 16 bytes for each place, of which at most seven in ten are taken.
 #[derive(Debug)]
 pub(crate) struct Visited {
-    places: Vec<Place>,
+    slots: Vec<HashSlot>,
     taken: AtomicU64,
 }
 
 // Both halves are 0 while it is free, and neither is afterwards.
 #[derive(Debug, Default)]
-struct Place {
+struct HashSlot {
     low: AtomicU64,
     high: AtomicU64,
 }
@@ -27,26 +27,26 @@ impl Visited {
     /// An empty set of this many places, which is a power of two.
     pub(crate) fn new(places: usize) -> Self {
         debug_assert!(places.is_power_of_two(), "places are found by a mask");
-        Visited { places: (0..places).map(|_| Place::default()).collect(), taken: AtomicU64::new(0) }
+        Visited { slots: (0..places).map(|_| HashSlot::default()).collect(), taken: AtomicU64::new(0) }
     }
 
     /// Looks where `fingerprint` would be. Where that is does not depend on what is found there, so that the memory can be
     /// fetched for several at a time.
-    pub(crate) fn look(&self, fingerprint: Fingerprint) -> u64 {
-        self.places[self.home(fingerprint as u64)].low.load(Ordering::Relaxed)
+    pub(crate) fn prefetch(&self, fingerprint: Fingerprint) -> u64 {
+        self.slots[self.home(fingerprint as u64)].low.load(Ordering::Relaxed)
     }
 
     fn home(&self, low: u64) -> usize {
-        (low >> 20) as usize & (self.places.len() - 1)
+        (low >> 20) as usize & (self.slots.len() - 1)
     }
 
     /// Whether `fingerprint` is new. It no longer is.
     pub(crate) fn insert(&self, fingerprint: Fingerprint) -> bool {
         let (low, high) = ((fingerprint as u64).max(1), ((fingerprint >> 64) as u64).max(1));
-        let mask = self.places.len() - 1;
+        let mask = self.slots.len() - 1;
         let mut at = self.home(low);
         loop {
-            let place = &self.places[at];
+            let place = &self.slots[at];
             let mut found = place.low.load(Ordering::Relaxed);
             if found == 0 {
                 // Nothing else is published by this, so no order is needed.
@@ -73,24 +73,24 @@ impl Visited {
     /// Whether it is time to grow.
     pub(crate) fn is_crowded(&self) -> bool {
         let taken = self.taken.load(Ordering::Relaxed);
-        self.places.len() as u64 * 7 <= taken * 10
+        self.slots.len() as u64 * 7 <= taken * 10
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.places.len() * size_of::<Place>()
+        self.slots.len() * size_of::<HashSlot>()
     }
 
     /// How many bytes it takes when it has grown.
     pub(crate) fn next_bytes(&self) -> usize {
         // In big steps while that costs little.
-        let factor = if self.places.len() < 1 << 18 { 4 } else { 2 };
+        let factor = if self.slots.len() < 1 << 18 { 4 } else { 2 };
         self.bytes() * factor
     }
 
     /// More places.
     pub(crate) fn grow(&mut self) {
-        let bigger = Visited::new(self.next_bytes() / size_of::<Place>());
-        for place in &self.places {
+        let bigger = Visited::new(self.next_bytes() / size_of::<HashSlot>());
+        for place in &self.slots {
             let low = place.low.load(Ordering::Relaxed);
             if low != 0 {
                 bigger.insert(u128::from(place.high()) << 64 | u128::from(low));
@@ -101,7 +101,7 @@ impl Visited {
     }
 }
 
-impl Place {
+impl HashSlot {
     // Of a place that is taken. Whoever took it may not have come to this half yet.
     fn high(&self) -> u64 {
         loop {

@@ -3,7 +3,7 @@
 use crate::{
     faults::Faults,
     histories::HistoryId,
-    numbers::{EnvelopeId, Fingerprint, LocalId},
+    interned::{EnvelopeId, Fingerprint, LocalId},
 };
 
 /// The order in which messages arrive.
@@ -48,13 +48,13 @@ pub struct World {
     /// The actors by slot; `LocalId(u32::MAX)` where there is none (yet).
     pub(crate) locals: Vec<LocalId>,
     /// What is on its way, and the timers that are set: by lane and, in a lane, in the order it was sent.
-    pub(crate) flying: Vec<EnvelopeId>,
+    pub(crate) in_flight: Vec<EnvelopeId>,
     /// Who is down: a bit for each slot.
     pub(crate) down: u64,
     /// One side of the partition: a bit for each actor the system began with. 0 if there is none.
     pub(crate) cut: u64,
     /// How often each fault has happened.
-    pub(crate) used: Used,
+    pub(crate) used: FaultsUsed,
     /// What clients have seen.
     pub(crate) history: HistoryId,
     /// A hash of all that.
@@ -73,7 +73,7 @@ impl Clone for World {
     // Keeps the memory that is there.
     fn clone_from(&mut self, other: &Self) {
         self.locals.clone_from(&other.locals);
-        self.flying.clone_from(&other.flying);
+        self.in_flight.clone_from(&other.in_flight);
         self.clone_rest(other);
     }
 }
@@ -100,12 +100,12 @@ impl World {
         words.extend(halves(self.down));
         words.extend(halves(self.cut));
         words.extend(self.locals.iter().map(|it| it.0));
-        words.extend(self.flying.iter().map(|it| it.0));
+        words.extend(self.in_flight.iter().map(|it| it.0));
         words.into_boxed_slice()
     }
 
     pub(crate) fn key_bytes(&self) -> usize {
-        48 + (self.locals.len() + self.flying.len()) * size_of::<u32>()
+        48 + (self.locals.len() + self.in_flight.len()) * size_of::<u32>()
     }
 
     /// Whether the actors have started.
@@ -135,13 +135,13 @@ impl World {
     /// The messages in flight and the timers that are set.
     #[must_use]
     pub fn in_flight(&self) -> &[EnvelopeId] {
-        &self.flying
+        &self.in_flight
     }
 }
 
 /// How often each fault has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Used {
+pub struct FaultsUsed {
     /// Messages lost.
     pub lose: u8,
     /// Messages duplicated.

@@ -3,10 +3,10 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    ActorId, ActorSystem, ClientCall, Clients, Execution, Extend, Harness, HistoryEvent, ReturnId, Rules,
-    Scenario, Snapshots, Stepwise, Summary,
+    ActorId, ActorSystem, ClientCall, Clients, Execution, Harness, HistoryEvent, IncrementalJudge, ReturnId,
+    Rules, Scenario, Snapshots, Stepwise, Summary,
     random_systems::random,
-    reference::{Found as Enumerated, Naive, Seen as Canonical},
+    reference::{CanonicalHistory as Canonical, Enumeration as Enumerated, ReferenceExplorer},
     samples::{Call, HastyRegister, Register, hasty, is_linearizable, judge},
 };
 
@@ -29,7 +29,7 @@ fn the_hasty_register_is_counted_without_enumerating() {
     assert_eq!(paths, Paths { schedules: Some(252), depth: 7, has_cycle: false });
     assert_eq!((seen.unique, seen.generated - 1), (232, 335));
     assert_eq!((seen.final_histories.len(), seen.final_complete, seen.final_violated), (32, 32, 12));
-    assert_eq!((seen.stuck, seen.undelivered, seen.ended), (0, 0, Ended::Exhausted));
+    assert_eq!((seen.stuck, seen.undelivered, seen.ended), (0, 0, StopReason::Exhausted));
 }
 
 // What the naive explorer calls a history.
@@ -59,7 +59,8 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
     for seed in 0..pick(150, 1_000) {
         let (harness, scenario, rules) = random(seed);
         let found = Enumerated::default();
-        let mut naive = Naive { harness: &harness, scenario: &scenario, rules, found, schedules_max: 1000 };
+        let mut naive =
+            ReferenceExplorer { harness: &harness, scenario: &scenario, rules, found, schedules_max: 1000 };
         if !naive.run() {
             continue;
         }
@@ -81,14 +82,14 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
             let returns = |it| *system.tables().returned(ReturnId(it));
             if is_linearizable(&events, &calls, &returns) { holding += 1 } else { violated += 1 }
         }
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        let walked = walk_all(&mut walk, &mut kinds);
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        let walked = execute_all(&mut execution, &mut kinds);
         assert_eq!(walked.0, naive.schedules, "schedules of a walk, {what}");
         assert_eq!(walked.1, seen.final_histories.iter().copied().collect(), "histories of a walk, {what}");
         assert_eq!(walked.2.len() as u64, seen.unique, "states of a walk, {what}");
         let two = explore(&system, &schedules(2));
         assert_eq!(two, seen, "two threads, {what}");
-        let exact = explore(&system, &Search { compare: Compare::Exactly, ..schedules(2) });
+        let exact = explore(&system, &Search { compare: StateComparison::Exactly, ..schedules(2) });
         assert_eq!(exact, seen, "compared exactly, {what}");
         compared += 1;
     }
@@ -97,22 +98,22 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
     assert_eq!(kinds.len(), 9, "every kind of step was made: {kinds:?}");
 }
 
-type Walked = (u128, BTreeSet<HistoryId>, BTreeSet<u128>);
+type ExecutionSets = (u128, BTreeSet<HistoryId>, BTreeSet<u128>);
 
-fn walk_all(walk: &mut Execution, kinds: &mut BTreeSet<String>) -> Walked {
-    let mut all: Walked = (0, BTreeSet::new(), BTreeSet::new());
-    if walk.world().is_begun {
-        all.2.insert(walk.world().fingerprint());
+fn execute_all(execution: &mut Execution, kinds: &mut BTreeSet<String>) -> ExecutionSets {
+    let mut all: ExecutionSets = (0, BTreeSet::new(), BTreeSet::new());
+    if execution.world().is_begun {
+        all.2.insert(execution.world().fingerprint());
     }
-    if walk.enabled().is_empty() {
+    if execution.enabled().is_empty() {
         all.0 = 1;
-        all.1.insert(walk.history());
+        all.1.insert(execution.history());
     }
-    for at in 0..walk.enabled().len() {
-        kinds.insert(format!("{:?}", walk.enabled()[at].kind));
-        walk.take(at);
-        let below = walk_all(walk, kinds);
-        walk.back();
+    for at in 0..execution.enabled().len() {
+        kinds.insert(format!("{:?}", execution.enabled()[at].kind));
+        execution.take(at);
+        let below = execute_all(execution, kinds);
+        execution.back();
         all.0 += below.0;
         all.1.extend(below.1);
         all.2.extend(below.2);
@@ -121,13 +122,13 @@ fn walk_all(walk: &mut Execution, kinds: &mut BTreeSet<String>) -> Walked {
 }
 
 /// Knows a history by its events.
-struct Replay {
+struct EventReplayJudge {
     known: Vec<Vec<HistoryEvent>>,
     calls: Vec<Call>,
     returns: Box<dyn Fn(u32) -> u8 + Send>,
 }
 
-impl Extend for Replay {
+impl IncrementalJudge for EventReplayJudge {
     fn start(&mut self) -> u32 {
         self.known.push(Vec::new());
         self.known.len() as u32 - 1
@@ -154,10 +155,11 @@ impl Extend for Replay {
 #[test]
 fn judging_event_by_event_gives_the_same_verdicts() {
     let system = hasty();
-    let cast = system.shared_tables();
-    let calls = cast.lock().unwrap().scenario().calls.iter().map(|it| it.call).collect();
-    let returns = Box::new(move |it| *cast.lock().unwrap().returned(ReturnId(it)));
-    let mut verdicts = Verdicts::new(Box::new(Stepwise::new(Replay { known: Vec::new(), calls, returns })));
+    let tables = system.shared_tables();
+    let calls = tables.lock().unwrap().scenario().calls.iter().map(|it| it.call).collect();
+    let returns = Box::new(move |it| *tables.lock().unwrap().returned(ReturnId(it)));
+    let mut verdicts =
+        Verdicts::new(Box::new(Stepwise::new(EventReplayJudge { known: Vec::new(), calls, returns })));
     let seen = explore_states(&system.engine(), &[], &mut verdicts, &schedules(1), &|_| ());
     assert_eq!(seen, explore(&system, &schedules(1)));
     assert_eq!(seen.final_violated, 12);

@@ -12,11 +12,11 @@ use clewline_explore::Bound;
 
 use super::{
     entry::{Entry, Soundness},
-    tree::{Branches, Order, TreeSearch},
+    tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::{
     actor::ActorId,
-    execution::{Execution, Kind, Receive},
+    execution::{EnabledStep, Execution, StepKind},
 };
 
 /// How often an execution may depart from the base order.
@@ -38,34 +38,35 @@ pub const ENTRY: Entry = Entry {
     bounds: &[DELAYS],
     make: |settings| {
         let max = settings.bounds.get(&DELAYS).unwrap_or(u32::MAX) as usize;
-        Box::new(TreeSearch { order: Delays { max }, settings: settings.clone() })
+        Box::new(TreeSearch { order: DelayBound { max }, settings: settings.clone() })
     },
 };
 
 #[derive(Debug)]
-struct Delays {
+struct DelayBound {
     max: usize,
 }
 
-impl Order for Delays {
+impl BranchOrder for DelayBound {
     fn start(&self) -> usize {
         self.max
     }
 
-    fn branches(&self, walk: &Execution, left: usize) -> Branches {
-        let order = base_order(walk);
+    fn branches(&self, execution: &Execution, left: usize) -> Branches {
+        let order = base_order(execution);
         let is_bounded = left < order.len().saturating_sub(1);
         let affordable = order.into_iter().take(left.saturating_add(1)).enumerate();
         Branches { all: affordable.map(|(delays, at)| (at, left - delays)).collect(), is_bounded }
     }
 }
 
-fn base_order(walk: &Execution) -> Vec<usize> {
-    let enabled = walk.enabled();
-    let last = walk.events().last().map(|it| it.receive.to);
+fn base_order(execution: &Execution) -> Vec<usize> {
+    let enabled = execution.enabled();
+    let last = execution.events().last().map(|it| it.receive.to);
     let turn = |to: ActorId| (last.is_some_and(|it| to <= it), to);
-    let is_wrong =
-        |it: &Receive| !matches!(it.kind, Kind::Message | Kind::Timer | Kind::Restart | Kind::Heal);
+    let is_wrong = |it: &EnabledStep| {
+        !matches!(it.kind, StepKind::Message | StepKind::Timer | StepKind::Restart | StepKind::Heal)
+    };
     let mut order: Vec<usize> = (0..enabled.len()).collect();
     // A stable sort: the oldest message of each actor is its first.
     order.sort_by_key(|&at| (is_wrong(&enabled[at]), turn(enabled[at].to)));

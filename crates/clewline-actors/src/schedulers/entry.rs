@@ -11,7 +11,7 @@ use crate::{
 /// Drives a walk from one execution to the next.
 pub trait MessageScheduler {
     /// Explores, until nothing is left to try or the tally breaks.
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow;
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow;
 }
 
 /// A scheduler the command line can name.

@@ -4,7 +4,7 @@
 
 use super::{
     entry::{Entry, Soundness},
-    tree::{Branches, Order, TreeSearch},
+    tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::execution::Execution;
 
@@ -16,18 +16,18 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(TreeSearch { order: All, settings: settings.clone() }),
+    make: |settings| Box::new(TreeSearch { order: AllBranches, settings: settings.clone() }),
 };
 
 #[derive(Debug)]
-struct All;
+struct AllBranches;
 
-impl Order for All {
+impl BranchOrder for AllBranches {
     fn start(&self) -> usize {
         0
     }
 
-    fn branches(&self, walk: &Execution, left: usize) -> Branches {
-        Branches { all: (0..walk.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
+    fn branches(&self, execution: &Execution, left: usize) -> Branches {
+        Branches { all: (0..execution.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
     }
 }

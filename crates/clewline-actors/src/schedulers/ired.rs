@@ -11,9 +11,9 @@
 
 use super::{
     entry::{Entry, Soundness},
-    source_sets::{Race, Reducing, Reduction},
+    source_sets::{Race, Reduction, ReductionScheduler},
 };
-use crate::{dependence::HistoryAware, execution::Identity};
+use crate::{dependence::HistoryAware, execution::StepIdentity};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -23,13 +23,13 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: root };
 
 /// The root of the chain that led to the later step, if that is enough.
-pub(super) fn root(race: &Race<'_>) -> Identity {
+pub(super) fn root(race: &Race<'_>) -> StepIdentity {
     if race.candidates.contains(&race.root) { race.root } else { race.candidates[0] }
 }

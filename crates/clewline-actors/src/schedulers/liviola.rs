@@ -12,7 +12,7 @@
 use super::{
     entry::{Entry, Soundness},
     ired,
-    source_sets::{Reducing, Reduction},
+    source_sets::{Reduction, ReductionScheduler},
 };
 use crate::dependence::Keyed;
 
@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::IfKeysHold,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.

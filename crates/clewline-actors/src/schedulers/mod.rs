@@ -48,16 +48,16 @@ pub fn explore_watched<'a>(
     budget: &Budget,
     deepest: &Arc<AtomicU64>,
 ) -> (Coverage, Statistics<'a>) {
-    let mut walk = Execution::new(engine, Snapshots::Sound);
-    let mut tally = Statistics::new(settings, verdicts, budget);
-    tally.deepest = Arc::clone(deepest);
-    let flow = (entry.make)(settings).explore(&mut walk, &mut tally);
-    tally.executed += walk.taken();
+    let mut execution = Execution::new(engine, Snapshots::Sound);
+    let mut statistics = Statistics::new(settings, verdicts, budget);
+    statistics.deepest = Arc::clone(deepest);
+    let flow = (entry.make)(settings).explore(&mut execution, &mut statistics);
+    statistics.executed += execution.taken();
     let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,
-        ControlFlow::Continue(()) => tally.coverage(&walk),
+        ControlFlow::Continue(()) => statistics.coverage(&execution),
     };
-    (coverage, tally)
+    (coverage, statistics)
 }
 
 /// Looks a scheduler up by the name used on the command line.

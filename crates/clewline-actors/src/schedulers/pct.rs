@@ -19,10 +19,10 @@ use rustc_hash::FxHashMap;
 
 use super::{
     entry::{Entry, Soundness},
-    sampling::Drawing,
+    sampling::SamplingScheduler,
 };
 use crate::{
-    execution::{Execution, Identity, Receive},
+    execution::{EnabledStep, Execution, StepIdentity},
     settings::Settings,
     statistics::{Flow, Statistics},
 };
@@ -44,15 +44,15 @@ pub const ENTRY: Entry = Entry {
     is_random: true,
     soundness: Soundness::Always,
     bounds: &[DEPTH],
-    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
+    make: |settings| Box::new(SamplingScheduler { sample, settings: settings.clone() }),
 };
 
-fn draw(
-    walk: &mut Execution,
+fn sample(
+    execution: &mut Execution,
     random: &mut Random,
     settings: &Settings,
     longest: usize,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
     let depth = settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default);
     let mut places: Vec<usize> = (1..depth).map(|_| random.below(longest)).collect();
@@ -61,13 +61,13 @@ fn draw(
     let mut chains = Chains::default();
     // A chain that falls later falls less deep; all are below those that have not fallen.
     chains.chooser.begin(places.into_iter().zip(1..));
-    while !tally.is_end(walk)? {
-        chains.meet(walk.enabled(), random);
+    while !statistics.is_end(execution)? {
+        chains.assign_chains(execution.enabled(), random);
         let Chains { chooser, chain, events } = &mut chains;
-        let keys = walk.enabled().iter().map(|it| chain[&it.identity()]);
-        let (at, taken) = chooser.pick(walk.events().len(), keys);
+        let keys = execution.enabled().iter().map(|it| chain[&it.identity()]);
+        let (at, taken) = chooser.pick(execution.events().len(), keys);
         events.push(taken);
-        walk.take(at);
+        execution.take(at);
     }
     ControlFlow::Continue(())
 }
@@ -76,13 +76,13 @@ fn draw(
 struct Chains {
     // Priorities of chains.
     chooser: choosers::Pct<Vec<u64>>,
-    chain: FxHashMap<Identity, usize>,
+    chain: FxHashMap<StepIdentity, usize>,
     // The chain that each event was on.
     events: Vec<usize>,
 }
 
 impl Chains {
-    fn meet(&mut self, enabled: &[Receive], random: &mut Random) {
+    fn assign_chains(&mut self, enabled: &[EnabledStep], random: &mut Random) {
         let priorities = &mut self.chooser.priorities;
         for it in enabled {
             let goes_on = it.sent_by.filter(|_| it.ordinal == 0 && it.outcome == 0);

@@ -14,11 +14,11 @@ use rustc_hash::FxHashMap;
 
 use super::{
     entry::{Entry, Soundness},
-    sampling::Drawing,
+    sampling::SamplingScheduler,
 };
 use crate::{
     dependence::{Dependence, Footprint, HistoryAware},
-    execution::{Execution, Happened, Identity, Receive},
+    execution::{EnabledStep, ExecutedStep, Execution, StepIdentity},
     histories::HistoryEvent,
     settings::Settings,
     statistics::{Flow, Statistics},
@@ -32,24 +32,24 @@ pub const ENTRY: Entry = Entry {
     is_random: true,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
+    make: |settings| Box::new(SamplingScheduler { sample, settings: settings.clone() }),
 };
 
-fn draw(
-    walk: &mut Execution,
+fn sample(
+    execution: &mut Execution,
     random: &mut Random,
     _: &Settings,
     _longest: usize,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
-    let mut chooser: choosers::Pos<FxHashMap<Identity, u64>> = choosers::Pos::default();
-    while !tally.is_end(walk)? {
-        let chosen = chooser.pick(random, walk.enabled().iter().map(Receive::identity));
-        walk.take(chosen);
-        let made = Footprint::of_last(walk);
-        let rules = walk.engine().rules();
-        for it in walk.enabled() {
-            if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
+    let mut chooser: choosers::Pos<FxHashMap<StepIdentity, u64>> = choosers::Pos::default();
+    while !statistics.is_end(execution)? {
+        let chosen = chooser.pick(random, execution.enabled().iter().map(EnabledStep::identity));
+        execution.take(chosen);
+        let made = Footprint::of_last(execution);
+        let rules = execution.engine().rules();
+        for it in execution.enabled() {
+            if HistoryAware.is_dependent(&made, &known_footprint(it, execution), &rules) {
                 chooser.draw_again(it.identity());
             }
         }
@@ -58,8 +58,8 @@ fn draw(
 }
 
 /// The footprint of a step, as far as it is known before it is made.
-fn foresee(receive: &Receive, walk: &Execution) -> Footprint {
+fn known_footprint(receive: &EnabledStep, execution: &Execution) -> Footprint {
     let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
-    let step = Happened { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };
-    Footprint::of(&step, walk.engine())
+    let step = ExecutedStep { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };
+    Footprint::of(&step, execution.engine())
 }

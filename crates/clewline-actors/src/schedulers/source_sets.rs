@@ -29,11 +29,11 @@ use rustc_hash::FxHashSet;
 
 use super::{
     entry::MessageScheduler,
-    parallel::{self, Errand, Given, WORTH, Workers},
+    parallel::{self, BranchTask, SUBMIT_EXECUTIONS_MIN, SubmittedTasks, Workers},
 };
 use crate::{
     dependence::{Dependence, Footprint},
-    execution::{Execution, Identity, Receive},
+    execution::{EnabledStep, Execution, StepIdentity},
     schedule::Schedule,
     settings::Settings,
     statistics::{Flow, Statistics},
@@ -41,7 +41,7 @@ use crate::{
 };
 
 // What is handed out has at most such a part of the executions that are left until a limit is hit.
-const SHARES: u64 = 4;
+const REMAINING_SHARE_DIVISOR: u64 = 4;
 
 /// How a reduction goes about it.
 #[derive(Clone, Copy, Debug)]
@@ -49,18 +49,18 @@ pub struct Reduction<'a> {
     /// Which steps may not change places.
     pub dependence: &'a dyn Dependence,
     /// Picks one of the candidates of a race.
-    pub choose: fn(&Race<'_>) -> Identity,
+    pub choose: fn(&Race<'_>) -> StepIdentity,
 }
 
 /// Two steps that can change places.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
     /// What can begin what is needed for that, in the order it happened. Not empty, and enabled where the earlier step was made.
-    pub candidates: &'a [Identity],
+    pub candidates: &'a [StepIdentity],
     /// The later step.
-    pub later: Identity,
+    pub later: StepIdentity,
     /// The first in the chain of messages that led to the later step, of those after the earlier one; it may be that step itself.
-    pub root: Identity,
+    pub root: StepIdentity,
 }
 
 /// Explores one schedule of every class that the reduction tells apart, or few.
@@ -69,229 +69,248 @@ pub struct Race<'a> {
 ///
 /// Breaks if the tally does.
 pub fn explore(
-    walk: &mut Execution,
+    execution: &mut Execution,
     reduction: Reduction<'_>,
     settings: &Settings,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
-    parallel::lead(walk, settings, tally, |walk, tally, crew| {
-        let mut search = Search::new(reduction);
-        search.arrive(walk, Vec::new(), tally)?;
-        search.run(walk, tally, crew)
+    parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
+        let mut search = SourceSetSearch::new(reduction);
+        search.arrive(execution, Vec::new(), statistics)?;
+        search.run(execution, statistics, workers)
     })
 }
 
 /// The scheduler that a reduction makes.
-pub(super) struct Reducing {
+pub(super) struct ReductionScheduler {
     pub(super) reduction: Reduction<'static>,
     pub(super) settings: Settings,
 }
 
-impl MessageScheduler for Reducing {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        explore(walk, self.reduction, &self.settings, tally)
+impl MessageScheduler for ReductionScheduler {
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        explore(execution, self.reduction, &self.settings, statistics)
     }
 }
 
-struct Search<'a> {
+struct SourceSetSearch<'a> {
     reduction: Reduction<'a>,
     nodes: Vec<Node>,
     events: Vec<Event>,
     // How many of the nodes are someone else's, who is told what is wanted there.
-    foreign: usize,
-    wishes: Vec<Wish>,
-    wished: FxHashSet<Wish>,
+    foreign_nodes: usize,
+    requests: Vec<BacktrackRequest>,
+    requested: FxHashSet<BacktrackRequest>,
     // How many executions were below the last step that was tried, by the depth of its node. 0 where that is not known.
-    sizes: Vec<u64>,
+    subtree_sizes: Vec<u64>,
 }
 
 /// What is wanted at a node of someone else.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Wish {
+enum BacktrackRequest {
     /// All of these.
-    All { node: usize, who: Vec<Identity> },
+    All { node: usize, who: Vec<StepIdentity> },
     /// The first of these, unless one of the others is wanted, or sleeps.
-    OneOf { node: usize, chosen: Identity, candidates: Vec<Identity> },
+    OneOf { node: usize, chosen: StepIdentity, candidates: Vec<StepIdentity> },
 }
 
 #[derive(Default)]
 struct Node {
     // What is to be tried, and how many of them have been.
-    wanted: Vec<Identity>,
+    backtrack: Vec<StepIdentity>,
     tried: usize,
     // The ways in which the next of them can go, as far as they were tried.
-    ways: Vec<Footprint>,
+    outcomes: Vec<Footprint>,
     // There is one for each way.
-    asleep: Vec<Sleeper>,
+    sleep_set: Vec<SleepingStep>,
     // How many executions there were before the first of those ways.
     before: u64,
-    given: Given,
+    submitted: SubmittedTasks,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sleeper {
-    who: Identity,
+struct SleepingStep {
+    who: StepIdentity,
     footprint: Footprint,
 }
 
 struct Event {
-    who: Identity,
+    who: StepIdentity,
     sent_by: Option<u32>,
     footprint: Footprint,
     // The events that happened before.
-    past: Bits,
+    happens_before: EventSet,
 }
 
 impl Node {
     // Which of what is enabled is to be tried next.
-    fn next(&mut self, enabled: &[Receive]) -> Option<usize> {
+    fn next(&mut self, enabled: &[EnabledStep]) -> Option<usize> {
         loop {
-            let who = *self.wanted.get(self.tried)?;
+            let who = *self.backtrack.get(self.tried)?;
             if !self.is_asleep(who) {
                 let mut ways = enabled.iter().enumerate().filter(|(_, it)| it.origin() == who);
-                if let Some((at, _)) = ways.nth(self.ways.len()) {
+                if let Some((at, _)) = ways.nth(self.outcomes.len()) {
                     return Some(at);
                 }
-                let sleepers = self.ways.drain(..).map(|footprint| Sleeper { who, footprint });
-                self.asleep.extend(sleepers);
+                let sleepers = self.outcomes.drain(..).map(|footprint| SleepingStep { who, footprint });
+                self.sleep_set.extend(sleepers);
             }
             self.tried += 1;
         }
     }
 
-    fn is_asleep(&self, who: Identity) -> bool {
-        self.asleep.iter().any(|it| it.who == who)
+    fn is_asleep(&self, who: StepIdentity) -> bool {
+        self.sleep_set.iter().any(|it| it.who == who)
     }
 
-    fn want(&mut self, who: Identity) {
-        if !self.wanted.contains(&who) {
-            self.wanted.push(who);
+    fn add_backtrack(&mut self, who: StepIdentity) {
+        if !self.backtrack.contains(&who) {
+            self.backtrack.push(who);
         }
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> SourceSetSearch<'a> {
     fn new(reduction: Reduction<'a>) -> Self {
-        Search {
+        SourceSetSearch {
             reduction,
             nodes: Vec::new(),
             events: Vec::new(),
-            foreign: 0,
-            wishes: Vec::new(),
-            wished: FxHashSet::default(),
-            sizes: Vec::new(),
+            foreign_nodes: 0,
+            requests: Vec::new(),
+            requested: FxHashSet::default(),
+            subtree_sizes: Vec::new(),
         }
     }
 
     /// Tries what is wanted, until nothing is left at nodes of its own.
     fn run(
         &mut self,
-        walk: &mut Execution,
-        tally: &mut Statistics<'_>,
-        crew: &Workers<'_, Branch<'a>>,
+        execution: &mut Execution,
+        statistics: &mut Statistics<'_>,
+        workers: &Workers<'_, Branch<'a>>,
     ) -> Flow {
         while let Some(top) = self.nodes.last_mut() {
-            if let Some(at) = top.next(walk.enabled()) {
-                if top.ways.is_empty() {
-                    top.before = tally.executions();
-                    if let Some(ticket) = top.given.take(top.tried)
-                        && let Some((seen, answer)) = crew.collect(ticket)
-                        && tally.add(walk, seen)
+            if let Some(at) = top.next(execution.enabled()) {
+                if top.outcomes.is_empty() {
+                    top.before = statistics.executions();
+                    if let Some(ticket) = top.submitted.take(top.tried)
+                        && let Some((seen, answer)) = workers.collect(ticket)
+                        && statistics.add(execution, seen)
                     {
-                        self.believe(answer);
-                        self.learn(tally);
+                        self.merge_explored_branch(answer);
+                        self.record_subtree_size(statistics);
                         continue;
                     }
                 }
-                walk.take(at);
-                let asleep = self.happened(walk);
-                self.arrive(walk, asleep, tally)?;
-                if crew.is_hungry() {
-                    self.give(walk, tally, crew);
+                execution.take(at);
+                let asleep = self.on_step(execution);
+                self.arrive(execution, asleep, statistics)?;
+                if workers.wants_tasks() {
+                    self.submit_branch(execution, statistics, workers);
                 }
-            } else if self.nodes.len() <= self.foreign {
+            } else if self.nodes.len() <= self.foreign_nodes {
                 break;
             } else {
                 self.nodes.pop();
                 if self.events.pop().is_some() {
-                    walk.back();
+                    execution.back();
                 }
-                self.learn(tally);
+                self.record_subtree_size(statistics);
             }
         }
         ControlFlow::Continue(())
     }
 
     /// A step that was made at the last node was tried.
-    fn learn(&mut self, tally: &Statistics<'_>) {
+    fn record_subtree_size(&mut self, statistics: &Statistics<'_>) {
         let Some(node) = self.nodes.last() else { return };
-        if self.sizes.len() < self.nodes.len() {
-            self.sizes.resize(self.nodes.len(), 0);
+        if self.subtree_sizes.len() < self.nodes.len() {
+            self.subtree_sizes.resize(self.nodes.len(), 0);
         }
-        self.sizes[self.nodes.len() - 1] = tally.executions() - node.before;
+        self.subtree_sizes[self.nodes.len() - 1] = statistics.executions() - node.before;
     }
 
     /// Hands out the next step that is wanted with much below it, if there is one: going by what was below the last one at that
     /// depth. If it is more than a limit allows, it would be for nothing.
-    fn give(&mut self, walk: &Execution, tally: &Statistics<'_>, crew: &Workers<'_, Branch<'a>>) {
-        let most = tally.left();
+    fn submit_branch(
+        &mut self,
+        execution: &Execution,
+        statistics: &Statistics<'_>,
+        workers: &Workers<'_, Branch<'a>>,
+    ) {
+        let most = statistics.schedules_left();
         for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
-            let size = self.sizes.get(depth).copied().unwrap_or(0);
-            if node.ways.is_empty() || !(WORTH..=most / SHARES).contains(&size) {
+            let size = self.subtree_sizes.get(depth).copied().unwrap_or(0);
+            if node.outcomes.is_empty()
+                || !(SUBMIT_EXECUTIONS_MIN..=most / REMAINING_SHARE_DIVISOR).contains(&size)
+            {
                 continue;
             }
-            let next = node.given.last().unwrap_or(node.tried) + 1;
-            let Some(&who) = node.wanted.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
-            let mut prefix = walk.schedule();
+            let next = node.submitted.last().unwrap_or(node.tried) + 1;
+            let Some(&who) = node.backtrack.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
+            let mut prefix = execution.schedule();
             prefix.0.truncate(depth);
-            let (asleep, before) = (node.asleep.clone(), node.wanted[node.tried..next].to_vec());
-            let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who, most });
-            node.given.add(next, ticket);
+            let (asleep, before) = (node.sleep_set.clone(), node.backtrack[node.tried..next].to_vec());
+            let ticket = workers.submit(Branch {
+                reduction: self.reduction,
+                prefix,
+                asleep,
+                before,
+                who,
+                schedules_max: most,
+            });
+            node.submitted.add(next, ticket);
             return;
         }
     }
 
     /// What is wanted next at the last node was tried elsewhere.
-    fn believe(&mut self, Answer { ways, wishes }: Answer) {
+    fn merge_explored_branch(&mut self, ExploredBranch { ways, wishes }: ExploredBranch) {
         for wish in wishes {
-            self.want(wish);
+            self.request_backtrack(wish);
         }
         let top = self.nodes.last_mut().expect("a step is made at a node");
-        top.asleep.extend(ways);
+        top.sleep_set.extend(ways);
         top.tried += 1;
     }
 
-    fn want(&mut self, wish: Wish) {
-        let (Wish::All { node: at, .. } | Wish::OneOf { node: at, .. }) = wish;
-        if at < self.foreign {
-            if self.wished.insert(wish.clone()) {
-                self.wishes.push(wish);
+    fn request_backtrack(&mut self, wish: BacktrackRequest) {
+        let (BacktrackRequest::All { node: at, .. } | BacktrackRequest::OneOf { node: at, .. }) = wish;
+        if at < self.foreign_nodes {
+            if self.requested.insert(wish.clone()) {
+                self.requests.push(wish);
             }
             return;
         }
         let node = &mut self.nodes[at];
         match wish {
-            Wish::All { who, .. } => who.into_iter().for_each(|it| node.want(it)),
-            Wish::OneOf { chosen, candidates, .. } => {
-                if !candidates.iter().any(|it| node.wanted.contains(it) || node.is_asleep(*it)) {
-                    node.wanted.push(chosen);
+            BacktrackRequest::All { who, .. } => who.into_iter().for_each(|it| node.add_backtrack(it)),
+            BacktrackRequest::OneOf { chosen, candidates, .. } => {
+                if !candidates.iter().any(|it| node.backtrack.contains(it) || node.is_asleep(*it)) {
+                    node.backtrack.push(chosen);
                 }
             }
         }
     }
 
-    fn arrive(&mut self, walk: &Execution, asleep: Vec<Sleeper>, tally: &mut Statistics<'_>) -> Flow {
-        let mut node = Node { asleep, ..Node::default() };
-        if !tally.is_end(walk)? {
-            let awake = walk.enabled().iter().map(Receive::origin).filter(|it| !node.is_asleep(*it));
-            let all: Vec<Identity> = awake.collect();
-            let wanted = match walk.engine().rules().ignored {
+    fn arrive(
+        &mut self,
+        execution: &Execution,
+        asleep: Vec<SleepingStep>,
+        statistics: &mut Statistics<'_>,
+    ) -> Flow {
+        let mut node = Node { sleep_set: asleep, ..Node::default() };
+        if !statistics.is_end(execution)? {
+            let awake = execution.enabled().iter().map(EnabledStep::origin).filter(|it| !node.is_asleep(*it));
+            let all: Vec<StepIdentity> = awake.collect();
+            let wanted = match execution.engine().rules().ignored {
                 Ignored::Gone => all.len().min(1),
                 Ignored::Stays => all.len(),
             };
-            node.wanted.extend(&all[..wanted]);
+            node.backtrack.extend(&all[..wanted]);
             if all.is_empty() {
-                tally.give_up(walk)?;
+                statistics.count_redundant(execution)?;
             }
         }
         self.nodes.push(node);
@@ -299,74 +318,80 @@ impl<'a> Search<'a> {
     }
 
     /// The last step of `walk` was made at the last node: finds its races. Answers what sleeps afterwards.
-    fn happened(&mut self, walk: &Execution) -> Vec<Sleeper> {
+    fn on_step(&mut self, execution: &Execution) -> Vec<SleepingStep> {
         let index = self.events.len();
-        let receive = &walk.events()[index].receive;
-        let footprint = Footprint::of_last(walk);
-        let rules = walk.engine().rules();
+        let receive = &execution.events()[index].receive;
+        let footprint = Footprint::of_last(execution);
+        let rules = execution.engine().rules();
         let depends = |it: &Footprint| self.reduction.dependence.is_dependent(it, &footprint, &rules);
         let dependent: Vec<usize> = (0..index).filter(|&it| depends(&self.events[it].footprint)).collect();
         let node = self.nodes.last().expect("a step is made at a node");
-        let asleep = node.asleep.iter().filter(|sleeper| {
+        let asleep = node.sleep_set.iter().filter(|sleeper| {
             // If one way in which it can go depends on this step, it wakes.
-            let ways = node.asleep.iter().filter(|it| it.who == sleeper.who);
+            let ways = node.sleep_set.iter().filter(|it| it.who == sleeper.who);
             !ways.into_iter().any(|it| depends(&it.footprint))
         });
         let asleep = asleep.copied().collect();
-        let mut past = Bits::default();
+        let mut past = EventSet::default();
         for event in dependent.iter().copied().chain(receive.sent_by.map(|it| it as usize)) {
-            past.add_all(&self.events[event].past);
+            past.add_all(&self.events[event].happens_before);
             past.add(event);
         }
-        self.events.push(Event { who: receive.origin(), sent_by: receive.sent_by, footprint, past });
+        self.events.push(Event {
+            who: receive.origin(),
+            sent_by: receive.sent_by,
+            footprint,
+            happens_before: past,
+        });
         for earlier in dependent {
-            self.race(walk, earlier);
+            self.request_reversal(execution, earlier);
         }
-        self.want_rivals(walk);
-        self.nodes.last_mut().expect("a step is made at a node").ways.push(footprint);
+        self.request_disabled_steps(execution);
+        self.nodes.last_mut().expect("a step is made at a node").outcomes.push(footprint);
         asleep
     }
 
     /// If the last event races with `earlier`, wants what lets them change places.
-    fn race(&mut self, walk: &Execution, earlier: usize) {
+    fn request_reversal(&mut self, execution: &Execution, earlier: usize) {
         let last = self.events.len() - 1;
         let event = &self.events[last];
-        let led_to = |it: usize| it == earlier || self.events[it].past.has(earlier);
+        let led_to = |it: usize| it == earlier || self.events[it].happens_before.has(earlier);
         if event.sent_by.is_some_and(|it| led_to(it as usize)) {
             return;
         }
         let mut between = earlier + 1..last;
-        if between.any(|it| event.past.has(it) && self.events[it].past.has(earlier)) {
+        if between.any(|it| event.happens_before.has(it) && self.events[it].happens_before.has(earlier)) {
             return;
         }
-        let others: Vec<usize> =
-            (earlier + 1..=last).filter(|&it| it == last || !self.events[it].past.has(earlier)).collect();
-        let is_initial = |it: usize| !others.iter().any(|&other| self.events[it].past.has(other));
-        let enabled = walk.enabled_before(earlier);
-        let is_enabled = |who: &Identity| enabled.iter().any(|it| it.origin() == *who);
+        let others: Vec<usize> = (earlier + 1..=last)
+            .filter(|&it| it == last || !self.events[it].happens_before.has(earlier))
+            .collect();
+        let is_initial = |it: usize| !others.iter().any(|&other| self.events[it].happens_before.has(other));
+        let enabled = execution.enabled_before(earlier);
+        let is_enabled = |who: &StepIdentity| enabled.iter().any(|it| it.origin() == *who);
         let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].who);
-        let candidates: Vec<Identity> = initials.filter(is_enabled).collect();
+        let candidates: Vec<StepIdentity> = initials.filter(is_enabled).collect();
         if candidates.is_empty() {
             // Either the earlier step made the later one possible, or something did that is not known here.
             if 1 < others.len() {
-                let who = enabled.iter().map(Receive::origin).collect();
-                self.want(Wish::All { node: earlier, who });
+                let who = enabled.iter().map(EnabledStep::origin).collect();
+                self.request_backtrack(BacktrackRequest::All { node: earlier, who });
             }
             return;
         }
-        let root = root(&self.events, earlier, last);
+        let root = chain_root(&self.events, earlier, last);
         let race = Race { candidates: &candidates, later: self.events[last].who, root };
         let chosen = (self.reduction.choose)(&race);
-        self.want(Wish::OneOf { node: earlier, chosen, candidates });
+        self.request_backtrack(BacktrackRequest::OneOf { node: earlier, chosen, candidates });
     }
 
     /// Wants, in place of the last event, what can no longer happen because of it.
-    fn want_rivals(&mut self, walk: &Execution) {
+    fn request_disabled_steps(&mut self, execution: &Execution) {
         let last = self.events.len() - 1;
-        let before = walk.enabled_before(last).iter().map(Receive::origin);
-        let is_gone = |who: &Identity| !walk.enabled().iter().any(|it| it.origin() == *who);
+        let before = execution.enabled_before(last).iter().map(EnabledStep::origin);
+        let is_gone = |who: &StepIdentity| !execution.enabled().iter().any(|it| it.origin() == *who);
         let who = before.filter(is_gone).collect();
-        self.want(Wish::All { node: last, who });
+        self.request_backtrack(BacktrackRequest::All { node: last, who });
     }
 }
 
@@ -376,67 +401,71 @@ struct Branch<'a> {
     // What leads to its node.
     prefix: Schedule,
     // What sleeps there, and what is tried there before it.
-    asleep: Vec<Sleeper>,
-    before: Vec<Identity>,
-    who: Identity,
+    asleep: Vec<SleepingStep>,
+    before: Vec<StepIdentity>,
+    who: StepIdentity,
     // How many schedules there may be until a limit is hit.
-    most: u64,
+    schedules_max: u64,
 }
 
 /// What came of trying a step elsewhere.
-struct Answer {
+struct ExploredBranch {
     // The step, in all the ways in which it can go.
-    ways: Vec<Sleeper>,
+    ways: Vec<SleepingStep>,
     // What is wanted at its node and above, in order.
-    wishes: Vec<Wish>,
+    wishes: Vec<BacktrackRequest>,
 }
 
-impl Errand for Branch<'_> {
-    type Answer = Answer;
+impl BranchTask for Branch<'_> {
+    type Output = ExploredBranch;
 
-    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> ControlFlow<Coverage, Answer> {
-        let Branch { reduction, prefix, asleep, before, who, most } = self;
-        tally.allow(most);
-        let mut search = Search::new(reduction);
-        search.foreign = prefix.0.len() + 1;
-        walk.rewind();
+    fn run(
+        self,
+        execution: &mut Execution,
+        statistics: &mut Statistics<'_>,
+    ) -> ControlFlow<Coverage, ExploredBranch> {
+        let Branch { reduction, prefix, asleep, before, who, schedules_max: most } = self;
+        statistics.limit_schedules(most);
+        let mut search = SourceSetSearch::new(reduction);
+        search.foreign_nodes = prefix.0.len() + 1;
+        execution.rewind();
         for &pick in &prefix.0 {
             search.nodes.push(Node::default());
-            walk.take(pick as usize);
-            search.happened(walk);
+            execution.take(pick as usize);
+            search.on_step(execution);
         }
         // The leader knows what races there are on the way.
-        search.wishes.clear();
-        search.wished.clear();
-        let mut node = Node { asleep, ..Node::default() };
+        search.requests.clear();
+        search.requested.clear();
+        let mut node = Node { sleep_set: asleep, ..Node::default() };
         for earlier in before {
             if !node.is_asleep(earlier) {
-                node.asleep.extend(all_ways(walk, earlier));
+                node.sleep_set.extend(all_outcomes(execution, earlier));
             }
         }
-        node.wanted.push(who);
+        node.backtrack.push(who);
         search.nodes.push(node);
-        search.run(walk, tally, &Workers::nobody())?;
+        search.run(execution, statistics, &Workers::none())?;
         let node = search.nodes.last().expect("its own node is left");
-        let ways = node.asleep.iter().filter(|it| it.who == who).copied().collect();
-        ControlFlow::Continue(Answer { ways, wishes: search.wishes })
+        let ways = node.sleep_set.iter().filter(|it| it.who == who).copied().collect();
+        ControlFlow::Continue(ExploredBranch { ways, wishes: search.requests })
     }
 }
 
 /// A step that can happen next, in all the ways in which it can go.
-fn all_ways(walk: &mut Execution, who: Identity) -> Vec<Sleeper> {
-    let enabled = walk.enabled().iter().enumerate();
+fn all_outcomes(execution: &mut Execution, who: StepIdentity) -> Vec<SleepingStep> {
+    let enabled = execution.enabled().iter().enumerate();
     let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();
     let footprint = |at: usize| {
-        walk.take(at);
-        let footprint = Footprint::of_last(walk);
-        walk.back();
-        Sleeper { who, footprint }
+        execution.take(at);
+        let footprint = Footprint::of_last(execution);
+        execution.back();
+        SleepingStep { who, footprint }
     };
     ways.into_iter().map(footprint).collect()
 }
 
-fn root(events: &[Event], earlier: usize, last: usize) -> Identity {
+fn chain_root(events: &[Event], earlier: usize, last: usize) -> StepIdentity {
     let mut at = last;
     while let Some(sender) = events[at].sent_by.map(|it| it as usize)
         && earlier < sender
@@ -448,9 +477,9 @@ fn root(events: &[Event], earlier: usize, last: usize) -> Identity {
 
 // A set of events.
 #[derive(Clone, Debug, Default)]
-struct Bits(Vec<u64>);
+struct EventSet(Vec<u64>);
 
-impl Bits {
+impl EventSet {
     fn has(&self, event: usize) -> bool {
         self.0.get(event / 64).is_some_and(|it| it >> (event % 64) & 1 == 1)
     }
@@ -462,7 +491,7 @@ impl Bits {
         self.0[event / 64] |= 1 << (event % 64);
     }
 
-    fn add_all(&mut self, other: &Bits) {
+    fn add_all(&mut self, other: &EventSet) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }

@@ -22,9 +22,15 @@ fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, Strin
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     let entry = find(name).unwrap();
-    let (coverage, tally) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
-    let counts = (tally.schedules, tally.incomplete, tally.unique(), tally.canonical(), tally.violated());
-    let first = tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string()));
+    let (coverage, statistics) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
+    let counts = (
+        statistics.schedules,
+        statistics.incomplete,
+        statistics.unique(),
+        statistics.canonical(),
+        statistics.violated(),
+    );
+    let first = statistics.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string()));
     (coverage, counts, first)
 }
 
@@ -66,9 +72,10 @@ fn someone_else_may_stop_it() {
     let budget = Budget::unlimited();
     budget.stop(clewline_core::Reason::Cancelled);
     let entry = find("exhaustive").unwrap();
-    let (coverage, tally) = explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    let (coverage, statistics) =
+        explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
     assert_eq!(
-        (coverage, tally.schedules),
+        (coverage, statistics.schedules),
         (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
     );
 }
@@ -107,13 +114,13 @@ fn the_first_violation_can_be_seen_again() {
     let budget = Budget::unlimited();
     for entry in &SCHEDULERS {
         let settings = Settings { schedules: 1_000, violations: 1, bounds: delays(4), ..Settings::default() };
-        let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
-        let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
+        let (_, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+        let found = statistics.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
         let token = found.schedule.to_string();
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        walk.replay(&token.parse().unwrap()).unwrap();
-        assert_eq!(walk.history(), found.history, "{} {token}", entry.name);
-        assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        execution.replay(&token.parse().unwrap()).unwrap();
+        assert_eq!(execution.history(), found.history, "{} {token}", entry.name);
+        assert_eq!(verdicts.of(&system.histories(), execution.history()), Judgement::Violated);
     }
 }
 
@@ -138,12 +145,14 @@ fn the_receiver_alone_is_not_enough_to_find_violations() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-    let mut tally = Statistics::new(&Settings::default(), &mut verdicts, &budget);
+    let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+    let mut statistics = Statistics::new(&Settings::default(), &mut verdicts, &budget);
     let reduction = source_sets::Reduction { dependence: &crate::SameReceiver, ..dpor::REDUCTION };
-    assert!(source_sets::explore(&mut walk, reduction, &Settings::default(), &mut tally).is_continue());
-    assert_eq!(tally.schedules, 8);
-    assert!(tally.canonical() <= 8 && tally.violated() <= 3, "of 32 and of 12");
+    assert!(
+        source_sets::explore(&mut execution, reduction, &Settings::default(), &mut statistics).is_continue()
+    );
+    assert_eq!(statistics.schedules, 8);
+    assert!(statistics.canonical() <= 8 && statistics.violated() <= 3, "of 32 and of 12");
 }
 
 #[test]
@@ -174,9 +183,9 @@ fn bounds_of_the_same_name_are_the_same_and_each_matters() {
 struct Last;
 
 impl MessageScheduler for Last {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        while !tally.is_end(walk)? {
-            walk.take(walk.enabled().len() - 1);
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        while !statistics.is_end(execution)? {
+            execution.take(execution.enabled().len() - 1);
         }
         ControlFlow::Break(Coverage::Limited(Limit::Sampled))
     }
@@ -188,6 +197,7 @@ fn a_scheduler_that_is_in_no_table_explores_as_well() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    let (coverage, tally) = explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
-    assert_eq!((coverage, tally.schedules), (Coverage::Limited(Limit::Sampled), 1));
+    let (coverage, statistics) =
+        explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    assert_eq!((coverage, statistics.schedules), (Coverage::Limited(Limit::Sampled), 1));
 }

@@ -10,9 +10,9 @@
 
 use super::{
     entry::{Entry, Soundness},
-    source_sets::{Race, Reducing, Reduction},
+    source_sets::{Race, Reduction, ReductionScheduler},
 };
-use crate::{dependence::HistoryAware, execution::Identity};
+use crate::{dependence::HistoryAware, execution::StepIdentity};
 
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
@@ -22,12 +22,12 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
 /// How it goes about it.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: earliest };
 
-fn earliest(race: &Race<'_>) -> Identity {
+fn earliest(race: &Race<'_>) -> StepIdentity {
     race.candidates[0]
 }

@@ -22,7 +22,7 @@ mod random;
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Execution, Flow, Identity, Receive, Snapshots, Statistics,
+    EnabledStep, Execution, Flow, Snapshots, Statistics, StepIdentity,
     schedulers::{Entry, MessageScheduler, Settings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -93,7 +93,7 @@ struct Ds2 {
 
 impl MessageScheduler for Ds2 {
     fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let mut walk = Execution::new(walk.engine().another(), self.snapshots);
+        let mut walk = Execution::new(walk.engine().fork(), self.snapshots);
         let flow = match self.published {
             Published::Random => random::explore(&mut walk, &self.settings, tally),
             published @ (Published::Exhaustive
@@ -168,11 +168,11 @@ struct Search {
 // Lists of messages are in the order in which they were added.
 #[derive(Debug, Default)]
 struct Node {
-    enabled: Vec<Receive>,
-    explored: Vec<Identity>,
-    backtrack: Vec<Identity>,
+    enabled: Vec<EnabledStep>,
+    explored: Vec<StepIdentity>,
+    backtrack: Vec<StepIdentity>,
     // What was received last from here.
-    taken: Option<Receive>,
+    taken: Option<EnabledStep>,
     is_frozen: bool,
     is_leaf: bool,
 }
@@ -185,13 +185,13 @@ impl Node {
         Node { enabled, ..Node::default() }
     }
 
-    fn add(&mut self, who: Identity) {
+    fn add(&mut self, who: StepIdentity) {
         if !self.backtrack.contains(&who) {
             self.backtrack.push(who);
         }
     }
 
-    fn find(&self, who: Identity) -> Option<&Receive> {
+    fn find(&self, who: StepIdentity) -> Option<&EnabledStep> {
         self.enabled.iter().find(|it| it.identity() == who)
     }
 }
@@ -199,7 +199,7 @@ impl Node {
 impl Search {
     fn run(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
         let mut root = Node::new(walk);
-        let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
+        let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(EnabledStep::identity);
         root.backtrack = match self.published {
             Published::Exhaustive | Published::Random => Vec::new(),
             Published::Dpor => requests.collect(),
@@ -231,8 +231,8 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    fn to_explore(&self, node: &Node) -> Vec<Receive> {
-        let is_new = |it: &Receive| !node.explored.contains(&it.identity());
+    fn to_explore(&self, node: &Node) -> Vec<EnabledStep> {
+        let is_new = |it: &EnabledStep| !node.explored.contains(&it.identity());
         match self.published {
             Published::Exhaustive | Published::Random => {
                 node.enabled.iter().copied().filter(is_new).collect()
@@ -244,7 +244,7 @@ impl Search {
         }
     }
 
-    fn receive(&mut self, walk: &mut Execution, receive: Receive) {
+    fn receive(&mut self, walk: &mut Execution, receive: EnabledStep) {
         let top = self.nodes.last_mut().expect("something is received at a node");
         top.explored.push(receive.identity());
         top.taken = Some(receive);
@@ -253,7 +253,7 @@ impl Search {
         let mut node = Node::new(walk);
         if self.published != Published::Exhaustive {
             self.add_races(&receive);
-            node.backtrack.extend(node.enabled.first().map(Receive::identity));
+            node.backtrack.extend(node.enabled.first().map(EnabledStep::identity));
         }
         node.is_leaf = self.to_explore(&node).is_empty();
         self.nodes.push(node);

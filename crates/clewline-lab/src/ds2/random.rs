@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use clewline_actors::{
-    ActorId, Execution, Flow, HistoryEvent, Identity, Receive, Statistics, schedulers::Settings,
+    ActorId, EnabledStep, Execution, Flow, HistoryEvent, Statistics, StepIdentity, schedulers::Settings,
 };
 use clewline_core::Random;
 
@@ -22,22 +22,22 @@ pub(super) fn explore(walk: &mut Execution, settings: &Settings, tally: &mut Sta
     loop {
         walk.rewind();
         let chronicle = draw(walk, &mut random, settings.steps);
-        tally.saw(walk, chronicle)?;
+        tally.count_execution(walk, chronicle)?;
     }
 }
 
 /// One schedule, and what clients saw of it.
 fn draw(walk: &mut Execution, random: &mut Random, steps: usize) -> Vec<HistoryEvent> {
     let actors = walk.engine().roots();
-    let (requests, begun): (Vec<&Receive>, Vec<&Receive>) =
+    let (requests, begun): (Vec<&EnabledStep>, Vec<&EnabledStep>) =
         walk.enabled().iter().partition(|it| it.from.is_client());
-    let mut requests: VecDeque<(ActorId, Identity)> =
+    let mut requests: VecDeque<(ActorId, StepIdentity)> =
         requests.into_iter().map(|it| (it.to, it.identity())).collect();
     let mut queues = vec![VecDeque::new(); actors];
     begun.into_iter().for_each(|it| put(&mut queues, it));
     let mut answers: Vec<Vec<HistoryEvent>> = vec![Vec::new(); CLIENTS];
     let mut chronicle = Vec::new();
-    let is_left = |queues: &[VecDeque<Identity>], answers: &[Vec<HistoryEvent>]| {
+    let is_left = |queues: &[VecDeque<StepIdentity>], answers: &[Vec<HistoryEvent>]| {
         queues.iter().any(|it| !it.is_empty()) || answers.iter().any(|it| !it.is_empty())
     };
     while !requests.is_empty() || is_left(&queues, &answers) {
@@ -71,7 +71,7 @@ fn draw(walk: &mut Execution, random: &mut Random, steps: usize) -> Vec<HistoryE
     chronicle
 }
 
-fn put(queues: &mut [VecDeque<Identity>], receive: &Receive) {
+fn put(queues: &mut [VecDeque<StepIdentity>], receive: &EnabledStep) {
     if let Some(queue) = queues.get_mut(receive.to.index() as usize) {
         queue.push_back(receive.identity());
     }

@@ -5,8 +5,8 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Modality, Rules,
-    Scenario, Search, Verdicts, explore_states,
+    ActorSystem, Clients, Harness, Histories, HistoryId, Ignored, Judgement, Modality, PropertyVerdict,
+    Rules, Scenario, Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value};
 use clewline_methods::actors::HarnessFile;
@@ -204,7 +204,7 @@ fn what_is_right_holds_and_answers_every_call() {
 struct Properties(Everything);
 
 impl SystemVisitor for Properties {
-    type Output = Vec<(&'static str, Found)>;
+    type Output = Vec<(&'static str, PropertyVerdict)>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         let properties: Vec<(&str, Modality)> =
@@ -227,8 +227,8 @@ fn what_is_right_has_its_properties() {
         let actors = found.variant.actors;
         for (property, it) in found.visit(actors, Properties(everything(&found, actors, found.variant.calls)))
         {
-            assert!(!matches!(it, Found::Violated(_)), "{}: {property}: {it:?}", found.name());
-            held += u32::from(it == Found::Holds);
+            assert!(!matches!(it, PropertyVerdict::Violated(_)), "{}: {property}: {it:?}", found.name());
+            held += u32::from(it == PropertyVerdict::Holds);
         }
     }
     assert!(4 < held, "{held} are known to hold");

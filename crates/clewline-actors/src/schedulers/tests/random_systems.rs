@@ -7,8 +7,8 @@ use super::{
     dice::{draw, draw_choosing},
 };
 use crate::{
-    ActorSystem, Count, Delivery, Dependence, Ended, Faults, Harness, HistoryAware, HistoryId, Ignored,
-    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, random_systems, refute,
+    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, Ignored, Judgement,
+    Keyed, Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
     samples::{Register, judge},
 };
 
@@ -17,22 +17,22 @@ const SCHEDULES_MAX: u64 = 1_000;
 const SEEDS: u64 = 1_000;
 
 /// Schedules, canonical histories, and those of them that are violated; `None` if there are too many.
-type Seen = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
+type HistorySets = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
 
-fn look<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<Seen>
+fn explore_histories<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<HistorySets>
 where
     H: Harness<Specification = Register> + 'static,
 {
     let mut verdicts = Verdicts::new(Box::new(judge(system)));
     let budget = Budget::unlimited();
     let settings = Settings { schedules, steps: 60, ..Settings::default() };
-    let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+    let (coverage, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
     if coverage != Coverage::Exhausted {
         return None;
     }
-    let all = tally.histories();
+    let all = statistics.histories();
     let violated = all.iter().filter(|(_, it)| *it == Judgement::Violated).map(|(id, _)| *id).collect();
-    Some((tally.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
+    Some((statistics.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
 }
 
 #[derive(Debug, Default)]
@@ -48,13 +48,15 @@ impl Counts {
     where
         H: Harness<Specification = Register> + 'static,
     {
-        let Some((schedules, expected, violated)) = look(&exhaustive::ENTRY, system, SCHEDULES_MAX) else {
+        let Some((schedules, expected, violated)) =
+            explore_histories(&exhaustive::ENTRY, system, SCHEDULES_MAX)
+        else {
             return;
         };
         self.systems += 1;
         self.wrong += u64::from(!violated.is_empty());
         for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
-            let (few, found, bad) = look(entry, system, 1 << 20)
+            let (few, found, bad) = explore_histories(entry, system, 1 << 20)
                 .unwrap_or_else(|| panic!("{} ends where exhaustive does, {about}", entry.name));
             assert_eq!((&found, &bad), (&expected, &violated), "{}, {about}", entry.name);
             assert!(few <= schedules, "{} sees {few} of {schedules} schedules, {about}", entry.name);
@@ -63,7 +65,7 @@ impl Counts {
         let search = Search { count: Count::Schedules, ..Search::default() };
         let mut verdicts = Verdicts::new(Box::new(judge(system)));
         let states = explore_states(&system.engine(), &[], &mut verdicts, &search, &|_| ());
-        assert_eq!(states.ended, Ended::Exhausted, "{about}");
+        assert_eq!(states.ended, StopReason::Exhausted, "{about}");
         assert_eq!(states.final_histories.iter().copied().collect::<BTreeSet<_>>(), expected, "{about}");
         assert_eq!(states.final_violated, violated.len() as u64, "{about}");
         assert_eq!(states.paths.and_then(|it| it.schedules), Some(u128::from(schedules)), "{about}");
@@ -131,8 +133,8 @@ fn a_copy_comes_after_what_was_sent_before_it() {
         let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        assert_eq!(refute(&mut walk, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        assert_eq!(refute(&mut execution, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
     }
 }
 
@@ -146,10 +148,11 @@ fn what_led_to_a_message_is_no_rival_of_it() {
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
         let settings = Settings { schedules: 2_000, steps: 60, ..Settings::default() };
-        let (coverage, tally) = explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
+        let (coverage, statistics) =
+            explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         if coverage == Coverage::Exhausted {
-            schedules += tally.schedules;
-            redundant += tally.redundant;
+            schedules += statistics.schedules;
+            redundant += statistics.redundant;
         }
     }
     assert_eq!((schedules, redundant), (30_852, 1_409));

@@ -3,7 +3,8 @@
 
 use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Judgement,
-    Keyed, Refuted, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts, refute,
+    Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
+    refute,
     schedulers::{self, Settings, delay_bounded, dpor, source_sets},
 };
 use clewline_core::{Budget, Codec, History, Specification};
@@ -285,9 +286,9 @@ struct Refute {
 }
 
 impl SystemVisitor for Refute {
-    type Output = Option<Refuted>;
+    type Output = Option<RefutedIndependence>;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<Refuted> {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<RefutedIndependence> {
         let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
         let harness = Believing { harness, believe: self.believe };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
@@ -296,7 +297,12 @@ impl SystemVisitor for Refute {
     }
 }
 
-fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -> Option<Refuted> {
+fn refuted(
+    found: &FoundSystem,
+    calls: &str,
+    faults: Faults,
+    believe: Believe,
+) -> Option<RefutedIndependence> {
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
     found.visit(
         actors,

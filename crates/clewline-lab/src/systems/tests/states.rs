@@ -45,7 +45,7 @@ pub(super) fn count<H: Harness + 'static>(
     let mut judge =
         |id: HistoryId| *verdicts.entry(id).or_insert_with(|| is_right(&specification, &system.history(id)));
     let (mut visited, mut ends) = (HashSet::new(), HashSet::new());
-    let mut stack = vec![engine.void()];
+    let mut stack = vec![engine.unstarted_world()];
     let mut actions = Vec::new();
     while let Some(world) = stack.pop() {
         if until == Until::Violated && !judge(world.history()) {
@@ -62,7 +62,7 @@ pub(super) fn count<H: Harness + 'static>(
             if limit <= visited.len() {
                 counted.is_cut = true;
             } else if visited.insert(fingerprint) {
-                let mut next = engine.void();
+                let mut next = engine.unstarted_world();
                 engine.build(&world, &mut next);
                 stack.push(next);
             }

@@ -42,9 +42,9 @@ pub struct Envelope {
     /// What it returns to a client.
     pub response: Option<ReturnId>,
     /// The operations it can be an answer to, one bit each.
-    pub responses: u64,
+    pub response_to: u64,
     /// The operations it may be the request of, one bit each.
-    pub asks: u64,
+    pub request_of: u64,
     /// Which part of the state it is about: see [`Harness::key`](super::Harness::key).
     pub key: Option<u64>,
     /// A hash of all that.
@@ -125,7 +125,7 @@ impl fmt::Display for BadHandler {
 impl std::error::Error for BadHandler {}
 
 /// How actors react, by numbers. [`ModelTables`](super::ModelTables) is the only one who knows.
-pub trait Numbers: Send {
+pub trait InternedModel: Send {
     /// The slots of the actors the system begins with, and what may come of starting them all.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ pub trait Numbers: Send {
     fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)>;
 
     /// Says what is wrong with a reaction.
-    fn blame(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;
+    fn describe_fault(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;
 
     /// The request of an operation.
     fn request(&self, operation: u32) -> EnvelopeId;
@@ -166,7 +166,7 @@ pub trait Numbers: Send {
     fn holds(&self, property: usize, locals: &[LocalId], in_flight: &[EnvelopeId], down: u64) -> bool;
 
     /// Whether a property has looked at what is in flight, or at who is down.
-    fn was_looked_at(&self) -> bool;
+    fn has_read_network_state(&self) -> bool;
 
     /// About how many bytes everything takes.
     fn bytes(&self) -> usize;

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     actor::ActorId,
-    hashed::Hashed,
-    numbers::{
+    hashed_interner::HashedInterner,
+    interned::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId,
         MessageId, Outcome, ReturnId, Start,
     },
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Actors and a harness, their types forgotten.
-pub(crate) trait Actors {
+pub(crate) trait ErasedActors {
     /// The request of an operation, before which its client has made `n` calls.
     fn request(&mut self, operation: usize, n: u32) -> MessageId;
 
@@ -36,13 +36,13 @@ pub(crate) trait Actors {
     fn response(&mut self, message: MessageId) -> Option<ReturnId>;
 
     /// See [`Harness::answers`](crate::Harness::answers).
-    fn answers(&self, request: MessageId, response: MessageId) -> bool;
+    fn is_response_to(&self, request: MessageId, response: MessageId) -> bool;
 
     /// A message as `Debug` shows it.
     fn show(&self, message: MessageId) -> String;
 
     /// Makes the actors with which the system begins. They are [started](Self::start) in their order.
-    fn enter(&mut self);
+    fn create_roots(&mut self);
 
     /// Starts the actor that was created last, or the next of those with which the system begins. `choose` returns `answers`.
     fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
@@ -68,7 +68,7 @@ pub(crate) struct Reaction {
     /// The actor afterwards.
     pub(crate) local: LocalId,
     /// Among how many there was a choice, each time.
-    pub(crate) choices: Vec<u32>,
+    pub(crate) choice_counts: Vec<u32>,
 }
 
 /// What a handler is run for.
@@ -114,38 +114,38 @@ impl Hash for Address {
 }
 
 /// Envelopes, slots, and the requests of a scenario.
-pub(crate) struct Ledger {
+pub(crate) struct EnvelopeTable {
     // Of each operation, its client and the actor it asks.
     calls: Vec<(u32, ActorId)>,
     delivery: Delivery,
-    envelopes: Hashed<Address>,
-    facts: Vec<Envelope>,
+    addresses: HashedInterner<Address>,
+    details: Vec<Envelope>,
     lanes: FxHashMap<(ActorId, ActorId), u32>,
     slots: Interner<ActorId>,
     requests: Vec<EnvelopeId>,
     roots: usize,
     // Whether a property has looked at what is in flight, or at who is down.
-    was_looked_at: Cell<bool>,
+    has_read_network_state: Cell<bool>,
 }
 
-impl Ledger {
+impl EnvelopeTable {
     /// With the requests of these calls: of each, its client and the actor it asks. The system begins with `roots` actors.
     pub(crate) fn new(
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         roots: usize,
         calls: Vec<(u32, ActorId)>,
         delivery: Delivery,
-    ) -> Ledger {
-        let mut ledger = Ledger {
+    ) -> EnvelopeTable {
+        let mut ledger = EnvelopeTable {
             calls,
             delivery,
-            envelopes: Hashed::new(4),
-            facts: Vec::new(),
+            addresses: HashedInterner::new(4),
+            details: Vec::new(),
             lanes: FxHashMap::default(),
             slots: Interner::new(),
             requests: Vec::new(),
             roots,
-            was_looked_at: Cell::new(false),
+            has_read_network_state: Cell::new(false),
         };
         (0..roots as u32).for_each(|it| _ = ledger.slot(ActorId::new(it)));
         ledger.intern_requests(actors);
@@ -161,18 +161,18 @@ impl Ledger {
     }
 
     pub(crate) fn envelopes(&self) -> &[Envelope] {
-        &self.facts
+        &self.details
     }
 
     pub(crate) fn slots(&self) -> &[ActorId] {
         self.slots.values()
     }
 
-    pub(crate) fn was_looked_at(&self) -> bool {
-        self.was_looked_at.get()
+    pub(crate) fn has_read_network_state(&self) -> bool {
+        self.has_read_network_state.get()
     }
 
-    fn intern_requests(&mut self, actors: &mut dyn Actors) {
+    fn intern_requests(&mut self, actors: &mut dyn ErasedActors) {
         let mut made: FxHashMap<u32, u32> = FxHashMap::default();
         for at in 0..self.calls.len() {
             let (client, to) = self.calls[at];
@@ -180,7 +180,7 @@ impl Ledger {
             let message = actors.request(at, *n);
             *n += 1;
             let id = self.envelope(actors, ActorId::client(client), to, message, false);
-            self.facts[id.0 as usize].asks |= 1 << at;
+            self.details[id.0 as usize].request_of |= 1 << at;
             self.requests.push(id);
         }
     }
@@ -191,22 +191,22 @@ impl Ledger {
 
     fn envelope(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         from: ActorId,
         to: ActorId,
         message: MessageId,
         is_timer: bool,
     ) -> EnvelopeId {
         let address = Address { from, to, message, message_hash: actors.hash(message), is_timer };
-        let id = self.envelopes.intern(address);
-        if id as usize == self.facts.len() {
-            let fact = self.fact(actors, id, address);
-            self.facts.push(fact);
+        let id = self.addresses.intern(address);
+        if id as usize == self.details.len() {
+            let fact = self.describe_envelope(actors, id, address);
+            self.details.push(fact);
         }
         EnvelopeId(id)
     }
 
-    fn fact(&mut self, actors: &mut dyn Actors, id: u32, address: Address) -> Envelope {
+    fn describe_envelope(&mut self, actors: &mut dyn ErasedActors, id: u32, address: Address) -> Envelope {
         let Address { from, to, is_timer, message, .. } = address;
         let (mut response, mut answers) = (None, 0);
         let key = actors.key(message);
@@ -215,25 +215,42 @@ impl Ledger {
         {
             let calls = self.calls.iter().zip(&self.requests).enumerate();
             for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.0) == to) {
-                let asked = self.facts[request.0 as usize].message;
-                answers |= u64::from(actors.answers(asked, message)) << at;
+                let asked = self.details[request.0 as usize].message;
+                answers |= u64::from(actors.is_response_to(asked, message)) << at;
             }
             response = Some(ret);
         }
         let slot = if to.is_client() { to.index() } else { self.slot(to) };
-        let hash = self.envelopes.hashes()[id as usize];
+        let hash = self.addresses.hashes()[id as usize];
         let lane = match self.delivery {
             _ if is_timer => id,
             Delivery::Unordered => id,
             Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
             Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
         };
-        Envelope { from, to, message, is_timer, slot, response, responses: answers, asks: 0, key, hash, lane }
+        Envelope {
+            from,
+            to,
+            message,
+            is_timer,
+            slot,
+            response,
+            response_to: answers,
+            request_of: 0,
+            key,
+            hash,
+            lane,
+        }
     }
 
     // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
     // answer, and `choices` gets what there was to choose from.
-    fn settle(&mut self, actors: &mut dyn Actors, me: ActorId, run: &mut Run) -> Result<(), BadHandler> {
+    fn record_outputs(
+        &mut self,
+        actors: &mut dyn ErasedActors,
+        me: ActorId,
+        run: &mut ChoiceRun,
+    ) -> Result<(), BadHandler> {
         while let Some(output) = actors.next_output() {
             let effect = match output {
                 Output::Send(to, message) => {
@@ -264,21 +281,22 @@ impl Ledger {
 
     fn start_one(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         id: ActorId,
-        run: &mut Run,
+        run: &mut ChoiceRun,
     ) -> Result<LocalId, BadHandler> {
         let at_start = |why| BadHandler { actor: id, input: "its start".to_owned(), why };
-        let Reaction { local, choices } = actors.start(id, run.remaining()).map_err(at_start)?;
-        run.choices.extend(choices);
-        self.settle(actors, id, run)?;
+        let Reaction { local, choice_counts: choices } =
+            actors.start(id, run.remaining()).map_err(at_start)?;
+        run.choice_counts.extend(choices);
+        self.record_outputs(actors, id, run)?;
         Ok(local)
     }
 
-    pub(crate) fn start(&mut self, actors: &mut dyn Actors) -> Result<Vec<Start>, BadHandler> {
+    pub(crate) fn start(&mut self, actors: &mut dyn ErasedActors) -> Result<Vec<Start>, BadHandler> {
         let roots = self.roots as u32;
-        let starts = every_way(|run| {
-            actors.enter();
+        let starts = every_choice_sequence(|run| {
+            actors.create_roots();
             (0..roots).map(|it| self.start_one(actors, ActorId::new(it), run)).collect()
         });
         actors.forget_outputs();
@@ -287,55 +305,55 @@ impl Ledger {
 
     fn react_once(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
-        run: &mut Run,
+        run: &mut ChoiceRun,
     ) -> Result<LocalId, BadHandler> {
         let cause = match input {
             Input::Envelope(id) => {
-                let Envelope { from, message, is_timer, .. } = self.facts[id.0 as usize];
+                let Envelope { from, message, is_timer, .. } = self.details[id.0 as usize];
                 if is_timer { Cause::Timer(message) } else { Cause::Message(from, message) }
             }
             Input::Restart => Cause::Restart,
         };
         let reaction = actors.react(local, cause, run.remaining());
-        let reaction = reaction.map_err(|why| self.blame(actors, local, input, why))?;
-        run.choices.extend(reaction.choices);
+        let reaction = reaction.map_err(|why| self.describe_fault(actors, local, input, why))?;
+        run.choice_counts.extend(reaction.choice_counts);
         let me = actors.id(local);
-        self.settle(actors, me, run)?;
+        self.record_outputs(actors, me, run)?;
         Ok(reaction.local)
     }
 
-    fn react_every_way(
+    fn react_all_choices(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
     ) -> Result<Vec<Outcome>, BadHandler> {
-        let ways = every_way(|run| self.react_once(actors, local, input, run));
+        let ways = every_choice_sequence(|run| self.react_once(actors, local, input, run));
         actors.forget_outputs();
         Ok(ways?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
     }
 
     pub(crate) fn react(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
     ) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
         let nothing = || vec![Outcome { local, effects: Vec::new() }];
-        let outcomes = self.react_every_way(actors, local, input).map_err(|bad| (bad, nothing()))?;
-        match self.react_every_way(actors, local, input) {
+        let outcomes = self.react_all_choices(actors, local, input).map_err(|bad| (bad, nothing()))?;
+        match self.react_all_choices(actors, local, input) {
             Ok(again) if again == outcomes => Ok(outcomes),
-            Ok(_) => Err((self.blame(actors, local, input, HandlerFault::NotPure), outcomes)),
+            Ok(_) => Err((self.describe_fault(actors, local, input, HandlerFault::NotPure), outcomes)),
             Err(bad) => Err((bad, outcomes)),
         }
     }
 
-    pub(crate) fn blame(
+    pub(crate) fn describe_fault(
         &self,
-        actors: &dyn Actors,
+        actors: &dyn ErasedActors,
         local: LocalId,
         input: Input,
         why: HandlerFault,
@@ -343,10 +361,10 @@ impl Ledger {
         BadHandler { actor: actors.id(local), input: self.show(actors, input), why }
     }
 
-    fn show(&self, actors: &dyn Actors, input: Input) -> String {
+    fn show(&self, actors: &dyn ErasedActors, input: Input) -> String {
         match input {
             Input::Envelope(id) => {
-                let fact = self.facts[id.0 as usize];
+                let fact = self.details[id.0 as usize];
                 let message = actors.show(fact.message);
                 if fact.is_timer {
                     format!("timer {message}")
@@ -360,7 +378,7 @@ impl Ledger {
 
     pub(crate) fn holds(
         &self,
-        actors: &dyn Actors,
+        actors: &dyn ErasedActors,
         property: usize,
         locals: &[LocalId],
         in_flight: &[EnvelopeId],
@@ -370,46 +388,49 @@ impl Ledger {
         let mut present: Vec<_> = present.filter(|it| it.1 != ABSENT).collect();
         present.sort_unstable_by_key(|it| it.0);
         let crashed: Vec<_> = crate::histories::operations(down).map(|it| self.slots[it]).collect();
-        let state = State { actors: &present, in_flight, envelopes: &self.facts, crashed: &crashed };
+        let state = State { actors: &present, in_flight, envelopes: &self.details, crashed: &crashed };
         let (holds, has_looked) = actors.holds(property, &state);
         if has_looked {
-            self.was_looked_at.set(true);
+            self.has_read_network_state.set(true);
         }
         holds
     }
 }
 
 // One way through what actors choose.
-struct Run {
-    answers: Vec<u32>,
+struct ChoiceRun {
+    scripted_choices: Vec<u32>,
     // Among how many there was a choice, so far.
-    choices: Vec<u32>,
+    choice_counts: Vec<u32>,
     effects: Vec<Effect>,
 }
 
-impl Run {
+impl ChoiceRun {
     fn remaining(&self) -> Vec<u32> {
-        self.answers.get(self.choices.len()..).unwrap_or_default().to_vec()
+        self.scripted_choices.get(self.choice_counts.len()..).unwrap_or_default().to_vec()
     }
 }
 
 // A step that can go in more ways than this cannot be explored anyway.
-const WAYS_MAX: usize = 1 << 12;
+const OUTCOMES_MAX: usize = 1 << 12;
 
 // What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
-fn every_way<T, E>(mut run: impl FnMut(&mut Run) -> Result<T, E>) -> Result<Vec<(T, Vec<Effect>)>, E> {
+fn every_choice_sequence<T, E>(
+    mut run: impl FnMut(&mut ChoiceRun) -> Result<T, E>,
+) -> Result<Vec<(T, Vec<Effect>)>, E> {
     let mut ways = Vec::new();
     let mut answers = Vec::new();
     loop {
-        assert!(ways.len() < WAYS_MAX, "what actors choose in one step leads to at most 4096 outcomes");
-        let mut this = Run { answers, choices: Vec::new(), effects: Vec::new() };
+        assert!(ways.len() < OUTCOMES_MAX, "what actors choose in one step leads to at most 4096 outcomes");
+        let mut this =
+            ChoiceRun { scripted_choices: answers, choice_counts: Vec::new(), effects: Vec::new() };
         let result = run(&mut this)?;
         ways.push((result, this.effects));
-        answers = this.answers;
-        answers.resize(this.choices.len(), 0);
+        answers = this.scripted_choices;
+        answers.resize(this.choice_counts.len(), 0);
         loop {
             let Some(last) = answers.pop() else { return Ok(ways) };
-            if last + 1 < this.choices[answers.len()] {
+            if last + 1 < this.choice_counts[answers.len()] {
                 answers.push(last + 1);
                 break;
             }
