@@ -1,10 +1,12 @@
-//! Dependence: which steps may not change places without anyone noticing.
+//! Dependence: which pairs of steps do not commute.
 //!
-//! Two steps are independent if, wherever both can happen, neither keeps the other from happening, and both orders lead to the
-//! same world: the same actors, the same messages, and the same canonical history. Reductions rest on that alone.
+//! Two steps are independent if, wherever both are enabled, neither disables the other, and both
+//! orders lead to the same world: the same actors, the same messages, and the same canonical
+//! history. Partial-order reductions rely on nothing else.
 //!
-//! That two messages have different receivers is not enough. A return at one actor and a call at another leave every actor as
-//! it is in either order, but which came first is part of the history; a relation that leaves this out loses violations.
+//! Different receivers alone do not make two messages independent. A return at one actor and a call
+//! at another leave the same actor states in either order, but their order is part of the history.
+//! A relation that ignores this loses violations.
 
 use std::fmt;
 
@@ -17,23 +19,23 @@ use crate::{
     world::{Delivery, Rules},
 };
 
-/// All of a step that can matter to another.
+/// Everything about a step that can matter to another step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
     /// What kind of step it is.
     pub kind: StepKind,
-    /// Who sent what is received.
+    /// The sender of the message received.
     pub from: ActorId,
-    /// Who received it.
+    /// The receiver.
     pub to: ActorId,
-    /// Which part of the state it is about.
+    /// The part of the state the message is about.
     pub key: Option<u64>,
-    /// The operations it called, a bit each.
+    /// The operations it called, one bit each.
     pub calls: u64,
-    /// The operations that returned, a bit each.
+    /// The operations that returned, one bit each.
     pub returns: u64,
-    // Sets of those who called, were told something, and were sent something. Two may share a bit: then more is dependent than
-    // need be.
+    // Sets of clients that called, of clients that were notified, and of receivers of its messages.
+    // Two members may share a bit; this only adds dependences.
     callers: u64,
     notified: u64,
     receivers: u64,
@@ -44,7 +46,7 @@ fn bit(actor: ActorId) -> u64 {
 }
 
 impl Footprint {
-    /// The footprint of a step that was made.
+    /// The footprint of an executed step.
     #[must_use]
     pub fn of(happened: &ExecutedStep, engine: &Engine) -> Self {
         let receive = &happened.receive;
@@ -73,11 +75,11 @@ impl Footprint {
         footprint
     }
 
-    /// The footprint of the last step of `walk`.
+    /// The footprint of the last step of `execution`.
     ///
     /// # Panics
     ///
-    /// If there was none.
+    /// If no step was executed.
     #[must_use]
     pub fn of_last(execution: &Execution) -> Self {
         Footprint::of(execution.events().last().expect("a step was made"), execution.engine())
@@ -99,12 +101,13 @@ impl Footprint {
         self.has_place() && other.has_place() && self.to == other.to
     }
 
-    // Whether one may keep the other from happening or change what it meets, other than by the state of an actor.
+    // Whether one step may disable the other, or change its effect other than by the state of an
+    // actor.
     fn interferes(&self, other: &Footprint, rules: &Rules) -> bool {
         let is_overtaken = self.receivers & other.receivers != 0;
         let is_fifo = match rules.delivery {
             Delivery::Unordered => false,
-            // What one actor sends, it sends one after the other: only a copy comes in between.
+            // One actor sends its messages one after the other: only a duplicate comes in between.
             Delivery::FifoPerChannel => self.kind == StepKind::Duplicate || other.kind == StepKind::Duplicate,
             Delivery::FifoPerReceiver => true,
         };
@@ -112,7 +115,7 @@ impl Footprint {
     }
 
     fn disables(&self, other: &Footprint, rules: &Rules) -> bool {
-        // There is one budget for all of a kind.
+        // All faults of a kind share one budget.
         let is_rival = self.kind == other.kind;
         match self.kind {
             StepKind::Begin => true,
@@ -134,24 +137,25 @@ impl Footprint {
         }
     }
 
-    // Whether clients can see which came first.
+    // Whether clients can observe the order of the two steps.
     fn is_ordered_for_clients(&self, other: &Footprint) -> bool {
         let is_one = |set: u64| set.is_power_of_two();
         let precedes =
             |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
-        // Of two answers to one client the first counts, and only after it called.
+        // Of two responses to one client only the first counts, and only after its call.
         let is_told = self.notified & (other.notified | other.callers) | other.notified & self.callers != 0;
         is_told || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
     }
 }
 
-/// Says which steps are dependent.
+/// Decides which steps are dependent.
 pub trait Dependence: fmt::Debug + Sync {
-    /// Whether the two may not change places. Symmetric.
+    /// Whether the two steps do not commute. Symmetric.
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool;
 }
 
-/// Those at one actor, and no others. Leaves out what clients see, and so loses violations: good only to show that.
+/// Steps at the same actor are dependent, and no others. Ignores what clients observe, and so loses
+/// violations: it exists only to demonstrate that.
 #[derive(Clone, Copy, Debug)]
 pub struct SameReceiver;
 
@@ -161,7 +165,8 @@ impl Dependence for SameReceiver {
     }
 }
 
-/// Those at one actor, and the return of one operation and the call of another.
+/// Steps at the same actor are dependent, and so are the return of one operation and the call of
+/// another.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryAware;
 
@@ -171,15 +176,15 @@ impl Dependence for HistoryAware {
     }
 }
 
-/// As [`HistoryAware`], but messages with different [keys](super::Harness::key) are independent at one actor: that is what
-/// whoever wrote the harness promises.
+/// As [`HistoryAware`], but messages with different [keys](super::Harness::key) are independent at
+/// one actor, as the harness promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed;
 
 impl Dependence for Keyed {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
         let is_reaction = |it: &Footprint| matches!(it.kind, StepKind::Message | StepKind::Timer);
-        // Where order is kept, someone may notice who sent first.
+        // With ordered delivery, a common receiver may observe the order of the sends.
         let is_apart = is_reaction(one)
             && is_reaction(other)
             && (rules.delivery == Delivery::Unordered || one.receivers & other.receivers == 0)

@@ -1,12 +1,15 @@
-//! The engine: what can happen in a world, and what comes of it.
+//! The engine: which actions are enabled in a world, and to which world each leads.
 //!
-//! Reactions and steps of histories are remembered, so that user code runs once for each state of an actor and message, and not
-//! once for each global state. What is remembered is private to an engine; the numbers behind it are shared by all engines
-//! of a system, one a thread, so that a world means the same to each of them.
+//! Reactions and history transitions are cached, so that user code runs once for each pair of actor
+//! state and message, and not once for each global state. The caches are private to an engine. The
+//! interned ids are shared by all engines of a system, one for each thread, so that a world means
+//! the same to all of them.
 //!
-//! An action is first *planned*, which gives the fingerprint of what comes of it, and *built* only if that is new.
+//! An action is first *planned*, which gives the fingerprint of its successor. The successor is
+//! *built* only if the fingerprint is new.
 //!
-//! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
+//! Invariant: the fingerprint of a world is the sum of the hashes of its parts, maintained
+//! incrementally. Debug builds verify this.
 
 mod fault_actions;
 
@@ -29,7 +32,7 @@ use crate::{
     world::{Action, Delivery, Ignored, Rules, World},
 };
 
-/// What everyone who explores one system shares.
+/// What all threads that explore one system share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) numbers: Arc<Mutex<dyn InternedModel>>,
@@ -40,29 +43,29 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no handler panicked")
 }
 
-/// What can happen in a world, and what comes of it.
+/// Computes the enabled actions of a world and their successors.
 pub struct Engine {
     pub(crate) shared: Shared,
     pub(crate) rules: Rules,
     pub(crate) clients: Clients,
-    // For each operation, those of the same client.
+    // For each operation, the set of operations of the same client.
     pub(crate) same_client: Vec<u64>,
     pub(crate) requests: Vec<EnvelopeId>,
     pub(crate) roots: usize,
-    // What may come of starting all actors: who is there, and what they did.
+    // The possible outcomes of starting all actors: the actors, and their effects.
     pub(crate) starts: Vec<Start>,
-    // Copies of what is shared, as far as it was needed here.
+    // Local copies of the shared tables, as far as this engine needed them.
     pub(crate) envelopes: Vec<Envelope>,
-    // What is looked at in every step, close together.
+    // The fields that every step reads, stored together.
     pub(crate) hot: Vec<EnvelopeHotFields>,
     pub(crate) local_hashes: Vec<Fingerprint>,
     pub(crate) summaries: Vec<Summary>,
-    // What each history adds to a fingerprint.
+    // The hash that each history adds to a fingerprint.
     pub(crate) history_hashes: Vec<Fingerprint>,
     pub(crate) slots: Vec<ActorId>,
-    // Where the outcomes of a reaction are, by state and input in one word.
+    // The range of the outcomes of a reaction, by state and input in one word.
     pub(crate) reactions: FxHashMap<u64, (u32, u32)>,
-    // Those that were looked up lately, each at a place of its own: the same states and inputs come again and again.
+    // A direct-mapped cache of recent reactions: the same states and inputs recur often.
     pub(crate) recent_reactions: Vec<(u64, (u32, u32))>,
     pub(crate) outcomes: Vec<ReactionOutcome>,
     pub(crate) effects: Vec<Effect>,
@@ -79,28 +82,28 @@ pub(crate) struct EnvelopeHotFields {
     pub(crate) lane: u32,
     pub(crate) slot: u32,
     pub(crate) is_to_client: bool,
-    // Whether to receive it is nothing but a reaction: no client sees anything.
+    // Whether its receipt is only a reaction: no client observes anything.
     pub(crate) is_plain: bool,
     pub(crate) is_request: bool,
     pub(crate) is_timer: bool,
 }
 
-// One thing that comes of a reaction.
+// One outcome of a reaction.
 #[derive(Clone, Copy)]
 pub(crate) struct ReactionOutcome {
     pub(crate) local: LocalId,
-    // Where the effects are.
+    // The range of its effects.
     pub(crate) first: u32,
     pub(crate) last: u32,
-    // Whether the actor and what is in flight are all that changes, and order means nothing.
+    // Whether only the actor and the set of messages in flight change, and messages are unordered.
     pub(crate) is_plain: bool,
-    // Whether the actor stays as it is, and does nothing.
+    // Whether the actor stays as it is and has no outputs.
     pub(crate) has_no_effect: bool,
-    // By how much the actor and what it sends change the fingerprint.
+    // The change of the fingerprint by the actor and by what it sends.
     pub(crate) change: Fingerprint,
 }
 
-// A delivery, and what comes of it.
+// A planned delivery with the fingerprint of its successor.
 pub(crate) struct PlannedDelivery {
     pub(crate) fingerprint: Fingerprint,
     at: u16,
@@ -114,12 +117,13 @@ impl PlannedDelivery {
     }
 }
 
-// What comes of an action.
+// The planned effects of an action.
 #[derive(Default)]
 pub(crate) struct Plan {
-    // Whether the world is in `spare`.
+    // Whether the successor is in `spare`.
     pub(crate) is_built: bool,
-    // The outcome, if it is plain. What is sent is filled in when the world is built: most of the time nobody asks.
+    // The outcome, if it is plain. The messages sent are filled in only when the world is built,
+    // which is rarely needed.
     pub(crate) plain: Option<u32>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) history: HistoryId,
@@ -129,14 +133,14 @@ pub(crate) struct Plan {
     pub(crate) cancelled: Vec<EnvelopeId>,
     pub(crate) created: Vec<(u32, LocalId)>,
     pub(crate) events: Vec<HistoryEvent>,
-    // The clients that were told something, whether or not it returned anything to them.
+    // The clients that were sent a response, whether or not it made an operation return.
     pub(crate) notified: Vec<ActorId>,
 }
 
-// How many reactions are kept at hand; a power of two.
+// Size of the direct-mapped cache of reactions; a power of two.
 pub(crate) const RECENT_REACTIONS: usize = 1 << 13;
 
-// Starts all actors, twice.
+// Starts all actors twice, and compares.
 fn start(numbers: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
     let (starts, again) = match (numbers.start(), numbers.start()) {
         (Ok(starts), Ok(again)) => (starts, again),
@@ -209,14 +213,14 @@ impl Engine {
         engine
     }
 
-    /// Another engine for the same system, that remembers nothing yet.
+    /// Another engine for the same system, with empty caches.
     #[must_use]
     pub fn fork(&self) -> Engine {
         let owners: Vec<u32> = self.same_client.iter().map(|it| it.trailing_zeros()).collect();
         Engine::new(self.shared.clone(), self.rules, self.clients, &owners, self.roots)
     }
 
-    /// The world before anything happened: the only thing that can happen is that actors start.
+    /// The world before the actors start: starting them is the only enabled action.
     #[must_use]
     pub fn unstarted_world(&self) -> World {
         World { fingerprint: 1, ..World::default() }
@@ -228,7 +232,7 @@ impl Engine {
         self.rules
     }
 
-    /// How many actors the system begins with.
+    /// The number of initial actors.
     #[must_use]
     pub fn roots(&self) -> usize {
         self.roots
@@ -240,31 +244,32 @@ impl Engine {
         self.same_client.len()
     }
 
-    /// What is known about an envelope.
+    /// The properties of an envelope.
     #[must_use]
     pub fn envelope(&self, id: EnvelopeId) -> &Envelope {
         &self.envelopes[id.0 as usize]
     }
 
-    /// Who calls an operation.
+    /// The client of an operation.
     #[must_use]
     pub fn client_of(&self, operation: u32) -> ActorId {
         self.envelope(self.requests[operation as usize]).from
     }
 
-    /// What is known about a history.
+    /// The summary of a history.
     #[must_use]
     pub fn summary(&self, id: HistoryId) -> Summary {
         self.summaries[id.0 as usize]
     }
 
-    /// Who is in a slot.
+    /// The actor in a slot.
     #[must_use]
     pub fn slot(&self, slot: u16) -> ActorId {
         self.slots[slot as usize]
     }
 
-    /// A handler that was found not to be pure, or that panicked: what was explored says little.
+    /// A handler that is not pure, or that panicked: the results of the exploration are then
+    /// unreliable.
     #[must_use]
     pub fn bad_handler(&self) -> Option<&BadHandler> {
         self.bad_handler.as_ref()
@@ -282,13 +287,13 @@ impl Engine {
         &self.plan.sent
     }
 
-    /// Whether the property at that place is true in `world`, whose actors have started.
+    /// Whether the property with this index holds in `world`, whose actors have started.
     #[must_use]
     pub fn holds(&self, world: &World, property: usize) -> bool {
         lock(&self.shared.numbers).holds(property, &world.locals, &world.in_flight, world.down)
     }
 
-    /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
+    /// The number of indistinguishable ways to execute `action`: one for each equal message.
     pub(crate) fn multiplicity(&self, world: &World, action: Action) -> u32 {
         match action {
             Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at } => {
@@ -307,7 +312,7 @@ impl Engine {
         }
     }
 
-    /// Learns about everything that other engines met.
+    /// Copies everything that other engines have interned.
     pub fn catch_up(&mut self) {
         let shared = self.shared.clone();
         self.copy_numbers(&*lock(&shared.numbers));
@@ -337,8 +342,8 @@ impl Engine {
         self.history_hashes.extend(new.iter().map(|it| mix(it.hash)));
     }
 
-    /// Pushes everything that can happen in `world`: in an order that depends on nothing but the world and what numbers its
-    /// parts have.
+    /// Pushes all actions enabled in `world`, in an order that depends only on the world and the
+    /// ids of its parts.
     pub fn enabled(&mut self, world: &World, actions: &mut Vec<Action>) {
         if !world.is_begun {
             actions.extend((0..self.starts.len()).map(|it| Action::Begin { outcome: it as u16 }));
@@ -353,7 +358,7 @@ impl Engine {
         self.push_fault_actions(world, actions);
     }
 
-    /// Plans every delivery in `world` that is not to be left out.
+    /// Plans every delivery in `world` that is not left out.
     pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<PlannedDelivery>) {
         let mut next = 0;
         while let Some(at) = self.next_delivery(world, next) {
@@ -382,7 +387,8 @@ impl Engine {
 
     fn plan_every_outcome(&mut self, world: &World, at: usize, all: &mut Vec<PlannedDelivery>) {
         let (mut outcome, mut ways) = (0, 1);
-        // Those that are plain come first, perhaps, and were planned.
+        // Plain outcomes of this delivery may come first and may already be planned: plan them
+        // again.
         all.truncate(all.iter().rposition(|it| usize::from(it.at) != at).map_or(0, |it| it + 1));
         while outcome < ways {
             let fingerprint;
@@ -395,12 +401,12 @@ impl Engine {
         }
     }
 
-    /// Whether nothing comes of a reaction, and such deliveries are left out.
+    /// Whether the outcome changes nothing, and such deliveries are left out.
     pub(crate) fn is_left_out(&self, reacted: &ReactionOutcome, hot: EnvelopeHotFields) -> bool {
         reacted.has_no_effect && self.rules.ignored == Ignored::Stays && !hot.is_timer
     }
 
-    /// Plans one of [these](Self::plan_deliveries) once more.
+    /// Restores the plan of one of [these](Self::plan_deliveries) deliveries.
     pub(crate) fn restore_plan(&mut self, world: &World, delivery: &PlannedDelivery) {
         match delivery.plain {
             Some((which, slot)) => {
@@ -410,7 +416,8 @@ impl Engine {
         }
     }
 
-    /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
+    /// The first index in `world`, from `start` on, of a deliverable envelope: the first of its
+    /// lane.
     pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
         (start..world.in_flight.len()).find(|&at| {
             let id = world.in_flight[at];
@@ -419,7 +426,7 @@ impl Engine {
         })
     }
 
-    /// Whether nothing but its place in line keeps `id` from being received.
+    /// Whether `id` can be received, apart from its position in its lane.
     pub(crate) fn is_deliverable(&self, world: &World, id: EnvelopeId) -> bool {
         let hot = self.hot[id.0 as usize];
         if hot.is_to_client {
@@ -452,8 +459,8 @@ impl Engine {
         (end - start) as u16
     }
 
-    /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
-    /// deliveries are to be left out.
+    /// The fingerprint of the successor by `action`, which [`build`](Self::build) then makes.
+    /// `None` if the action changes nothing and such deliveries are left out.
     pub fn plan(&mut self, world: &World, action: Action) -> Option<Fingerprint> {
         self.plan.clear(world);
         match action {
@@ -482,7 +489,7 @@ impl Engine {
         Some(self.spare.fingerprint)
     }
 
-    /// What comes of the action that was planned last, in `world`.
+    /// Writes the successor of `world` by the action that was planned last.
     pub fn build(&mut self, world: &World, next: &mut World) {
         if self.plan.is_built {
             next.clone_from(&self.spare);
@@ -496,7 +503,7 @@ impl Engine {
         debug_assert_eq!(next.fingerprint, self.fingerprint(next), "fingerprints are kept by differences");
     }
 
-    /// What comes of `action` in `world`.
+    /// The successor of `world` by `action`.
     pub fn apply(&mut self, world: &World, action: Action) -> Option<World> {
         self.plan(world, action)?;
         let mut next = World::default();

@@ -1,7 +1,8 @@
-//! The ledger: envelopes, slots and reactions, whatever the types of a harness.
+//! Envelopes, slots and reactions, independent of the types of a harness.
 //!
-//! What a [`ModelTables`](crate::ModelTables) does that needs no types, so that it compiles once and not once for each harness. It drives the
-//! actors through [`Actors`], in which a message, a state and a return are numbers.
+//! The part of [`ModelTables`](crate::ModelTables) that needs no types, so that it is compiled once
+//! and not once for each harness. It drives the actors through [`ErasedActors`], in which messages,
+//! states and results are ids.
 
 use std::{
     cell::Cell,
@@ -35,39 +36,41 @@ pub(crate) trait ErasedActors {
     /// See [`Harness::response`](crate::Harness::response).
     fn response(&mut self, message: MessageId) -> Option<ReturnId>;
 
-    /// See [`Harness::answers`](crate::Harness::answers).
+    /// See [`Harness::is_response_to`](crate::Harness::is_response_to).
     fn is_response_to(&self, request: MessageId, response: MessageId) -> bool;
 
     /// A message as `Debug` shows it.
     fn show(&self, message: MessageId) -> String;
 
-    /// Makes the actors with which the system begins. They are [started](Self::start) in their order.
+    /// Makes the initial actors. They are [started](Self::start) in order.
     fn create_roots(&mut self);
 
-    /// Starts the actor that was created last, or the next of those with which the system begins. `choose` returns `answers`.
+    /// Starts the actor created last, or the next initial actor. `choose` returns `answers`.
     fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
     /// Runs a handler on a copy of an actor. `choose` returns `answers`.
     fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
-    /// The next output of the last handler whose outputs are not yet used up. `None`, once, at their end.
+    /// The next output of the last handler whose outputs are not used up. `None`, once, at their
+    /// end.
     fn next_output(&mut self) -> Option<Output>;
 
-    /// Forgets outputs of handlers that were not asked for.
+    /// Drops unread outputs.
     fn forget_outputs(&mut self);
 
-    /// Which actor that is.
+    /// The actor in this state.
     fn id(&self, local: LocalId) -> ActorId;
 
-    /// Whether a property is true of a state, and whether it has looked at what is in flight or at which actors are down.
+    /// Whether a property holds in a state, and whether it has read the messages in flight or the
+    /// crashed actors.
     fn holds(&self, property: usize, state: &State<'_>) -> (bool, bool);
 }
 
-/// What came of running a handler, besides its outputs.
+/// The result of running a handler, besides its outputs.
 pub(crate) struct Reaction {
     /// The actor afterwards.
     pub(crate) local: LocalId,
-    /// Among how many there was a choice, each time.
+    /// The number of alternatives of each choice.
     pub(crate) choice_counts: Vec<u32>,
 }
 
@@ -79,7 +82,7 @@ pub(crate) enum Cause {
     Restart,
 }
 
-/// One thing that an actor did.
+/// One output of a handler.
 pub(crate) enum Output {
     Send(ActorId, MessageId),
     SetTimer(MessageId),
@@ -87,11 +90,11 @@ pub(crate) enum Output {
     Create(ActorId),
 }
 
-/// A global state, as a property is asked about it.
+/// A global state, as passed to a property.
 pub(crate) struct State<'a> {
-    /// The actors, by number.
+    /// The actors, by id.
     pub(crate) actors: &'a [(ActorId, LocalId)],
-    /// The messages on their way, and timers.
+    /// The messages in flight, and timers.
     pub(crate) in_flight: &'a [EnvelopeId],
     pub(crate) envelopes: &'a [Envelope],
     pub(crate) crashed: &'a [ActorId],
@@ -106,7 +109,7 @@ struct Address {
     is_timer: bool,
 }
 
-// The message's hash, and not its number, so that the envelope's hash does not depend on who was first.
+// Uses the hash of the message and not its id: the id depends on the order of discovery.
 impl Hash for Address {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (self.from, self.to, self.message_hash, self.is_timer).hash(state);
@@ -115,7 +118,7 @@ impl Hash for Address {
 
 /// Envelopes, slots, and the requests of a scenario.
 pub(crate) struct EnvelopeTable {
-    // Of each operation, its client and the actor it asks.
+    // For each operation, its client and the receiver of its request.
     calls: Vec<(u32, ActorId)>,
     delivery: Delivery,
     addresses: HashedInterner<Address>,
@@ -124,12 +127,13 @@ pub(crate) struct EnvelopeTable {
     slots: Interner<ActorId>,
     requests: Vec<EnvelopeId>,
     roots: usize,
-    // Whether a property has looked at what is in flight, or at who is down.
+    // Whether a property has read the messages in flight, or the crashed actors.
     has_read_network_state: Cell<bool>,
 }
 
 impl EnvelopeTable {
-    /// With the requests of these calls: of each, its client and the actor it asks. The system begins with `roots` actors.
+    /// A table with the requests of these calls: for each, its client and the receiver. The system
+    /// has `roots` initial actors.
     pub(crate) fn new(
         actors: &mut dyn ErasedActors,
         roots: usize,
@@ -243,8 +247,8 @@ impl EnvelopeTable {
         }
     }
 
-    // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
-    // answer, and `choices` gets what there was to choose from.
+    // Interns the outputs of an actor. Actors that it created start at once; `run` supplies the
+    // results of `choose` and collects the numbers of alternatives.
     fn record_outputs(
         &mut self,
         actors: &mut dyn ErasedActors,
@@ -397,10 +401,10 @@ impl EnvelopeTable {
     }
 }
 
-// One way through what actors choose.
+// One sequence of choices of actors.
 struct ChoiceRun {
     scripted_choices: Vec<u32>,
-    // Among how many there was a choice, so far.
+    // The number of alternatives of each choice so far.
     choice_counts: Vec<u32>,
     effects: Vec<Effect>,
 }
@@ -411,10 +415,10 @@ impl ChoiceRun {
     }
 }
 
-// A step that can go in more ways than this cannot be explored anyway.
+// Maximum number of outcomes of one step: more could not be explored anyway.
 const OUTCOMES_MAX: usize = 1 << 12;
 
-// What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
+// The results of `run` for every sequence of choices, in lexicographic order.
 fn every_choice_sequence<T, E>(
     mut run: impl FnMut(&mut ChoiceRun) -> Result<T, E>,
 ) -> Result<Vec<(T, Vec<Effect>)>, E> {

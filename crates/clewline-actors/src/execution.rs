@@ -1,10 +1,11 @@
-//! Walks: one execution at a time, step by step, there and back.
+//! Executions: executed step by step, with undo.
 //!
-//! This is what schedulers drive that look at schedules and not at states. Here a message has a *causal* identity: which event
-//! sent it, and as which of its sends. Two messages that say the same are still two.
+//! Schedulers that enumerate or sample schedules, rather than states, drive these. Here a message
+//! has a *causal* identity: the event that sent it, and its index among the sends of that event.
+//! Two equal messages are still two.
 //!
-//! Receives are offered in the order in which their messages were sent, so a schedule is the same whatever else was
-//! explored before.
+//! Receives are offered in the order in which their messages were sent. A schedule therefore does
+//! not depend on what was explored before.
 
 use std::fmt;
 
@@ -16,59 +17,61 @@ use crate::{
     world::{Action, Delivery, Ignored, World},
 };
 
-/// What kind of thing a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepKind {
-    /// Actors start, in one of several ways.
+    /// The actors start, with one of several outcomes.
     Begin,
     /// A message is received.
     Message,
-    /// A timer goes off.
+    /// A timer fires.
     Timer,
     /// A message is lost.
     Lose,
     /// A message will arrive twice.
     Duplicate,
-    /// An actor goes down.
+    /// An actor crashes.
     Crash,
-    /// It starts again.
+    /// An actor restarts.
     Restart,
     /// A partition begins.
     Cut,
-    /// It ends.
+    /// A partition ends.
     Heal,
 }
 
-/// Something that can happen next: usually that a message is received.
+/// A step that can be executed next; usually the receipt of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnabledStep {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: StepKind,
-    /// The action, in the world in which this is offered.
+    /// The action, in the world in which this step is offered.
     pub action: Action,
-    /// Who sent the message; for everything else whom it happens to, as in `to`.
+    /// The sender of the message; for other kinds the same as `to`.
     pub from: ActorId,
-    /// Who receives it.
+    /// The receiver, or the actor affected.
     pub to: ActorId,
-    /// What it says, if it is about a message or a timer.
+    /// The message or timer, if the step is about one.
     pub message: Option<MessageId>,
-    /// Which part of the state the message is about.
+    /// The part of the state that the message is about.
     pub key: Option<u64>,
-    /// The event that sent the message: its index in [`Execution::events`]. `None` if it was there at first.
+    /// The event that sent the message: its index in [`Execution::events`]. `None` if it was in
+    /// flight initially.
     pub sent_by: Option<u32>,
-    /// As which of that event's sends.
+    /// Its index among the sends of that event.
     pub ordinal: u32,
-    /// Which of the ways in which this can go: there are several if the actor chooses.
+    /// The index of the outcome: there are several if the actor chooses.
     pub outcome: u16,
-    /// The operation that it calls, where a call happens when it is received.
+    /// The operation it calls, if the call takes place at the receipt.
     pub calls: Option<u32>,
-    /// Whether a message that says the same from the same to the same was offered before this one: what comes of it differs in
-    /// nothing but in who sent it.
+    /// Whether an equal message from the same sender to the same receiver was offered before this
+    /// one: their effects differ only in which event sent the message.
     pub is_repeat: bool,
 }
 
 impl EnabledStep {
-    /// What tells it from all others that can happen, in this world and in those after it in which it has not happened yet.
+    /// Distinguishes it from all other steps, in this world and in later ones in which it has not
+    /// been executed yet.
     #[must_use]
     pub fn identity(&self) -> StepIdentity {
         let what = match self.action {
@@ -91,7 +94,7 @@ impl EnabledStep {
         }
     }
 
-    /// The same for all the ways in which it can go, and different for everything else that can happen.
+    /// The same for all outcomes of a step, and different for all other steps.
     #[must_use]
     pub fn origin(&self) -> StepIdentity {
         StepIdentity { outcome: 0, ..self.identity() }
@@ -109,16 +112,16 @@ pub struct StepIdentity {
     what: u64,
 }
 
-/// What happened in one step.
+/// The effects of one executed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutedStep {
     /// The step.
     pub receive: EnabledStep,
-    /// What clients did or saw, in order.
+    /// The calls and returns of clients, in order.
     pub history: Vec<HistoryEvent>,
-    /// What it put in flight, in order: an ordinal is an index here.
+    /// The messages it put in flight, in order: an ordinal is an index here.
     pub sends: Vec<EnvelopeId>,
-    /// The clients that were told something when it was sent, whether or not it returned anything to them.
+    /// The clients that were sent a response at once, whether or not it made an operation return.
     pub notified: Vec<ActorId>,
 }
 
@@ -144,30 +147,30 @@ impl ExecutedStep {
     }
 }
 
-/// Whether going back brings actors back to what they were.
+/// Whether undo restores the states of actors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Snapshots {
-    /// As it should be.
+    /// It does.
     #[default]
     Sound,
-    /// Actors stay as they are when a walk goes back: only messages and histories are brought back. Emulates an explorer whose
-    /// snapshots alias mutable state, and is good for nothing else.
+    /// Actors keep their state when a step is undone: only messages and histories are restored.
+    /// Emulates an explorer whose snapshots alias mutable state; not for any other use.
     Aliased,
 }
 
-/// One execution, step by step, there and back.
+/// One execution, step by step, with undo.
 pub struct Execution {
     engine: Engine,
     // One more than events.
     frames: Vec<Frame>,
     events: Vec<ExecutedStep>,
-    // What clients did at the very beginning.
+    // The calls that clients make at the very beginning.
     prelude: Vec<HistoryEvent>,
     snapshots: Snapshots,
     locals: Vec<LocalId>,
     actions: Vec<Action>,
     taken: u64,
-    // What was taken back: memory to be used again.
+    // Undone steps, kept to reuse their memory.
     spare_frames: Vec<Frame>,
     spare_events: Vec<ExecutedStep>,
 }
@@ -179,7 +182,7 @@ struct Frame {
     enabled: Vec<EnabledStep>,
 }
 
-// Something in flight, or a timer that is set. In the order they were sent.
+// A message in flight, or a timer that is set; in the order in which they were sent.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
     envelope: EnvelopeId,
@@ -188,7 +191,7 @@ struct InFlight {
 }
 
 impl Execution {
-    /// A walk that has made no step yet.
+    /// An execution without steps.
     #[must_use]
     pub fn new(mut engine: Engine, snapshots: Snapshots) -> Self {
         let world = engine.unstarted_world();
@@ -196,7 +199,7 @@ impl Execution {
         engine.enabled(&world, &mut actions);
         let mut frame = Frame { world, in_flight: Vec::new(), enabled: Vec::new() };
         let mut prelude = Vec::new();
-        // That actors start is a step of its own only if it can go in several ways.
+        // Starting the actors is a step only if it has several outcomes.
         if let [action] = actions[..] {
             frame.world = engine.apply(&frame.world, action).expect("a start is never left out");
             prelude.extend_from_slice(engine.planned_events());
@@ -219,25 +222,27 @@ impl Execution {
         execution
     }
 
-    /// What can happen next, messages in the order they were sent. Empty if this is the end of the execution.
+    /// The enabled steps, messages in the order in which they were sent. Empty at the end of the
+    /// execution.
     #[must_use]
     pub fn enabled(&self) -> &[EnabledStep] {
         &self.top().enabled
     }
 
-    /// What happened so far.
+    /// The steps executed so far.
     #[must_use]
     pub fn events(&self) -> &[ExecutedStep] {
         &self.events
     }
 
-    /// What was enabled before the `index`-th event happened; all events have one, and so has what comes next.
+    /// The steps that were enabled before the `index`-th event; `index` may also be the number of
+    /// events.
     #[must_use]
     pub fn enabled_before(&self, index: usize) -> &[EnabledStep] {
         &self.frames[index].enabled
     }
 
-    /// The world before the `index`-th event happened.
+    /// The world before the `index`-th event.
     #[must_use]
     pub fn world_before(&self, index: usize) -> &World {
         &self.frames[index].world
@@ -249,19 +254,19 @@ impl Execution {
         &self.top().world
     }
 
-    /// What clients have seen, canonically.
+    /// The canonical history so far.
     #[must_use]
     pub fn history(&self) -> HistoryId {
         self.world().history
     }
 
-    /// What clients have seen, at a glance.
+    /// The summary of the history so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
         self.engine.summary(self.history())
     }
 
-    /// What clients have seen, in the order it happened.
+    /// The calls and returns so far, in chronological order.
     #[must_use]
     pub fn history_events(&self) -> Vec<HistoryEvent> {
         let mut chronicle = Vec::new();
@@ -269,37 +274,38 @@ impl Execution {
         chronicle
     }
 
-    /// Puts what clients have seen, in the order it happened, in place of what `chronicle` was.
+    /// Replaces `chronicle` by the calls and returns so far, in chronological order.
     pub(crate) fn history_events_into(&self, chronicle: &mut Vec<HistoryEvent>) {
         chronicle.clear();
         chronicle.extend_from_slice(&self.prelude);
         self.events.iter().for_each(|it| chronicle.extend_from_slice(&it.history));
     }
 
-    /// How many steps were made, those that were taken back among them.
+    /// The number of steps executed, undone ones included.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The canonical history of these events, which are those of one execution in some order.
+    /// The canonical history of these events, which are the events of one execution in some order.
     pub(crate) fn canonical(&mut self, events: &[HistoryEvent]) -> HistoryId {
         events.iter().fold(Histories::EMPTY, |history, event| self.engine.step(history, *event))
     }
 
-    /// What explores.
+    /// The engine.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// A handler that was found not to be pure, or that panicked: what was explored says little.
+    /// A handler that is not pure, or that panicked: the results of the exploration are then
+    /// unreliable.
     #[must_use]
     pub fn bad_handler(&self) -> Option<&BadHandler> {
         self.engine.bad_handler()
     }
 
-    /// Makes the `index`-th step that is enabled.
+    /// Executes the `index`-th enabled step.
     ///
     /// # Panics
     ///
@@ -318,7 +324,7 @@ impl Execution {
         let before = aliased.as_ref().unwrap_or(&top.world);
         let mut frame = self.spare_frames.pop().unwrap_or_default();
         let mut happened = self.spare_events.pop().unwrap_or_else(|| ExecutedStep::empty(receive));
-        // Actors that are not what they were may take no notice of a message now.
+        // With aliased snapshots, an actor may now ignore the message.
         match self.engine.plan(before, receive.action) {
             Some(_) => self.engine.build(before, &mut frame.world),
             None => frame.world.clone_from(before),
@@ -347,18 +353,18 @@ impl Execution {
             | Action::Heal => (),
         }
         in_flight.extend(flying(&happened.sends, Some(event)));
-        // Timers that were cancelled, and what a crash takes along.
+        // Drops timers that were cancelled, and what a crash discards.
         in_flight.retain(|it| world.in_flight.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
         self.events.push(happened);
         self.push(frame);
     }
 
-    /// Takes the steps that these actions are, as [`trace`](super::trace) gives them, from the very beginning.
+    /// Executes these actions, as returned by [`trace`](super::trace), from the initial state.
     ///
     /// # Panics
     ///
-    /// If some steps were made, or if an action is not enabled when it is its turn.
+    /// If steps were executed before, or if an action is not enabled.
     pub fn follow(&mut self, actions: &[Action]) {
         assert!(self.events.is_empty(), "a trace starts at the beginning");
         for &action in actions {
@@ -370,17 +376,17 @@ impl Execution {
         }
     }
 
-    /// Takes the last step back.
+    /// Undoes the last step.
     ///
     /// # Panics
     ///
-    /// If there was none.
+    /// If no step was executed.
     pub fn back(&mut self) {
         self.spare_events.push(self.events.pop().expect("a step was made"));
         self.spare_frames.extend(self.frames.pop());
     }
 
-    /// Takes all steps back.
+    /// Undoes all steps.
     pub fn rewind(&mut self) {
         self.spare_events.append(&mut self.events);
         self.spare_frames.extend(self.frames.drain(1..));
@@ -422,7 +428,7 @@ impl Execution {
             | StepKind::Cut
             | StepKind::Heal => 0,
         });
-        // Slots are numbered as actors are met, so they are no order to go by.
+        // Slots are numbered in the order of discovery, so they are no canonical order.
         let first = frame.enabled.len();
         frame.enabled.extend(actions.iter().filter_map(|&it| without_message(engine, it)));
         frame.enabled[first..].sort_by_key(EnabledStep::identity);
@@ -432,8 +438,8 @@ impl Execution {
 }
 
 impl Frame {
-    // Whether `it` is what is in flight at this place of the world. Where order does not matter, messages that say the same are
-    // at one place; where it does, it is for the place in the lane to say.
+    // Whether `it` is the envelope in flight at index `at` of the world. With unordered delivery
+    // equal messages share an index; otherwise the position in the lane decides.
     fn is_at(&self, engine: &Engine, it: &InFlight, action: Action, at: usize) -> bool {
         if self.world.in_flight[at] != it.envelope {
             return false;
@@ -447,7 +453,7 @@ impl Frame {
             mine.take_while(|other| (other.sent_by, other.ordinal) != (it.sent_by, it.ordinal)).count();
         let place = engine.lane_range(&self.world, lane).start + place;
         let is_first = matches!(action, Action::Deliver { .. });
-        // A fault happens to the first of several in a row that say the same, for all of them.
+        // A fault affects the first of several equal messages in a row, on behalf of all of them.
         place == at
             || !is_first
                 && at < place

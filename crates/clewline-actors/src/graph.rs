@@ -1,16 +1,19 @@
-//! State-graph search: every state that can be reached, each once.
+//! State-graph search: visits every reachable state once.
 //!
-//! Executions that lead to the same state, and to the same canonical history, go on in the same way; they are merged. What
-//! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
-//! every number is a sum over states. Where it ends early, the order in which states are met decides what was seen: what one thread
-//! would have seen is then looked at once more, by one thread. Schedules are not enumerated but counted, as paths in the graph.
+//! Executions that lead to the same state and the same canonical history have the same
+//! continuations, so they are merged. The results are the same for any number of threads: each
+//! state is expanded once, by the thread that reaches it first, and every count is a sum over
+//! states. If the search stops early, the order of visits determines the results; a single thread
+//! then repeats the search up to the limit. Schedules are not enumerated but counted, as paths in
+//! the graph.
 //!
-//! States are told apart by fingerprints of 128 bits. For `n` states, the probability that two of them have the same is about
-//! `n²/2¹²⁹`: less than one in 10²³ for 41 million, which is less than that of an error in the memory they are kept in. Who
-//! does not want to rely on that [compares](Compare::Exactly) states as they are. Edges keep halves of fingerprints. Should two
-//! states have the same half, which is seen, paths are not counted.
+//! States are distinguished by fingerprints of 128 bits. For `n` states, the probability of a
+//! collision is about `n²/2¹²⁹`: less than one in 10²³ for 41 million states, which is less than
+//! that of an error in memory. [`StateComparison::Exactly`] compares the states themselves. Edges
+//! store half fingerprints. If two states have the same half, which is detected, paths are not
+//! counted.
 //!
-//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 16 an edge.
+//! Cost: 23 to 46 bytes a state and, if paths are counted, 16 more and 16 an edge.
 
 use std::{
     sync::{
@@ -41,13 +44,13 @@ use crate::{
 pub struct Search {
     /// How many threads search.
     pub jobs: usize,
-    /// What is to be counted.
+    /// What is counted.
     pub count: Count,
-    /// How states are told apart.
+    /// How states are distinguished.
     pub compare: StateComparison,
     /// Where faults happen.
     pub places: FaultPlacement,
-    /// When to stop before everything was seen.
+    /// When to stop before the search is exhausted.
     pub until: Until,
     /// How many states to visit at most.
     pub states_max: u64,
@@ -72,16 +75,16 @@ impl Default for Search {
     }
 }
 
-/// What is to be counted.
+/// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// States and edges.
     States,
-    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](Modality::Eventually).
+    /// Paths too, which requires all edges. Edges are also kept for [`Modality::Eventually`].
     Schedules,
 }
 
-/// How states are told apart.
+/// How states are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateComparison {
     /// By fingerprints of 128 bits: two states are taken for one with a probability of `n²/2¹²⁹`.
@@ -90,7 +93,7 @@ pub enum StateComparison {
     Exactly,
 }
 
-/// When to stop before everything was seen.
+/// When to stop before the search is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Never.
@@ -99,12 +102,12 @@ pub enum Until {
     Violated,
 }
 
-/// Why a search ended.
+/// Why a search stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Everything was seen.
+    /// All reachable states were visited.
     Exhausted,
-    /// Something was violated, and that was enough.
+    /// A violation was found, and the search was to stop there.
     Violated,
     /// The limit on states was reached.
     States,
@@ -112,34 +115,34 @@ pub enum StopReason {
     Memory,
     /// Time was up.
     Time,
-    /// A handler is not pure, or panicked: what was seen says little.
+    /// A handler is not pure, or panicked: the results are unreliable.
     BadHandler,
 }
 
-/// What a search has seen.
+/// The results of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
     /// Why it ended.
     pub ended: StopReason,
     /// Where faults happened.
     pub places: FaultPlacement,
-    /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
+    /// States generated, with repetitions: the number of edges plus the number of initial states.
     pub generated: u64,
     /// Different states.
     pub unique: u64,
-    /// States in which nothing can happen any more.
+    /// States without enabled actions.
     pub ends: u64,
-    /// Those of them in which some operation did not return.
+    /// Those in which an operation has not returned.
     pub stuck: u64,
-    /// Those of them in which some message was never received.
+    /// Those in which a message was never received.
     pub undelivered: u64,
     /// Different canonical histories of all states.
     pub histories: u64,
-    /// Those of them that are violated.
+    /// Those that are violated.
     pub violated: u64,
-    /// Those on which no verdict was found.
+    /// Those without a verdict.
     pub unknown: u64,
-    /// Different canonical histories of states in which nothing can happen any more, by number.
+    /// Different canonical histories of states without enabled actions, by id.
     pub final_histories: Vec<HistoryId>,
     /// How many of those are complete.
     pub final_complete: u64,
@@ -153,27 +156,27 @@ pub struct Explored {
     pub bad_handler: Option<BadHandler>,
 }
 
-/// What came of a property.
+/// The verdict on a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyVerdict {
-    /// It is as it should be, in all that was seen.
+    /// It holds in all states visited.
     Holds,
-    /// It is not. [`trace`](super::trace) finds where something is false that should always be true. If something is never true
-    /// that should be true eventually, these actions lead to where nothing can happen any more, or round to a state in which
-    /// they were before.
+    /// It is violated. For [`Modality::Always`], [`trace`](super::trace) finds a counterexample.
+    /// For [`Modality::Eventually`], these actions lead to a state without enabled actions, or
+    /// around a cycle.
     Violated(Vec<Action>),
-    /// It is not, in what was seen; that was not all.
+    /// It was not decided: the search was not exhausted.
     Unknown,
 }
 
-/// How a search goes.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// States met so far.
+    /// States generated so far.
     pub generated: u64,
     /// Different ones.
     pub unique: u64,
-    /// Steps to the one that is farthest away, as it was met.
+    /// Steps on the longest path by which a state was first reached.
     pub depth: u64,
 }
 
@@ -267,8 +270,8 @@ fn summarize(
     let mut all = WorkerResult::default();
     done.into_iter().for_each(|it| all.add(it));
     let ended = all.ended.unwrap_or(StopReason::Exhausted);
-    // Paths through a part of the graph tell nothing; a part may show that something need not become true. There is no time for
-    // either when time is up.
+    // Counting paths through a part of the graph is meaningless, but a part may refute that a
+    // property becomes true. There is no time for either after a timeout.
     let is_eventual = properties.contains(&Modality::Eventually);
     let needs_graph = match ended {
         StopReason::Exhausted => is_eventual || search.count == Count::Schedules,
@@ -338,12 +341,12 @@ struct SharedSearch<'a> {
     progress: &'a (dyn Fn(Progress) + Sync),
     records: bool,
     visited: RwLock<Visited>,
-    // The states as they are, if they are to be told apart exactly.
+    // The states themselves, if they are compared exactly.
     exact: Mutex<FxHashSet<Box<[u32]>>>,
     verdicts: Mutex<&'a mut Verdicts>,
     queue: Mutex<Queue>,
     work_changed: Condvar,
-    // How many threads wait for something to do.
+    // Number of threads that wait for work.
     idle_workers: AtomicUsize,
     stop: AtomicBool,
     generated: AtomicU64,
@@ -353,16 +356,16 @@ struct SharedSearch<'a> {
 }
 
 impl SharedSearch<'_> {
-    // Tells everyone to stop.
+    // Makes all threads stop.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Whoever has looked at `stop` before holds the lock until it waits, and is woken.
+        // A thread that has read `stop` before holds the lock until it waits, and is notified.
         drop(self.queue.lock());
         self.work_changed.notify_all();
     }
 }
 
-// Tells everyone to stop if a handler panics: nobody would wake the others.
+// Makes all threads stop if a handler panics: otherwise the others would wait for it.
 struct HaltOnPanic<'a>(&'a SharedSearch<'a>);
 
 impl Drop for HaltOnPanic<'_> {
@@ -373,19 +376,19 @@ impl Drop for HaltOnPanic<'_> {
     }
 }
 
-// What nobody works on yet.
+// States that no thread works on yet.
 struct Queue {
     worlds: Vec<FrontierState>,
     idle: usize,
 }
 
-// A state, and after how many steps it was met.
+// A state, and the number of steps after which it was reached.
 struct FrontierState {
     world: World,
     depth: u64,
 }
 
-// What one thread has seen.
+// The results of one thread.
 #[derive(Default)]
 struct WorkerResult {
     generated: u64,
@@ -393,12 +396,12 @@ struct WorkerResult {
     ends: u64,
     stuck: u64,
     undelivered: u64,
-    // Whether each history was that of an end, by number.
+    // Whether each history, by id, is that of a state without enabled actions.
     is_final_history: Vec<bool>,
-    // The properties that were true somewhere, and those that were false somewhere.
+    // The properties that were true in some state, and those that were false in some state.
     held: u64,
     failed: u64,
-    // The most steps after which a state was met.
+    // The maximum number of steps after which a state was reached.
     depth: u64,
     ended: Option<StopReason>,
     record: GraphRecord,
@@ -442,14 +445,15 @@ struct Worker<'a> {
     result: WorkerResult,
     judged: Vec<bool>,
     actions: Vec<Action>,
-    // Lists that nobody uses now.
+    // Unused lists, kept to reuse their memory.
     deliveries: Vec<Vec<PlannedDelivery>>,
-    // How far the shared counters know.
+    // The counts already added to the shared counters: generated and unique.
     reported: (u64, u64),
     exact_bytes: usize,
 }
 
-// After so many new states a thread looks up from its work. Tests have small systems.
+// New states between two checks of limits and of shared state. Smaller in tests, which have small
+// systems.
 const BATCH_STATES: u64 = if cfg!(test) { 8 } else { 1 << 11 };
 
 impl<'a> Worker<'a> {
@@ -469,7 +473,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    // The states the system may begin in.
+    // Pushes the possible initial states.
     fn push_initial_states(&mut self) {
         let void = self.engine.unstarted_world();
         let mut actions = Vec::new();
@@ -516,8 +520,8 @@ impl<'a> Worker<'a> {
         let left = common.search.states_max.saturating_sub(common.unique.load(Ordering::Relaxed));
         let end = self.reported.1 + BATCH_STATES.min(left.max(1));
         let visited = common.visited.read().expect("no handler panicked");
-        // To wait for memory would be most of the work. So one is planned ahead, and what will be needed for it is asked for, while
-        // the one before is expanded.
+        // Waiting for memory would dominate. So the next state is planned, and the memory it needs
+        // is prefetched, while the current one is expanded.
         let mut ahead: Option<(FrontierState, Vec<PlannedDelivery>)> = None;
         loop {
             let goes_on = self.result.unique < end && self.result.ended.is_none();
@@ -577,7 +581,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    // `action`, which was planned, leads from a state to one that is new perhaps.
+    // Visits the successor by the planned `action`, if it is new.
     fn visit_successor(
         &mut self,
         met: &FrontierState,
@@ -612,7 +616,7 @@ impl<'a> Worker<'a> {
         self.shared.exact.lock().expect("no handler panicked").insert(world.key())
     }
 
-    // A state that nobody met before.
+    // A new state was reached.
     fn on_new_state(&mut self, world: &World) {
         self.result.unique += 1;
         let history = world.history.0 as usize;
@@ -663,7 +667,7 @@ impl<'a> Worker<'a> {
         held
     }
 
-    // Nothing can happen in `world`.
+    // No action is enabled in `world`.
     fn on_end_state(&mut self, world: &World) {
         self.result.ends += 1;
         let summary = self.engine.summary(world.history);
@@ -678,7 +682,7 @@ impl<'a> Worker<'a> {
         self.result.is_final_history[history] = true;
     }
 
-    // Tells how far this thread is, and looks whether a limit was hit.
+    // Publishes the progress of this thread, and checks the limits.
     fn check_limits(&mut self) -> Result<(), StopReason> {
         let common = self.shared;
         let (generated, unique) =
@@ -724,7 +728,7 @@ impl<'a> Worker<'a> {
         self.shared.jobs == 1
     }
 
-    // Gives away the older half of what is to be done: those states usually have more behind them.
+    // Shares the older half of its stack: those states usually have more successors to explore.
     fn give_work(&mut self) {
         if self.stack.len() < 2 {
             return;
@@ -735,7 +739,7 @@ impl<'a> Worker<'a> {
         self.shared.work_changed.notify_all();
     }
 
-    // Waits for something to do; false if there is nothing left, or everyone is to stop.
+    // Waits for work; false if there is none left, or if all threads are to stop.
     fn take_work(&mut self) -> bool {
         let common = self.shared;
         let mut queue = common.queue.lock().expect("no handler panicked");

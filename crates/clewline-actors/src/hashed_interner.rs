@@ -1,4 +1,4 @@
-//! Values kept once, with a hash each that depends on nothing but the value.
+//! An interner that also keeps a hash of each value, which depends only on the value.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -9,12 +9,12 @@ use clewline_core::Interner;
 
 use crate::interned::Fingerprint;
 
-/// Values kept once, under a number each, with a hash of each that depends on nothing but the value.
+/// An interner that also keeps a hash of each value, which depends only on the value.
 #[derive(Debug)]
 pub(crate) struct HashedInterner<T> {
     values: Interner<T>,
     hashes: Vec<Fingerprint>,
-    // Sets the hashes apart from those of other tables.
+    // Distinguishes the hashes from those of other tables.
     salt: u64,
 }
 
@@ -31,7 +31,7 @@ impl<T: Hash + Eq> HashedInterner<T> {
         &self.hashes
     }
 
-    /// The number of `value`.
+    /// The id of `value`.
     pub(crate) fn intern(&mut self, value: T) -> u32 {
         let id = self.values.intern(value);
         if id as usize == self.hashes.len() {

@@ -1,12 +1,13 @@
-//! Canonical histories: which operations were called and returned, what they returned, and which had returned before
-//! which was called.
+//! Canonical histories: the operations that were called and returned, their results, and the
+//! real-time order (which had returned before which was called).
 //!
-//! That is all a checker of linearizability may look at: two executions with the same canonical history have the same
-//! verdict. A history grows by one event at a time, and each is kept once, under a number.
+//! A linearizability checker reads nothing else: two executions with the same canonical history
+//! have the same verdict. A history is extended by one event at a time, and is interned under an
+//! id.
 //!
-//! An operation is known by its place in the scenario, so that two histories are compared by their bits. `before` of an
-//! operation is the set of those that had returned when it was called. These sets never shrink from one call to the next, which
-//! is why events can be put in order again from them alone.
+//! An operation is identified by its index in the scenario, so that histories are compared as bit
+//! sets. `before` of an operation is the set of operations that had returned when it was called.
+//! These sets never shrink from one call to the next. Therefore they determine an order of events.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,7 +20,7 @@ use crate::interned::{Fingerprint, ReturnId, mix};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HistoryId(pub u32);
 
-/// One end of an operation, which is known by its place in the scenario.
+/// An invocation or a response of an operation, which is identified by its index in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HistoryEvent {
     /// It was called.
@@ -31,12 +32,12 @@ pub enum HistoryEvent {
 /// The most operations a scenario has: one bit each.
 pub const OPERATIONS_MAX: usize = 64;
 
-/// All that is known of one history at a glance.
+/// The summary of one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The operations that were called.
     pub called: u64,
-    /// Those that have returned.
+    /// The operations that have returned.
     pub returned: u64,
     // A sum of hashes, one for each operation.
     pub(crate) hash: Fingerprint,
@@ -50,16 +51,18 @@ impl Summary {
     }
 }
 
-/// Every canonical history that was met, each once.
+/// All canonical histories found, each once.
 #[derive(Debug, Default)]
 pub struct Histories {
     summaries: Vec<Summary>,
-    // For each history, and each operation called in it by number: who had returned before, and what it returned.
+    // For each history, and each operation called in it by id: the operations that had returned
+    // before, and its result.
     ends: Vec<u32>,
     entries: Vec<Entry>,
-    // From which history, and by which event, each came first.
+    // The history and the event from which each was first reached.
     origins: Vec<Option<(HistoryId, HistoryEvent)>>,
-    // Not an `Interner`: histories are short rows of one long list, which spares an allocation for each.
+    // Not an `Interner`: histories are short rows of one long list, which saves an allocation for
+    // each.
     index: HashTable<u32>,
 }
 
@@ -68,7 +71,7 @@ struct Entry {
     before: u64,
     // `u32::MAX` while pending.
     ret: u32,
-    // Content, where `ret` is a number.
+    // The hash of the result, while `ret` is its id.
     ret_hash: Fingerprint,
 }
 
@@ -106,13 +109,13 @@ impl Histories {
         self.summaries.is_empty()
     }
 
-    /// What is known at a glance about each, by number.
+    /// The summary of each history, by id.
     #[must_use]
     pub fn summaries(&self) -> &[Summary] {
         &self.summaries
     }
 
-    /// From which history, and by which event, `id` came first.
+    /// The history and the event from which `id` was first reached.
     #[must_use]
     pub fn origin(&self, id: HistoryId) -> Option<(HistoryId, HistoryEvent)> {
         self.origins[id.0 as usize]
@@ -148,7 +151,8 @@ impl Histories {
         self.intern(summary, &entries, Some((id, event)))
     }
 
-    /// The events of `id` in an order that gives this history, those of equal standing by the number of their operation.
+    /// The events of `id` in an order that gives this history, unordered events by the index of
+    /// their operation.
     #[must_use]
     pub fn events(&self, id: HistoryId) -> Vec<HistoryEvent> {
         let summary = self.summaries[id.0 as usize];
@@ -210,12 +214,13 @@ impl Histories {
     }
 }
 
-// Where an operation's entry is: there is one for each that was called, in the order of their numbers.
+// The index of an operation's entry: there is one for each called operation, in the order of their
+// indices.
 fn entry_index(called: u64, operation: u32) -> usize {
     (called & ((1 << operation) - 1)).count_ones() as usize
 }
 
-/// The numbers of the operations in a set.
+/// The operations in a set.
 pub(crate) fn operations(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let next = (set != 0).then(|| set.trailing_zeros())?;

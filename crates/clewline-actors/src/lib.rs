@@ -1,8 +1,9 @@
-//! Actor systems: every order of messages, and the histories that clients see.
+//! Actor systems: exploration of every message order, and the histories that clients observe.
 //!
-//! Someone who has a system writes [`Actor`]s and a [`Harness`]; with a [`Scenario`] and [`Rules`] that makes an [`ActorSystem`].
-//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Execution`] goes through one
-//! execution after the other, as schedulers tell it.
+//! A user implements [`Actor`]s and a [`Harness`]. With a [`Scenario`] and [`Rules`] these make an
+//! [`ActorSystem`]. Its [`Engine`] computes the actions enabled in a [`World`] and their
+//! successors, on interned ids. An [`Execution`] executes steps one by one and takes them back, as
+//! schedulers choose.
 
 mod actor;
 mod dependence;

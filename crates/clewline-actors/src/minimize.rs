@@ -1,14 +1,15 @@
-//! Small violations: fewer calls, fewer faults, fewer steps.
+//! Minimization of violations: fewer calls, fewer faults, fewer steps.
 //!
-//! Calls are left out one after the other, and budgets of faults lowered, as long as a scheduler still finds a violation in what
-//! remains. Then the schedule is shortened: it ends where its history is violated first, and each step is left out with all
-//! that it led to, as long as the history stays violated. Every candidate is executed and judged, so that what comes out is as
-//! real as what went in.
+//! Calls are removed one after the other, and fault budgets are lowered, as long as a scheduler
+//! still finds a violation in the rest. Then the schedule is shortened: it ends at the first
+//! violation, and each step is removed with its consequences, as long as the history stays
+//! violated. Every candidate is executed and judged, so the result is a real violation.
 //!
-//! It is minimal in that nothing more can be left out by itself; there may be a smaller one elsewhere.
+//! The result is minimal in that no single item can be removed; a smaller violation may exist
+//! elsewhere.
 //!
-//! Cost: one search for each call and each fault of the budgets, twice at most for each that is left out; then a number of
-//! executions that is quadratic in the length of the schedule.
+//! Cost: one search for each call and each fault of the budgets, at most twice for each removed
+//! item; then a number of executions quadratic in the length of the schedule.
 
 use clewline_core::Budget;
 
@@ -22,39 +23,39 @@ use crate::{
     statistics::FirstViolation,
 };
 
-/// What is left of a scenario.
+/// The remaining part of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReducedScenario {
-    /// The calls, by their places in the scenario at first.
+    /// The calls, by their indices in the original scenario.
     pub calls: Vec<usize>,
-    /// What may go wrong.
+    /// The fault budgets.
     pub faults: Faults,
 }
 
-/// Makes the system of a case, and someone who judges it; `None` if there is none.
+/// Makes the system of a reduced scenario and its verdicts; `None` if there is none.
 pub type MakeSystem<'a> = &'a mut dyn FnMut(&ReducedScenario) -> Option<(Engine, Verdicts)>;
 
-/// How to look for violations in what remains.
+/// How to search for violations in a reduced scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct ShrinkSearch<'a> {
     /// The scheduler.
     pub entry: &'a Entry,
-    /// What it is told; one violation is enough.
+    /// Its settings; one violation is enough.
     pub settings: &'a Settings,
-    /// What may be spent.
+    /// The budget.
     pub budget: &'a Budget,
 }
 
-/// A small violation.
+/// A minimized violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minimal {
-    /// What is left of the scenario.
+    /// The remaining part of the scenario.
     pub case: ReducedScenario,
-    /// What shows the violation there.
+    /// The schedule that shows the violation there.
     pub schedule: Schedule,
 }
 
-/// Makes a violation that `schedule` shows in `case` small. `None` if it shows none.
+/// Minimizes a violation that `schedule` shows in `case`. `None` if it shows none.
 pub fn minimize(
     case: ReducedScenario,
     schedule: Schedule,
@@ -62,7 +63,7 @@ pub fn minimize(
     again: ShrinkSearch<'_>,
 ) -> Option<Minimal> {
     let mut best = Minimal { case, schedule };
-    // A search that has nothing left to spend finds nothing.
+    // A search with an exhausted budget finds nothing.
     while let Some(smaller) = smaller_scenarios(&best.case).find_map(|case| search(case, make, again)) {
         best = smaller;
     }
@@ -72,8 +73,8 @@ pub fn minimize(
     Some(best)
 }
 
-/// Makes a schedule short whose history is violated, as far as the budget lasts. `None` if it is not, or if the schedule does not
-/// fit.
+/// Shortens a schedule whose history is violated, as far as the budget lasts. `None` if the history
+/// is not violated, or if the schedule does not fit the system.
 pub fn shorten(
     execution: &mut Execution,
     verdicts: &mut Verdicts,
@@ -101,7 +102,7 @@ pub fn shorten(
     Some(execution.schedule())
 }
 
-/// Cases with one call less, or one fault less of some kind.
+/// Scenarios with one call less, or one fault less of some kind.
 fn smaller_scenarios(case: &ReducedScenario) -> impl Iterator<Item = ReducedScenario> + use<> {
     let ReducedScenario { calls, faults } = case.clone();
     let fewer_calls = (0..calls.len()).rev().map({
@@ -130,8 +131,8 @@ fn search(case: ReducedScenario, make: MakeSystem<'_>, again: ShrinkSearch<'_>) 
     Some(Minimal { case, schedule })
 }
 
-/// Makes those of `steps` again that are kept, as far as they can happen, until the history is violated. Answers what was
-/// done, or `None` if it never is.
+/// Executes the kept `steps`, as far as they are enabled, until the history is violated. Returns
+/// the steps executed, or `None` if it never is.
 fn replay_kept(
     execution: &mut Execution,
     verdicts: &mut Verdicts,
@@ -157,7 +158,8 @@ fn replay_kept(
     None
 }
 
-/// What `step` is called, where the event that sent its message has moved; `None` if that one did not happen.
+/// The identity of `step` after the event that sent its message has moved; `None` if that event was
+/// not executed.
 fn shifted_identity(step: &EnabledStep, places: &[Option<u32>]) -> Option<StepIdentity> {
     let sent_by = match step.sent_by {
         Some(event) => Some(places[event as usize]?),

@@ -1,8 +1,8 @@
-//! The cast: who is who, in numbers.
+//! Interned tables of a harness: states of actors, messages and results.
 //!
-//! The only part of an exploration that is generic in the harness. It keeps every state of an actor, every message, and every
-//! return once, under a number, and runs handlers on copies. What needs no types is in the [`Ledger`]; everything else
-//! sees [`Numbers`].
+//! The only part of an exploration that is generic in the harness. It interns every state of an
+//! actor, every message, and every result, and runs handlers on copies. The part that needs no
+//! types is the [`EnvelopeTable`]; the rest of the exploration uses [`InternedModel`].
 
 use std::{
     fmt,
@@ -28,10 +28,10 @@ use crate::{
 
 /// What a client of `H` calls.
 pub type CallOf<H> = <<H as Harness>::Specification as Specification>::Call;
-/// What it is told.
+/// The results of its operations.
 pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
 
-/// A harness and a scenario, in numbers.
+/// A harness and a scenario, interned.
 pub struct ModelTables<H: Harness> {
     tables: Tables<H>,
     ledger: EnvelopeTable,
@@ -45,9 +45,10 @@ struct Tables<H: Harness> {
     locals: HashedInterner<Local<H::Message>>,
     messages: HashedInterner<H::Message>,
     returns: HashedInterner<ReturnOf<H>>,
-    // Those that are to be started next, the first last.
+    // Actors that are to be started next, in reverse order.
     unstarted: Vec<Box<dyn AnyActor<H::Message>>>,
-    // Those of a handler, and above them those of the start of an actor that it created.
+    // The unread outputs of a handler, and above them those of the start of an actor that it
+    // created.
     outputs: Vec<vec::IntoIter<actor::Output<H::Message>>>,
 }
 
@@ -83,7 +84,7 @@ pub enum BadScenario {
     TooManyActors(usize),
     /// There are too many calls, this many.
     TooManyCalls(usize),
-    /// A call, by its place, goes to someone who is not there.
+    /// A call, by its index, goes to an actor that does not exist.
     NoSuchActor(usize, ActorId),
 }
 
@@ -106,7 +107,7 @@ impl fmt::Display for BadScenario {
 
 impl std::error::Error for BadScenario {}
 
-/// Whether every actor that a call asks is among those that the system begins with.
+/// Checks that the receiver of every call is among the initial actors.
 fn validate(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Result<(), BadScenario> {
     if actors == 0 {
         return Err(BadScenario::NoActors);
@@ -125,7 +126,7 @@ fn validate(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) ->
 }
 
 impl<H: Harness> ModelTables<H> {
-    /// Numbers for `harness`, used as `scenario` says.
+    /// The tables of `harness` with the calls of `scenario`.
     ///
     /// # Errors
     ///
@@ -160,19 +161,19 @@ impl<H: Harness> ModelTables<H> {
         &self.tables.scenario
     }
 
-    /// How many actors the system begins with.
+    /// The number of initial actors.
     #[must_use]
     pub fn roots(&self) -> usize {
         self.ledger.roots()
     }
 
-    /// What a message says.
+    /// The message with this id.
     #[must_use]
     pub fn message(&self, id: MessageId) -> &H::Message {
         &self.tables.messages[id.0]
     }
 
-    /// What an operation returned.
+    /// The result with this id.
     #[must_use]
     pub fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
         &self.tables.returns[id.0]
@@ -184,13 +185,13 @@ impl<H: Harness> ModelTables<H> {
         &*self.tables.locals[id.0].value
     }
 
-    /// A canonical history, as a checker wants it.
+    /// A canonical history, as input of a checker.
     #[must_use]
     pub fn history(&self, histories: &Histories, id: HistoryId) -> History<CallOf<H>, ReturnOf<H>> {
         self.chronicle(&histories.events(id))
     }
 
-    /// A history from its events in the order they happened.
+    /// A history from its events in chronological order.
     ///
     /// # Panics
     ///
@@ -211,7 +212,7 @@ impl<H: Harness> ModelTables<H> {
 }
 
 impl<H: Harness> Tables<H> {
-    /// Keeps an actor whose handler was run, and its outputs.
+    /// Interns an actor after its handler was run, and keeps its outputs.
     fn intern_reaction(
         &mut self,
         actor: ActorId,
@@ -368,7 +369,7 @@ impl<H: Harness> InternedModel for ModelTables<H> {
     }
 }
 
-/// Who knows what operations returned.
+/// Looks up the results of operations.
 pub trait ReturnLookup<R>: Send {
     /// What an operation returned.
     fn returned(&self, id: ReturnId) -> &R;

@@ -1,4 +1,4 @@
-//! Plans: what comes of an action, as differences to the world it happens in.
+//! Plans: the successor of a world by an action, as differences.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::{
     world::{Delivery, Ignored, World},
 };
 
-// One of this many reactions that are remembered is run again, to see whether the same comes of it.
+// One of this many cache hits runs the handler again, to check that it is pure.
 const PURITY_CHECK_INTERVAL_HITS: u64 = 1 << 12;
 
-// No envelope has this number.
+// Not the id of an envelope.
 const RESTART_INPUT: u32 = u32::MAX;
 
 impl Engine {
@@ -39,7 +39,8 @@ impl Engine {
         self.plan.is_built = true;
     }
 
-    /// The fingerprint of what comes of a delivery, as [`plan`](Self::plan) has it, and in how many ways it can go.
+    /// The fingerprint of the successor by a delivery, as in [`plan`](Self::plan), and the number
+    /// of its outcomes.
     pub(crate) fn plan_delivery(
         &mut self,
         world: &World,
@@ -78,7 +79,7 @@ impl Engine {
         (Some(self.plan.fingerprint), ways)
     }
 
-    /// Plans a delivery that is plain, by the number of its outcome.
+    /// Plans a plain delivery, by the index of its outcome.
     pub(crate) fn plan_simple_delivery(
         &mut self,
         world: &World,
@@ -104,7 +105,7 @@ impl Engine {
             && plan.events.is_empty()
     }
 
-    // In how many ways this can go, of which `outcome` is planned.
+    // Plans `outcome`, and returns the number of outcomes.
     pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) -> u16 {
         let (start, end) = self.reaction(world.locals[slot as usize], input);
         let ReactionOutcome { local, first, last, .. } = self.outcomes[start as usize + outcome as usize];
@@ -177,7 +178,7 @@ impl Engine {
         });
     }
 
-    /// Says in the plan what is sent, of which only the fingerprint was planned.
+    /// Adds the sent messages to a plan of which only the fingerprint was computed.
     pub(crate) fn complete_simple_plan(&mut self, world: &World, outcome: u32) {
         let (removed, local) = (self.plan.removed, self.plan.local);
         self.plan.clear(world);
@@ -252,7 +253,8 @@ impl Engine {
         }
     }
 
-    /// The operation that is called when `envelope` is received, if calls happen then. A request that was duplicated calls nothing.
+    /// The operation that is called when `envelope` is received, if calls take place then. A
+    /// duplicate of a request calls nothing.
     pub(crate) fn called_by(&self, history: HistoryId, envelope: &Envelope) -> Option<u32> {
         let summary = self.summary(history);
         let asked = envelope.request_of & !summary.called;
@@ -264,7 +266,7 @@ impl Engine {
         (earlier & !summary.returned == 0).then_some(operation)
     }
 
-    // A client is told something. What does not answer its open call is nothing to it.
+    // A client receives a response. It ignores a response that does not belong to its pending call.
     fn plan_return(&mut self, id: EnvelopeId) {
         let envelope = *self.envelope(id);
         let summary = self.summary(self.plan.history);
@@ -331,8 +333,8 @@ impl Engine {
         }
     }
 
-    // By what goes out of flight and into it the fingerprint changes, if order means nothing: messages that say the same add
-    // the same, each once.
+    // The change of the fingerprint by messages that enter or leave flight, if they are unordered:
+    // each message adds its hash once.
     fn in_flight_change(&self, world: &World) -> Fingerprint {
         let sent = self.plan.sent.iter();
         let sum = sent.fold(0, |sum: u128, &id| sum.wrapping_add(self.in_flight_hash(id, 0)));
@@ -399,7 +401,7 @@ impl Engine {
 
     pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
         match self.rules.delivery {
-            // Every envelope has a lane of its own.
+            // Every envelope has a separate lane.
             Delivery::Unordered => id.0,
             Delivery::FifoPerChannel | Delivery::FifoPerReceiver => self.hot[id.0 as usize].lane,
         }
@@ -409,7 +411,7 @@ impl Engine {
         if local == ABSENT { 0 } else { self.local_hashes[local.0 as usize] }
     }
 
-    // Depends on the place in the lane, where order matters.
+    // With ordered delivery, depends on the position in the lane.
     fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> Fingerprint {
         let hash = self.hot[id.0 as usize].hash;
         match self.rules.delivery {
@@ -423,7 +425,7 @@ impl Engine {
     pub(crate) fn fingerprint(&self, world: &World) -> Fingerprint {
         let used = world.used;
         let budgets = u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]);
-        // Each of them is told from the others by what stands above it.
+        // The upper half distinguishes the parts.
         let parts = [
             1 << 64 | u128::from(budgets),
             2 << 64 | u128::from(world.down),

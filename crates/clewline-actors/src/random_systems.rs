@@ -10,14 +10,14 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message {
-    /// How many more messages may come of it.
+    /// Maximum length of a chain of messages caused by it.
     pub(crate) life: u8,
     what: u8,
-    /// Who asked for it.
+    /// The client of the request that caused it.
     client: Option<ActorId>,
 }
 
-/// An actor that does whatever a hash says.
+/// An actor whose reactions are determined by a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct RandomActor {
     seed: u64,
@@ -132,7 +132,7 @@ impl Harness for RandomSystem {
             Call::Write(value) => value,
             Call::Read => 0,
         };
-        // Whom to answer is told by the client's number in `what` of the scenario: see `random`.
+        // The client that receives the response follows from `n`: see `random`.
         Message { life: self.life, what, client: Some(ActorId::client(n % 2)) }
     }
 

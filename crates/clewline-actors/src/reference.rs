@@ -1,4 +1,5 @@
-//! The simplest explorer there is, for tests: it enumerates schedules on real actors, and shares nothing with the engine.
+//! A reference explorer for tests: it enumerates schedules on real actors, and shares no code with
+//! the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +8,8 @@ use crate::{
     samples::{Call, Register},
 };
 
-/// Everything that clients saw: for each operation that was called, who had returned before, and what it returned.
+/// A canonical history: for each operation that was called, the operations that had returned
+/// before, and its result.
 pub(crate) type CanonicalHistory = BTreeMap<usize, (BTreeSet<usize>, Option<u8>)>;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -217,7 +219,8 @@ impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
         }
     }
 
-    // A request is received: the call of the client's first operation that was not called yet, if it is its turn.
+    // A request is received: the call of the client's first operation that was not called yet, if
+    // all earlier ones have returned.
     fn called(
         &self,
         now: &mut ReferenceState<H::Message>,
@@ -252,7 +255,7 @@ impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
         calls.filter(|(_, it)| ActorId::client(it.client) == client).map(|(at, _)| at).collect()
     }
 
-    // What may come of an input, for every way to choose.
+    // The possible successors by an input, for every sequence of choices.
     fn react(
         &self,
         now: &ReferenceState<H::Message>,

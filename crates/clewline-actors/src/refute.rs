@@ -1,8 +1,10 @@
-//! Whether a dependence relation is wrong: makes independent steps in both orders and compares.
+//! Refutation of a dependence relation: executes supposedly independent steps in both orders and
+//! compares.
 //!
-//! Reductions believe what a [`Dependence`] says, and with [`Keyed`](super::Keyed) what a harness promises. Here nobody believes:
-//! wherever two steps are enabled and said to be independent, both orders must be possible and lead to the same world. What
-//! is not refuted by some random executions may still be wrong.
+//! Reductions trust a [`Dependence`], and with [`Keyed`](super::Keyed) the promise of a harness.
+//! Here it is tested: wherever two enabled steps are claimed to be independent, both orders must be
+//! possible and lead to the same world. A relation that some random executions do not refute may
+//! still be wrong.
 
 use std::fmt;
 
@@ -16,23 +18,23 @@ use crate::{
     world::World,
 };
 
-/// Two steps that are said to be independent, and are not.
+/// Two steps that are claimed to be independent, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefutedIndependence {
-    /// What leads to where both are enabled.
+    /// The schedule to the state in which both are enabled.
     pub schedule: Schedule,
-    /// The steps: kinds, who sent what was received, and who received it.
+    /// The steps: their kinds, senders and receivers.
     pub steps: [Footprint; 2],
-    /// What gives them away.
+    /// The difference between the two orders.
     pub why: Difference,
 }
 
-/// What gives a wrong relation away.
+/// How the two orders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// One keeps the other from happening.
+    /// One step disables the other.
     Disabled,
-    /// Something else happens in the second step if the other one came first.
+    /// The second step has another effect if the other one came first.
     Changed,
     /// The two orders lead to different worlds.
     Worlds,
@@ -63,7 +65,8 @@ impl fmt::Display for RefutedIndependence {
     }
 }
 
-/// Looks for steps that `dependence` wrongly takes to be independent, in as many random executions as `settings` say.
+/// Searches for steps that `dependence` wrongly declares independent, in random executions. Their
+/// number is given by `settings`.
 pub fn refute(
     execution: &mut Execution,
     dependence: &dyn Dependence,
@@ -76,7 +79,7 @@ pub fn refute(
             let all: Vec<StepIdentity> = execution.enabled().iter().map(|it| it.identity()).collect();
             let pairs = (0..all.len()).flat_map(|at| (0..at).map(move |it| (it, at)));
             for (one, other) in pairs {
-                // The ways in which one step can go exclude each other, and no relation is asked about that.
+                // The outcomes of one step exclude each other; the relation does not apply to them.
                 if execution.enabled()[one].origin() != execution.enabled()[other].origin()
                     && let Some(refuted) = compare_orders(execution, [all[one], all[other]], dependence)
                 {
@@ -115,7 +118,8 @@ fn compare_orders(
     Some(RefutedIndependence { schedule: execution.schedule(), steps: [first, second], why })
 }
 
-// The footprint of `one`, and that of `other` after it with where both lead, if `other` can still happen.
+// The footprint of `one`, and the footprint of `other` after it with the resulting world, if
+// `other` is still enabled.
 fn execute_both(
     execution: &mut Execution,
     one: StepIdentity,

@@ -9,7 +9,7 @@ use crate::{
     HistoryId, Judgement, Rules, Scenario,
 };
 
-/// A register of small numbers.
+/// A register of small integers.
 #[derive(Clone, Debug)]
 pub(crate) struct Register;
 
@@ -122,7 +122,8 @@ pub(crate) enum Message {
     ReadDone(u8),
 }
 
-/// A replica of a register that answers a write when the first other replica has it, and a read at once: wrong.
+/// A replica of a register that responds to a write as soon as one other replica has it, and to a
+/// read at once. It is not linearizable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Hasty {
     value: u8,

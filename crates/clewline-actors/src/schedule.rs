@@ -1,7 +1,7 @@
-//! Schedules of messages: what was picked in one execution, and how a walk goes along it.
+//! Schedules of messages: the choices of one execution, and their replay.
 //!
-//! What can happen next is offered in an order that depends on nothing but what happened before, so a pick is a place in that
-//! order.
+//! The enabled steps are listed in an order that depends only on the steps before, so a choice is
+//! an index in that list.
 
 use std::fmt;
 
@@ -21,11 +21,11 @@ impl Execution {
         clewline_explore::Schedule(picks.collect())
     }
 
-    /// Goes back to the beginning, and then along `schedule`.
+    /// Undoes all steps, and then executes `schedule`.
     ///
     /// # Errors
     ///
-    /// If something was picked that cannot happen there.
+    /// If a chosen step is not enabled.
     pub fn replay(&mut self, schedule: &Schedule) -> Result<(), ScheduleMismatch> {
         self.rewind();
         for (step, &pick) in schedule.0.iter().enumerate() {
@@ -39,15 +39,16 @@ impl Execution {
     }
 }
 
-/// A schedule of another system, or of this one as it was before it changed.
+/// A schedule that does not fit: it belongs to another system, or to an earlier version of this
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScheduleMismatch {
-    /// After how many steps.
+    /// The number of steps executed before.
     pub step: usize,
-    /// Which place was picked, counted from 0.
+    /// The index chosen, from 0.
     pub pick: u32,
-    /// How many there are.
+    /// The number of enabled steps.
     pub enabled: usize,
 }
 

@@ -1,8 +1,9 @@
-//! Tallies: what the schedules that were explored had to show, and when to stop.
+//! Statistics of the explored schedules, and the decision when to stop.
 //!
-//! A scheduler tells its tally about every execution that ended. Histories are told apart in two ways: *chronologically*, by the
-//! order of their calls and returns, and *canonically*, by operations, results and which had returned before which was called.
-//! Only the latter matters to a checker, and each is judged once, pending operations and all.
+//! A scheduler reports every execution that ended. Histories are distinguished in two ways:
+//! *chronologically*, by the order of their calls and returns, and *canonically*, by operations,
+//! results and real-time order. Only the latter matters to a checker. Each canonical history is
+//! judged once, including its pending operations.
 
 use std::{
     collections::hash_map::Entry,
@@ -28,81 +29,80 @@ use crate::{
     settings::Settings,
 };
 
-// After so many executions it is looked how much memory is used, and told how many there were.
+// Executions between two checks of the memory limit and reports to the budget.
 const BUDGET_CHECK_INTERVAL_EXECUTIONS: u64 = 64;
 
-/// What a scheduler answers: it goes on, or breaks because the tally said so.
+/// The result of a scheduler: it continues, or breaks because a limit was reached.
 pub type Flow = ControlFlow<Coverage>;
 
-/// What schedules had to show.
+/// Statistics of the explored schedules.
 #[derive(Debug)]
 pub struct Statistics<'a> {
-    // `None` if others will ask them.
+    // `None` if another thread judges the histories.
     verdicts: Option<&'a mut Verdicts>,
     budget: Budget,
     schedules_max: u64,
     violations_max: u64,
     steps_max: usize,
-    /// Executions that were seen to their end.
+    /// Executions that were explored to their end.
     pub schedules: u64,
-    /// Those of them with an operation that did not return.
+    /// Those with an operation that did not return.
     pub incomplete: u64,
-    /// Executions that were given up because nothing new could come of them.
+    /// Executions that were abandoned because they are redundant.
     pub redundant: u64,
-    /// Executions that were longer than allowed. Their histories are judged as far as they went.
+    /// Executions that exceeded the step limit. Their histories are judged as far as they went.
     pub cut: u64,
-    /// Steps of all of them together: what it would take to execute each from its beginning.
+    /// Steps of all executions together: the cost of executing each from the beginning.
     pub steps: u64,
-    /// Steps that were made: where schedules begin alike, those are made once.
+    /// Steps executed: steps of a common prefix count once.
     pub executed: u64,
-    /// How long it took to judge histories.
+    /// Time spent judging histories.
     pub judging: Duration,
-    /// How many complete histories, told apart by the order of their calls and returns, were seen before the first that is
-    /// violated.
+    /// Number of chronologically different complete histories before the first violated one.
     pub before_violated: Option<u64>,
-    /// Steps of the longest.
+    /// Steps of the longest execution.
     pub depth: usize,
     /// The first schedule that showed a violation.
     pub first_violation: Option<FirstViolation>,
-    /// Whether something was left out because of a bound.
+    /// Whether a bound excluded something.
     pub is_bounded: bool,
-    /// The handler because of which the exploration ended, if one is not pure.
+    /// The impure or panicking handler because of which the exploration ended.
     pub bad_handler: Option<BadHandler>,
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
     canonical: FxHashMap<HistoryId, Judgement>,
     complete: FxHashSet<HistoryId>,
     complete_unique: u64,
     begun: Instant,
-    // What clients saw of the execution that ended last: memory to be used again.
+    // The calls and returns of the last execution, kept to reuse the memory.
     events_buffer: Vec<HistoryEvent>,
-    // How many executions the budget has not been told of.
+    // Executions not yet reported to the budget.
     unreported: u64,
-    // How often something was added that was seen elsewhere.
+    // How many results of other threads were added.
     pub(crate) added: u64,
-    // Whoever wants to know meanwhile how many steps the longest has.
+    // Published during exploration: the steps of the longest execution.
     pub(crate) deepest: Arc<AtomicU64>,
 }
 
 /// The first schedule that showed a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstViolation {
-    /// The how manieth schedule it was, from 1.
+    /// The ordinal of the schedule, from 1.
     pub nth: u64,
-    /// What shows it.
+    /// The schedule.
     pub schedule: Schedule,
-    /// What clients saw.
+    /// Its canonical history.
     pub history: HistoryId,
-    /// How long it took to find it.
+    /// The time until it was found.
     pub after: Duration,
 }
 
 impl<'a> Statistics<'a> {
-    /// Nothing was seen yet.
+    /// Empty statistics.
     pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
         Statistics { verdicts: Some(verdicts), ..Statistics::unjudged(settings, budget) }
     }
 
-    /// Nothing was seen yet, and nothing will be judged before it is [added](Self::add) elsewhere.
+    /// Empty statistics. Histories are judged only when they are [added](Self::add) to others.
     pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
         Statistics {
             verdicts: None,
@@ -134,8 +134,8 @@ impl<'a> Statistics<'a> {
         }
     }
 
-    /// Whether the execution ends where `walk` is: because nothing can happen any more, or because it must not become longer.
-    /// If so, it is counted.
+    /// Whether `execution` ends here: because no step is enabled, or because of the step limit. If
+    /// so, it is counted.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ impl<'a> Statistics<'a> {
         flow.map_continue(|()| true)
     }
 
-    /// Counts an execution that ended, of which clients saw this.
+    /// Counts an execution that ended with these calls and returns.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl<'a> Statistics<'a> {
         self.count_history(execution, history, &chronicle)
     }
 
-    /// Counts an execution that is given up because nothing new can come of it.
+    /// Counts an execution that is abandoned because it is redundant.
     ///
     /// # Errors
     ///
@@ -185,8 +185,9 @@ impl<'a> Statistics<'a> {
         ControlFlow::Continue(())
     }
 
-    /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
-    /// comes of that depends on their order: where a limit is hit, or where the first violation is.
+    /// Adds the statistics of another thread, as if its executions had been explored here one by
+    /// one. Returns false, and adds nothing, if the result depends on their order: where a limit is
+    /// reached, or at the first violation.
     pub(crate) fn add(&mut self, execution: &Execution, seen: Statistics<'_>) -> bool {
         if self.schedules_left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
@@ -223,50 +224,50 @@ impl<'a> Statistics<'a> {
         true
     }
 
-    /// How many schedules there may be until the limit is hit.
+    /// The number of schedules left until the limit is reached.
     pub(crate) fn schedules_left(&self) -> u64 {
         self.schedules_max - (self.schedules + self.cut)
     }
 
-    /// Allows no more than so many schedules.
+    /// Lowers the maximum number of schedules.
     pub(crate) fn limit_schedules(&mut self, most: u64) {
         self.schedules_max = self.schedules_max.min(most);
     }
 
-    /// How many executions there were, of any kind.
+    /// The number of executions of any kind.
     pub(crate) fn executions(&self) -> u64 {
         self.schedules + self.cut + self.redundant
     }
 
-    /// What may be spent.
+    /// The budget.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Tells the budget about executions that it does not know of.
+    /// Reports new executions to the budget.
     pub(crate) fn report_to_budget(&mut self) {
         self.budget.visit(std::mem::take(&mut self.unreported));
     }
 
-    /// How long ago it began.
+    /// The time since the start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Different histories, by the order of their calls and returns.
+    /// The number of chronologically different histories.
     #[must_use]
     pub fn unique(&self) -> usize {
         self.chronological.len()
     }
 
-    /// Different canonical histories.
+    /// The number of canonical histories.
     #[must_use]
     pub fn canonical(&self) -> usize {
         self.canonical.len()
     }
 
-    /// The canonical histories and what was said about them, in the order of their numbers.
+    /// The canonical histories and their verdicts, in the order of their ids.
     #[must_use]
     pub fn histories(&self) -> Vec<(HistoryId, Judgement)> {
         let mut all: Vec<_> = self.canonical.iter().map(|(id, it)| (*id, *it)).collect();
@@ -274,20 +275,20 @@ impl<'a> Statistics<'a> {
         all
     }
 
-    /// Canonical histories that are violated.
+    /// The number of violated canonical histories.
     #[must_use]
     pub fn violated(&self) -> usize {
         self.count(Judgement::Violated)
     }
 
-    /// Canonical histories about which nobody found out.
+    /// The number of canonical histories without a verdict.
     #[must_use]
     pub fn unknown(&self) -> usize {
         self.count(Judgement::Unknown)
     }
 
-    /// Different histories, by the order of their calls and returns, that are complete and violated. This is what DS2 counts, who
-    /// does not look at others.
+    /// The number of chronologically different histories that are complete and violated. DS2 counts
+    /// these only.
     #[must_use]
     pub fn unique_complete_violated(&self) -> usize {
         let violated =
@@ -313,7 +314,7 @@ impl<'a> Statistics<'a> {
         ratio(self.violated() as u64, self.schedules)
     }
 
-    /// How much was seen, if nothing broke off.
+    /// The coverage, if the exploration was not stopped.
     #[must_use]
     pub fn coverage(&mut self, execution: &Execution) -> Coverage {
         match execution.bad_handler() {
@@ -324,7 +325,7 @@ impl<'a> Statistics<'a> {
         }
     }
 
-    /// A handler is not pure: what was seen says little.
+    /// Records an impure or panicking handler: the results are then unreliable.
     pub(crate) fn record_bad_handler(&mut self, bad_handler: &BadHandler) -> Coverage {
         self.bad_handler = Some(bad_handler.clone());
         Coverage::Limited(Limit::Other(bad_handler.to_string()))
@@ -343,7 +344,8 @@ impl<'a> Statistics<'a> {
         }
         self.steps += execution.events().len() as u64;
         self.unreported += 1;
-        // To ask the system how much memory there is takes about as long as an execution; and so does it to count where others do.
+        // Querying the memory use takes about as long as an execution, and so does updating shared
+        // counters.
         let limit = match self.executions() % BUDGET_CHECK_INTERVAL_EXECUTIONS {
             0 => {
                 self.report_to_budget();
@@ -356,7 +358,7 @@ impl<'a> Statistics<'a> {
 
     fn count_history(&mut self, execution: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
         let is_complete = execution.engine().summary(id).is_complete();
-        // Most were seen before.
+        // Most chronological histories are repetitions.
         if !self.chronological.contains_key(chronicle) {
             self.chronological.insert(chronicle.to_vec(), id);
             self.complete_unique += u64::from(is_complete);

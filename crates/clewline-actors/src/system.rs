@@ -1,4 +1,4 @@
-//! An actor system that can be explored: a harness, a scenario, and the rules of their surroundings.
+//! An actor system that can be explored: a harness, a scenario, and the rules of its environment.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,8 +15,8 @@ use crate::{
 
 /// An actor system that can be explored.
 ///
-/// Only this type knows what actors are like. [`engine`](Self::engine) gives what explores them, in numbers; what numbers
-/// mean is asked here.
+/// Only this type has the types of the actors. [`engine`](Self::engine) returns the engine that
+/// explores them by interned ids; the ids are looked up here.
 #[derive(Debug)]
 pub struct ActorSystem<H: Harness> {
     tables: Arc<Mutex<ModelTables<H>>>,
@@ -25,7 +25,7 @@ pub struct ActorSystem<H: Harness> {
 }
 
 impl<H: Harness + 'static> ActorSystem<H> {
-    /// A system that is used as `scenario` says.
+    /// A system with the calls of `scenario`.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl<H: Harness + 'static> ActorSystem<H> {
         Ok(ActorSystem { tables: Arc::new(Mutex::new(tables)), histories, rules })
     }
 
-    /// What explores it.
+    /// The engine that explores it.
     #[must_use]
     pub fn engine(&self) -> Engine {
         let tables = self.tables();
@@ -53,30 +53,30 @@ impl<H: Harness + 'static> ActorSystem<H> {
         )
     }
 
-    /// What numbers mean. Nobody explores while this is held.
+    /// The interned tables. Exploration waits while the guard is held.
     pub fn tables(&self) -> MutexGuard<'_, ModelTables<H>> {
         lock(&self.tables)
     }
 
-    /// What numbers mean, for someone who judges histories while others explore.
+    /// The interned tables, for a judge that runs during exploration.
     #[must_use]
     pub fn shared_tables(&self) -> Arc<Mutex<ModelTables<H>>> {
         self.tables.clone()
     }
 
-    /// The histories met so far. Nobody explores while this is held.
+    /// The histories found so far. Exploration waits while the guard is held.
     pub fn histories(&self) -> MutexGuard<'_, Histories> {
         lock(&self.histories)
     }
 
-    /// A canonical history, as a checker wants it.
+    /// A canonical history, as input of a checker.
     #[must_use]
     pub fn history(&self, id: HistoryId) -> History<CallOf<H>, ReturnOf<H>> {
         let events = self.histories().events(id);
         self.tables().chronicle(&events)
     }
 
-    /// A history from its events in the order they happened.
+    /// A history from its events in chronological order.
     #[must_use]
     pub fn chronicle(&self, events: &[HistoryEvent]) -> History<CallOf<H>, ReturnOf<H>> {
         self.tables().chronicle(events)

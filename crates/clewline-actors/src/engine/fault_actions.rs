@@ -1,4 +1,4 @@
-//! The actions by which something goes wrong.
+//! Actions that are faults, and the actions that repair them.
 
 use super::Engine;
 use crate::{
@@ -8,11 +8,11 @@ use crate::{
     world::{Action, Delivery, Ignored, Rules, World},
 };
 
-// Beyond this many actors a partition cuts off one of them: there are too many ways to cut otherwise.
+// With more actors, a partition isolates one actor: there would be too many splits otherwise.
 const EVERY_SPLIT_ACTORS_MAX: usize = 6;
 
 impl Engine {
-    /// Pushes the faults that may happen in `world`, and what mends them.
+    /// Pushes the faults enabled in `world`, and the repairs.
     pub(crate) fn push_fault_actions(&mut self, world: &World, actions: &mut Vec<Action>) {
         let (faults, used) = (self.rules().faults, world.used);
         if world.cut != 0 {
@@ -44,7 +44,7 @@ impl Engine {
         }
     }
 
-    /// Whether there are few places where faults make a difference.
+    /// Whether exploring faults at few places is sound for these rules.
     pub(crate) fn supports_few_placements(&self) -> bool {
         let Rules { delivery, ignored, faults } = self.rules();
         let is_kept = faults.crash == 0 || faults.mailbox == Mailbox::Kept;
@@ -52,12 +52,12 @@ impl Engine {
         delivery == Delivery::Unordered && ignored == Ignored::Gone && is_kept && is_any
     }
 
-    /// Whether the only thing that makes a difference is to mend what went wrong.
+    /// Whether only repairs need to be explored.
     pub(crate) fn must_repair(&self, world: &World) -> bool {
         world.cut != 0 || world.down != 0 && self.rules().faults.restart == Restart::Always
     }
 
-    /// Leaves out faults that happen elsewhere too, to the same effect.
+    /// Drops faults that have the same effect at another place.
     pub(crate) fn drop_redundant_faults(&self, world: &World, actions: &mut Vec<Action>) {
         if self.must_repair(world) {
             actions.retain(|it| matches!(it, Action::Restart { .. } | Action::Heal));
@@ -81,7 +81,8 @@ impl Engine {
         });
     }
 
-    // How many messages can be received, if nothing else can happen but that they are lost or duplicated, or that there is a partition.
+    // The number of deliverable messages, if only losses, duplications and partitions are possible
+    // besides their delivery.
     fn deliverable_if_only_faults(&self, world: &World, faults: &[Action]) -> Option<usize> {
         let deliverable = || world.in_flight.iter().filter(|&&it| self.is_deliverable(world, it));
         let is_last =
@@ -93,13 +94,13 @@ impl Engine {
     fn splits(&self) -> impl Iterator<Item = u64> + use<> {
         let roots = self.roots();
         let few = roots <= EVERY_SPLIT_ACTORS_MAX;
-        // The first actor is always on the other side, so that no cut is counted twice.
+        // The first actor is always on the other side, so that no split is counted twice.
         let every = if few { (1u64 << (roots - 1)) - 1 } else { 0 };
         let one = if few || roots < 2 { 0 } else { roots };
         (1..=every).map(|it| it << 1).chain((0..one).map(|it| 1 << it))
     }
 
-    /// What becomes of `world` by a fault, or by what mends one, other than a restart.
+    /// Writes the successor of `world` by a fault, or by a repair other than a restart.
     pub(crate) fn apply_fault(&self, world: &World, action: Action, next: &mut World) {
         next.clone_from(world);
         match action {

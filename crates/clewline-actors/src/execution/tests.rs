@@ -6,7 +6,7 @@ use crate::{
     samples::{hasty, judge},
 };
 
-/// Goes through every schedule and calls `leaf` at the end of each.
+/// Enumerates every schedule and calls `leaf` at the end of each.
 fn every_schedule(execution: &mut Execution, leaf: &mut dyn FnMut(&Execution)) {
     if execution.enabled().is_empty() {
         leaf(execution);

@@ -1,4 +1,4 @@
-//! Faults at few places, compared with faults at all of them.
+//! Faults at few places, compared with faults at all places.
 
 use super::*;
 use crate::{
@@ -18,7 +18,7 @@ fn explore<H: Harness<Specification = Register> + 'static>(
     explore_states(&system.engine(), properties, &mut verdicts, search, &|_| ())
 }
 
-// What must not depend on places.
+// The results that must not depend on the places of faults.
 fn placement_invariants(seen: &Explored) -> (StopReason, [u64; 8], &[HistoryId], Vec<bool>) {
     let counts = [
         seen.ends,
@@ -132,10 +132,10 @@ fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacemen
 #[test]
 fn all_places_are_tried_if_a_property_looks_at_what_faults_change() {
     check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &PropertyVerdict::Holds);
-    // One message was lost, and the other is still on its way.
+    // One message was lost, and the other is in flight.
     let violated = PropertyVerdict::Violated(Vec::new());
     check_watching(|it| it.in_flight.len() + receivers_done(it) == 2, FaultPlacement::All, &violated);
-    // One is down, and the other was told.
+    // One actor has crashed, and the other has received its message.
     check_watching(|it| it.crashed.is_empty() || receivers_done(it) == 0, FaultPlacement::All, &violated);
     check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &PropertyVerdict::Holds);
 }

@@ -28,7 +28,7 @@ impl Actor for Collector {
     }
 }
 
-/// A lamp that blinks for ever, and a message to it that nobody need ever deliver.
+/// A lamp that blinks forever, and a message to it that may never be delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Lamp {
     is_lit: bool,
@@ -225,7 +225,7 @@ fn a_shortest_way_to_a_violation_is_found() {
     };
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
     execution.follow(&way);
-    // The write, one replica, its answer; then a read at the other replica.
+    // The write, one replication, its acknowledgement; then a read at the other replica.
     assert_eq!(execution.events().len(), 4);
     assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), TraceResult::GivenUp);
     assert_eq!(trace(&mut system.engine(), up_to(1000), &mut |_, _, _| false), TraceResult::Unreachable);
@@ -287,7 +287,7 @@ fn a_limit_that_was_hit_is_told() {
 
 static IS_IMPURE_LATER: AtomicBool = AtomicBool::new(false);
 
-/// Does something else each time, or later on, or cannot go on.
+/// A handler that is impure at once or later, or that panics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum ImpureActor {
     Each(u8),
@@ -355,7 +355,7 @@ fn states_whose_halves_coincide_have_no_paths() {
     let recorded = StateGraph::new(record(vec![(1, 1), (2, 0)], Vec::new()));
     assert_eq!(recorded.unwrap().paths().schedules, Some(1));
     assert!(StateGraph::new(record(vec![(1, 1), (2, 0), (2, 0)], Vec::new())).is_none());
-    // One of them was met, and not expanded.
+    // One of them was reached, but not expanded.
     assert!(StateGraph::new(record(vec![(1, 1), (2, 0)], vec![(1, 0), (2, 0), (2, 1)])).is_none());
 }
 

@@ -121,7 +121,7 @@ fn execute_all(execution: &mut Execution, kinds: &mut BTreeSet<String>) -> Execu
     all
 }
 
-/// Knows a history by its events.
+/// Represents the knowledge about a history by its events.
 struct EventReplayJudge {
     known: Vec<Vec<HistoryEvent>>,
     calls: Vec<Call>,
@@ -167,13 +167,13 @@ fn judging_event_by_event_gives_the_same_verdicts() {
 
 #[test]
 fn a_request_that_arrives_twice_calls_nothing_the_second_time() {
-    // Both requests say the same, so that only their turn tells them apart.
+    // Both requests are equal: only their order distinguishes them.
     let write = |_| ClientCall { client: 0, to: ActorId::new(0), call: Call::Write(1) };
     let scenario = Scenario { calls: (0..2).map(write).collect(), clients: Clients::Tight };
     let faults = Faults { duplicate: 1, ..Faults::default() };
     let system = ActorSystem::new(HastyRegister, scenario, Rules { faults, ..Rules::default() }).unwrap();
     let seen = explore(&system, &Search::default());
-    // A history in which a client calls before it was answered cannot be made.
+    // A history in which a client calls before its previous response would be ill-formed.
     let lengths: BTreeSet<usize> = seen.final_histories.iter().map(|it| system.history(*it).len()).collect();
     assert_eq!(lengths, BTreeSet::from([2]));
 }

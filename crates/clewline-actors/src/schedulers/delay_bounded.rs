@@ -1,10 +1,12 @@
-//! Every schedule that departs from a base order at most so often.
+//! Every schedule that deviates from a base order within a budget of delays.
 //!
-//! Actors take turns in the order of their numbers, and each receives the oldest of its messages; what goes wrong comes last.
-//! To take the `k`-th of what that order offers, counted from 0, costs `k` delays, and an execution has a budget of them. Most
-//! bugs need few, and the number of schedules grows as a polynomial of the budget, not exponentially with the length.
+//! Actors take turns in the order of their ids, and each receives its oldest message; faults come
+//! last. Taking the `k`-th step of that order, counted from 0, costs `k` delays, and an execution
+//! has a budget of delays. Most bugs need few, and the number of schedules is polynomial in the
+//! budget, not exponential in the length.
 //!
-//! DS2's scheduler of this name draws delays at random, and still sees every schedule. Here the budget is a bound.
+//! DS2's scheduler of this name draws delays at random, and still explores every schedule. Here the
+//! budget is a bound.
 //!
 //! Source: M. Emmi, S. Qadeer, Z. Rakamarić, "Delay-bounded scheduling", 2011.
 
@@ -28,7 +30,7 @@ pub const DELAYS: Bound = Bound {
     help: "How many delays `delay-bounded` allows",
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "delay-bounded",
     about: "every schedule that departs from a base order at most so often",

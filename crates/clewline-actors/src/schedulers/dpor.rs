@@ -1,10 +1,10 @@
-//! One schedule of every canonical history, or few: partial-order reduction that finds out as it goes.
+//! Dynamic partial-order reduction: one or few schedules of every canonical history.
 //!
-//! See [`source_sets`](super::source_sets). Where two steps race, the later one itself is tried first if it can be, as in the first
-//! algorithm of this kind.
+//! See [`source_sets`](super::source_sets). To reverse a race, the later step itself is tried if it
+//! is enabled, as in the original algorithm.
 //!
-//! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking software", 2005; source sets as in
-//! [`source_sets`](super::source_sets).
+//! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking
+//! software", 2005; source sets as in [`source_sets`](super::source_sets).
 
 use super::{
     entry::{Entry, Soundness},
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{dependence::HistoryAware, execution::StepIdentity};
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "every canonical history, from few schedules (source sets and sleep sets)",
@@ -23,7 +23,7 @@ pub const ENTRY: Entry = Entry {
     make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
-/// How it goes about it.
+/// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: later };
 
 fn later(race: &Race<'_>) -> StepIdentity {

@@ -1,6 +1,6 @@
 //! Every schedule, one after the other.
 //!
-//! Two messages that say the same are two, so schedules are as many as there are paths through the system.
+//! Two equal messages count as two, so there are as many schedules as paths through the system.
 
 use super::{
     entry::{Entry, Soundness},
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::execution::Execution;
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule",

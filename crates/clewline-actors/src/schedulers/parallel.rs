@@ -1,17 +1,18 @@
-//! Helpers of a scheduler: threads that explore branches ahead of it.
+//! Parallel exploration: worker threads explore branches ahead of a leader.
 //!
-//! Where executions are gone through one after the other, their order decides which violation is the first, and what was counted
-//! when a limit is hit. So one thread, the *leader*, goes through them as if it were alone. It hands out branches that it will come
-//! to later. When it comes to one that was explored, what was seen there is added at once; while someone is still at it, the leader
-//! helps with another. What must be seen execution by execution, the leader explores once more: where a limit is hit,
-//! and where the first violation is.
+//! The order of executions determines which violation is the first, and the counts when a limit is
+//! reached. So one thread, the *leader*, processes them in sequential order. It submits branches
+//! that it will reach later as tasks. When it reaches a branch that was explored, the results are
+//! added at once; while a worker still explores it, the leader runs another task. Where results
+//! depend on the order of single executions, at a limit and at the first violation, the leader
+//! explores the branch again.
 //!
-//! So what is counted is the same for any number of threads, and so is the first violation.
+//! So the counts and the first violation are the same for any number of threads.
 //!
-//! Where it is known which branches there will be, they are handed out [in line](in_line), each soon before the leader comes to
-//! it: what was explored ahead when a limit is hit was explored for nothing.
+//! If the sequence of branches is known in advance, [`run_in_order`] submits each shortly before
+//! the leader reaches it: tasks explored ahead when a limit is reached are wasted.
 //!
-//! Requires: what a branch has to show depends on the errand alone, and not on who runs it or when.
+//! Requires: the result of a branch depends on the task alone, not on the worker or the time.
 
 use std::{
     cell::RefCell,
@@ -34,18 +35,20 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
+/// Branches are submitted if the one beside them had at least this many executions. Smaller in
+/// tests, which have small systems.
 pub(super) const SUBMIT_EXECUTIONS_MIN: u64 = if cfg!(test) { 1 } else { 256 };
 
-/// Whether the leader waits even for branches that nobody has begun. In tests it does, so that helpers have their share.
+/// Whether the leader waits even for tasks that no worker has started. It does in tests, so that
+/// workers get a share.
 const WAITS_FOR_UNSTARTED_TASKS: bool = cfg!(test);
 
-/// A branch to be explored by whoever has time.
+/// A branch that any worker can explore.
 pub(super) trait BranchTask: Send {
-    /// What the leader is told, beside what was counted.
+    /// The result for the leader, besides the statistics.
     type Output: Send;
 
-    /// Explores the branch. Where `walk` is at first means nothing.
+    /// Explores the branch. The initial position of `execution` is irrelevant.
     fn run(
         self,
         execution: &mut Execution,
@@ -62,23 +65,24 @@ pub(super) struct TaskId(u64);
 pub(super) struct SubmittedTasks(VecDeque<(usize, TaskId)>);
 
 impl SubmittedTasks {
-    /// The place of the last of them.
+    /// The position of the last of them.
     pub(super) fn last(&self) -> Option<usize> {
         self.0.back().map(|it| it.0)
     }
 
-    /// The branch at this place was handed out.
+    /// Records that the branch at this position was submitted.
     pub(super) fn add(&mut self, at: usize, ticket: Option<TaskId>) {
         self.0.extend(ticket.map(|it| (at, it)));
     }
 
-    /// The ticket of the branch at this place, if it was handed out. Those before it were asked for.
+    /// The task of the branch at this position, if it was submitted. Those before it were
+    /// collected.
     pub(super) fn take(&mut self, at: usize) -> Option<TaskId> {
         if self.0.front()?.0 == at { self.0.pop_front().map(|it| it.1) } else { None }
     }
 }
 
-/// The helpers, as their leader sees them. There may be none.
+/// The workers, as used by the leader. There may be none.
 pub(super) struct Workers<'b, E: BranchTask>(Option<Leader<'b, E>>);
 
 struct Leader<'b, E: BranchTask> {
@@ -89,26 +93,27 @@ struct Leader<'b, E: BranchTask> {
 
 /// Branches in the order in which the leader comes to them.
 pub(super) trait TaskSource<E> {
-    /// The next one. `ahead` were told of to which the leader has not come, beyond what is in `tally`. `None` if there is no other, or if
-    /// the next one depends on what comes of those.
+    /// The next branch. `ahead` branches were returned before that the leader has not reached, and
+    /// that are not in `statistics`. `None` if there is no other, or if the next one depends on
+    /// their results.
     fn next(&mut self, ahead: usize, statistics: &Statistics<'_>) -> Option<E>;
 
-    /// The leader has gone through one of them, which had so many executions.
+    /// The leader has processed a branch with this number of executions.
     fn finished(&mut self, errand: &E, executions: u64);
 }
 
-/// What was counted in a branch, and what else there is to tell.
+/// The statistics of a branch, and its other result.
 type TaskResult<E> = (Statistics<'static>, <E as BranchTask>::Output);
 
 struct TaskQueue<E: BranchTask> {
     state: Mutex<State<E>>,
-    // Helpers wait for the one, the leader for the other.
+    // Workers wait for the first, the leader for the second.
     submitted: Condvar,
     done: Condvar,
-    // How many branches nobody has begun.
+    // The number of tasks that no worker has started.
     waiting: AtomicUsize,
     waiting_max: usize,
-    // Stopped when nobody needs an answer any more.
+    // Stopped when results are no longer needed.
     budget: Budget,
 }
 
@@ -122,7 +127,7 @@ struct State<E: BranchTask> {
     bad_handler: Option<BadHandler>,
 }
 
-/// Calls `lead` with a walk, a tally, and a crew for as many threads as `settings` say, the leader among them.
+/// Calls `lead` with as many threads as `settings` say, the leader included.
 pub(super) fn run_with_workers<'v, E: BranchTask>(
     execution: &mut Execution,
     settings: &Settings,
@@ -160,7 +165,7 @@ pub(super) fn run_with_workers<'v, E: BranchTask>(
     }
 }
 
-/// Goes through all branches of a line.
+/// Processes all branches of a source in order.
 pub(super) fn run_in_order<E: BranchTask<Output = ()> + Clone>(
     execution: &mut Execution,
     statistics: &mut Statistics<'_>,
@@ -210,7 +215,7 @@ impl<'s> Worker<'s> {
 }
 
 fn run_worker<E: BranchTask>(board: &TaskQueue<E>, mut helper: Worker<'_>) {
-    // Nobody would ever be told that a branch was explored whose helper panicked.
+    // The result of a task whose worker panicked would never arrive: closes the queue.
     let _close = CloseOnDrop(board);
     while let Some((ticket, errand)) = board.next() {
         helper.run(board, ticket, errand);
@@ -218,12 +223,12 @@ fn run_worker<E: BranchTask>(board: &TaskQueue<E>, mut helper: Worker<'_>) {
 }
 
 impl<E: BranchTask> Workers<'_, E> {
-    /// No helpers.
+    /// No workers.
     pub(super) fn none() -> Self {
         Workers(None)
     }
 
-    /// Whether branches are wanted.
+    /// Whether more tasks are useful.
     pub(super) fn wants_tasks(&self) -> bool {
         let board = self.0.as_ref().map(|it| it.queue);
         board.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
@@ -234,7 +239,7 @@ impl<E: BranchTask> Workers<'_, E> {
         self.0.as_ref().map_or(1, |it| 2 * it.queue.waiting_max)
     }
 
-    /// Hands out a branch; `None` if there is nobody to take it.
+    /// Submits a branch; `None` if there are no workers.
     pub(super) fn submit(&self, errand: E) -> Option<TaskId> {
         let board = self.0.as_ref()?.queue;
         let mut state = board.lock();
@@ -247,7 +252,7 @@ impl<E: BranchTask> Workers<'_, E> {
         Some(ticket)
     }
 
-    /// What came of a branch; `None` if the leader has to go there.
+    /// The result of a branch; `None` if the leader has to explore it.
     pub(super) fn collect(&self, ticket: TaskId) -> Option<TaskResult<E>> {
         let Leader { queue: board, worker: helper } = self.0.as_ref()?;
         let mut state = board.lock();

@@ -1,15 +1,19 @@
-//! Random priorities of chains of messages that change at few random places.
+//! PCT: random priorities of chains of messages, with few random priority change points.
 //!
-//! A message and the first that its receipt sends are on one chain, and so on; each further message begins a chain of its own, and so
-//! does whatever goes wrong. Each chain has a random priority, and the enabled step on the highest one is next. At `depth - 1`
-//! places, each after a random number of steps, the chain that would go on falls below all others. A bug that needs `depth`
-//! orderings of steps is found by one execution with a probability that is bounded from below by the number of chains and steps.
+//! A message and the first message that its receipt sends are on one chain, and so on; each further
+//! message starts a new chain, and so does each fault. Each chain has a random priority, and the
+//! enabled step on the chain of highest priority is next. At `depth - 1` change points, each after
+//! a random number of steps, the chain that would be next gets a priority below all others. One
+//! execution finds a bug of depth `depth` with a probability that has a lower bound in the number
+//! of chains and steps.
 //!
-//! The number of steps is taken to be that of the longest execution so far; the first one has no places. So that schedules can be
-//! drawn by several threads, it is looked up only after 32, 64, 128 schedules, and so on.
+//! The number of steps is estimated by the longest execution so far; the first execution has no
+//! change points. So that several threads can sample, the estimate is updated only after 32, 64,
+//! 128 schedules, and so on.
 //!
-//! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized testing of distributed
-//! systems with probabilistic guarantees", 2018. There chains are cut to be as few as possible; here each follows first sends.
+//! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized
+//! testing of distributed systems with probabilistic guarantees", 2018. There chains are cut to be
+//! as few as possible; here each follows first sends.
 
 use std::ops::ControlFlow;
 
@@ -36,7 +40,7 @@ pub const DEPTH: Bound = Bound {
     help: "How many orderings `pct` reckons with",
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities of chains of messages, which change at few places",
@@ -59,7 +63,7 @@ fn sample(
     places.retain(|_| longest != 0);
     places.sort_unstable();
     let mut chains = Chains::default();
-    // A chain that falls later falls less deep; all are below those that have not fallen.
+    // A later change point lowers less; all lowered chains are below the others.
     chains.chooser.begin(places.into_iter().zip(1..));
     while !statistics.is_end(execution)? {
         chains.assign_chains(execution.enabled(), random);

@@ -1,8 +1,10 @@
-//! Random priorities of messages, drawn again for those that race: samples partial orders more evenly than random steps do.
+//! POS: random priorities of messages, redrawn for racing messages. Samples partial orders more
+//! evenly than random steps do.
 //!
-//! Each message gets a random priority when it is first seen, and the enabled one with the highest is next. All that depend on it draw
-//! again: so of two that race each comes first equally often, however long they have waited. Whether a message will make an
-//! operation return is known only when it has been received, so it does not draw again for that.
+//! Each message gets a random priority when it is first enabled, and the enabled message of highest
+//! priority is next. All messages that depend on it draw a new priority: so in a race each order is
+//! equally likely, however long the messages have waited. Whether a message will make an operation
+//! return is known only after its receipt, so this dependence does not redraw.
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
@@ -24,7 +26,7 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of messages, drawn again for those that race",
@@ -57,7 +59,7 @@ fn sample(
     ControlFlow::Continue(())
 }
 
-/// The footprint of a step, as far as it is known before it is made.
+/// The footprint of a step, as far as it is known before its execution.
 fn known_footprint(receive: &EnabledStep, execution: &Execution) -> Footprint {
     let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
     let step = ExecutedStep { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };

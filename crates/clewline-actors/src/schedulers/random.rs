@@ -1,4 +1,4 @@
-//! A random step of all that are enabled, every time.
+//! A uniformly random enabled step, every time.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "random",
     about: "any enabled step, each as likely",

@@ -1,6 +1,6 @@
-//! Schedules that are drawn one after the other, by one thread or several.
+//! Schedules sampled one after the other, by one thread or several.
 //!
-//! What is drawn follows from the seed and from the how manieth schedule it is, so that nobody has to have drawn those before it.
+//! A schedule depends only on the seed and its index, so that threads can sample independently.
 
 use std::ops::ControlFlow;
 
@@ -17,14 +17,15 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
+/// Executes one schedule from the beginning to its end. `longest` is an estimate of the number of
+/// steps, if one is known.
 pub(super) type SampleSchedule =
     fn(&mut Execution, &mut Random, &Settings, usize, &mut Statistics<'_>) -> Flow;
 
-// After how many schedules it is looked first which is the longest.
+// The number of schedules after which the estimate of the length is first updated.
 const BLOCK_SCHEDULES: u64 = 32;
 
-// So many blocks are handed out at once, or fewer.
+// Maximum number of blocks of one task.
 const TASK_BLOCKS_MAX: u64 = 8;
 
 /// Draws as many schedules as its settings allow.
@@ -56,7 +57,7 @@ impl<'s> TaskSource<Blocks<'s>> for BlockSource<'s> {
     fn next(&mut self, ahead: usize, statistics: &Statistics<'_>) -> Option<Blocks<'s>> {
         let BlockSource { next, draw, settings, .. } = *self;
         if next.is_power_of_two() {
-            // What comes from here on depends on what is longest until now.
+            // The schedules from here on depend on the longest execution so far.
             if ahead != 0 {
                 return None;
             }
@@ -90,7 +91,7 @@ impl BranchTask for Blocks<'_> {
         let Blocks { first, end, longest, draw, settings } = self;
         for nth in first * BLOCK_SCHEDULES..settings.schedules.min(end.saturating_mul(BLOCK_SCHEDULES)) {
             execution.rewind();
-            // In the first block there is nothing else to go by.
+            // In the first block there is no other estimate.
             let longest = if first == 0 { statistics.depth } else { longest };
             draw(execution, &mut schedule_random(settings.seed, nth), settings, longest, statistics)?;
         }

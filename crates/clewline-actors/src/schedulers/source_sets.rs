@@ -1,26 +1,32 @@
-//! What the four reductions have in common: source sets, sleep sets, and which event happened before which.
+//! The common part of the four reductions: source sets, sleep sets, and happens-before.
 //!
-//! Schedules that differ in the order of independent steps alone have the same history. At first one schedule is followed to
-//! its end. Whenever a step raced with an earlier one, the two can change places: something that can begin what is needed for
-//! that, an *initial*, is to be tried where the earlier step was made, unless one is tried there anyway. What has been
-//! tried at a node *sleeps* in what is tried there later, until a step is made that depends on it: before that, it could only
-//! lead to schedules that were seen. If everything sleeps, nothing new can come.
+//! Schedules that differ only in the order of independent steps have the same history. First, one
+//! schedule is executed to its end. Whenever a step races with an earlier one, their order can be
+//! reversed: a first step of such a continuation, an *initial*, is to be tried before the earlier
+//! step, unless one is tried there anyway (the backtrack set). A step that has been tried at a node
+//! *sleeps* in the branches tried there later, until a dependent step is executed: before that, it
+//! could only lead to equivalent schedules. If all enabled steps sleep, the execution is redundant.
 //!
-//! A step happened before another if it sent what the other received, or if it came first and the two are dependent, or through
-//! others. Which event sent a message is known exactly, so that a race can be told from a cause.
+//! A step happens before another if it sent the message that the other received, or if it came
+//! first and the two are dependent; and transitively. The event that sent a message is known
+//! exactly, so a race is distinguished from a cause.
 //!
-//! Three things go beyond messages that are all received in the end. A step that can go in several ways is tried in all of them,
-//! and sleeps as one. What a step keeps from happening for ever, such as a loss the receipt, is tried in its place. Where ignored
-//! messages stay in flight, one that is never received is in no race, so everything is tried, and only sleep sets reduce.
+//! Three extensions go beyond messages that are all received in the end. A step with several
+//! outcomes is tried with each of them, and sleeps as one. A step that the last step permanently
+//! disables, such as the receipt of a lost message, is tried in its place. If ignored messages stay
+//! in flight, a message that is never received is in no race, so all steps are tried, and only
+//! sleep sets reduce.
 //!
-//! With several threads, what is wanted at a node is explored by whoever has time: what is below a step follows from what sleeps there
-//! alone, and that is known as soon as the step is wanted. What its races want at nodes above is remembered, and
-//! asked for when it would have been.
+//! With several threads, any worker explores steps of a backtrack set: the subtree below a step
+//! depends only on its sleep set, which is known as soon as the step is added. The backtrack
+//! requests of its races at nodes above are recorded, and applied when sequential exploration would
+//! have made them.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014, section 5.
+//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! reduction", 2014, section 5.
 //!
-//! Invariants: `events` are those of the walk, and there is one node more. What sleeps at a node has not been woken since it was
-//! tried at that node or at one above it.
+//! Invariants: `events` are those of the execution, and there is one node more. A step that sleeps
+//! at a node has not been woken since it was tried at that node or at one above it.
 
 use std::ops::ControlFlow;
 
@@ -40,34 +46,36 @@ use crate::{
     world::Ignored,
 };
 
-// What is handed out has at most such a part of the executions that are left until a limit is hit.
+// A task has at most this fraction of the executions left until a limit is reached.
 const REMAINING_SHARE_DIVISOR: u64 = 4;
 
-/// How a reduction goes about it.
+/// The parameters of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction<'a> {
-    /// Which steps may not change places.
+    /// Which steps do not commute.
     pub dependence: &'a dyn Dependence,
     /// Picks one of the candidates of a race.
     pub choose: fn(&Race<'_>) -> StepIdentity,
 }
 
-/// Two steps that can change places.
+/// Two steps whose order can be reversed.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
-    /// What can begin what is needed for that, in the order it happened. Not empty, and enabled where the earlier step was made.
+    /// The initials of the reversal, in execution order. Not empty, and enabled before the earlier
+    /// step.
     pub candidates: &'a [StepIdentity],
     /// The later step.
     pub later: StepIdentity,
-    /// The first in the chain of messages that led to the later step, of those after the earlier one; it may be that step itself.
+    /// The first message of the causal chain to the later step, among those after the earlier one;
+    /// it may be the later step itself.
     pub root: StepIdentity,
 }
 
-/// Explores one schedule of every class that the reduction tells apart, or few.
+/// Explores one or few schedules of every equivalence class of the reduction.
 ///
 /// # Errors
 ///
-/// Breaks if the tally does.
+/// Breaks if the statistics do.
 pub fn explore(
     execution: &mut Execution,
     reduction: Reduction<'_>,
@@ -97,33 +105,34 @@ struct SourceSetSearch<'a> {
     reduction: Reduction<'a>,
     nodes: Vec<Node>,
     events: Vec<Event>,
-    // How many of the nodes are someone else's, who is told what is wanted there.
+    // The number of nodes above this branch: requests at these are returned to the leader.
     foreign_nodes: usize,
     requests: Vec<BacktrackRequest>,
     requested: FxHashSet<BacktrackRequest>,
-    // How many executions were below the last step that was tried, by the depth of its node. 0 where that is not known.
+    // The number of executions below the last step that was tried, by the depth of its node. 0 if
+    // unknown.
     subtree_sizes: Vec<u64>,
 }
 
-/// What is wanted at a node of someone else.
+/// A request to try steps at a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum BacktrackRequest {
     /// All of these.
     All { node: usize, who: Vec<StepIdentity> },
-    /// The first of these, unless one of the others is wanted, or sleeps.
+    /// The first of these, unless one of the others is in the backtrack set, or sleeps.
     OneOf { node: usize, chosen: StepIdentity, candidates: Vec<StepIdentity> },
 }
 
 #[derive(Default)]
 struct Node {
-    // What is to be tried, and how many of them have been.
+    // The steps to be tried, and the number of steps tried.
     backtrack: Vec<StepIdentity>,
     tried: usize,
-    // The ways in which the next of them can go, as far as they were tried.
+    // The outcomes of the next step, as far as they were tried.
     outcomes: Vec<Footprint>,
-    // There is one for each way.
+    // One entry for each outcome.
     sleep_set: Vec<SleepingStep>,
-    // How many executions there were before the first of those ways.
+    // The number of executions before the first of those outcomes.
     before: u64,
     submitted: SubmittedTasks,
 }
@@ -143,7 +152,7 @@ struct Event {
 }
 
 impl Node {
-    // Which of what is enabled is to be tried next.
+    // The index of the enabled step that is to be tried next.
     fn next(&mut self, enabled: &[EnabledStep]) -> Option<usize> {
         loop {
             let who = *self.backtrack.get(self.tried)?;
@@ -183,7 +192,7 @@ impl<'a> SourceSetSearch<'a> {
         }
     }
 
-    /// Tries what is wanted, until nothing is left at nodes of its own.
+    /// Tries the steps of the backtrack sets, until none is left at its own nodes.
     fn run(
         &mut self,
         execution: &mut Execution,
@@ -231,8 +240,9 @@ impl<'a> SourceSetSearch<'a> {
         self.subtree_sizes[self.nodes.len() - 1] = statistics.executions() - node.before;
     }
 
-    /// Hands out the next step that is wanted with much below it, if there is one: going by what was below the last one at that
-    /// depth. If it is more than a limit allows, it would be for nothing.
+    /// Submits the next step of a backtrack set with a large subtree, if there is one. The estimate
+    /// is the size below the last step at that depth. A subtree that exceeds a limit would be
+    /// wasted.
     fn submit_branch(
         &mut self,
         execution: &Execution,
@@ -265,7 +275,7 @@ impl<'a> SourceSetSearch<'a> {
         }
     }
 
-    /// What is wanted next at the last node was tried elsewhere.
+    /// Merges the result of a worker that tried the next step of the last node.
     fn merge_explored_branch(&mut self, ExploredBranch { ways, wishes }: ExploredBranch) {
         for wish in wishes {
             self.request_backtrack(wish);
@@ -317,7 +327,8 @@ impl<'a> SourceSetSearch<'a> {
         ControlFlow::Continue(())
     }
 
-    /// The last step of `walk` was made at the last node: finds its races. Answers what sleeps afterwards.
+    /// The last step of `execution` was executed at the last node: finds its races. Returns the
+    /// sleep set of the next node.
     fn on_step(&mut self, execution: &Execution) -> Vec<SleepingStep> {
         let index = self.events.len();
         let receive = &execution.events()[index].receive;
@@ -327,7 +338,7 @@ impl<'a> SourceSetSearch<'a> {
         let dependent: Vec<usize> = (0..index).filter(|&it| depends(&self.events[it].footprint)).collect();
         let node = self.nodes.last().expect("a step is made at a node");
         let asleep = node.sleep_set.iter().filter(|sleeper| {
-            // If one way in which it can go depends on this step, it wakes.
+            // If one of its outcomes depends on this step, the step wakes.
             let ways = node.sleep_set.iter().filter(|it| it.who == sleeper.who);
             !ways.into_iter().any(|it| depends(&it.footprint))
         });
@@ -351,7 +362,7 @@ impl<'a> SourceSetSearch<'a> {
         asleep
     }
 
-    /// If the last event races with `earlier`, wants what lets them change places.
+    /// If the last event races with `earlier`, requests a step that reverses their order.
     fn request_reversal(&mut self, execution: &Execution, earlier: usize) {
         let last = self.events.len() - 1;
         let event = &self.events[last];
@@ -372,7 +383,7 @@ impl<'a> SourceSetSearch<'a> {
         let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].who);
         let candidates: Vec<StepIdentity> = initials.filter(is_enabled).collect();
         if candidates.is_empty() {
-            // Either the earlier step made the later one possible, or something did that is not known here.
+            // Either the earlier step enabled the later one, or an unknown step did.
             if 1 < others.len() {
                 let who = enabled.iter().map(EnabledStep::origin).collect();
                 self.request_backtrack(BacktrackRequest::All { node: earlier, who });
@@ -385,7 +396,7 @@ impl<'a> SourceSetSearch<'a> {
         self.request_backtrack(BacktrackRequest::OneOf { node: earlier, chosen, candidates });
     }
 
-    /// Wants, in place of the last event, what can no longer happen because of it.
+    /// Requests, in place of the last event, the steps that it disabled.
     fn request_disabled_steps(&mut self, execution: &Execution) {
         let last = self.events.len() - 1;
         let before = execution.enabled_before(last).iter().map(EnabledStep::origin);
@@ -395,12 +406,12 @@ impl<'a> SourceSetSearch<'a> {
     }
 }
 
-/// A step that is wanted, to be tried elsewhere.
+/// A step of a backtrack set, as a task.
 struct Branch<'a> {
     reduction: Reduction<'a>,
     // What leads to its node.
     prefix: Schedule,
-    // What sleeps there, and what is tried there before it.
+    // The sleep set there, and the steps tried there before it.
     asleep: Vec<SleepingStep>,
     before: Vec<StepIdentity>,
     who: StepIdentity,
@@ -408,11 +419,11 @@ struct Branch<'a> {
     schedules_max: u64,
 }
 
-/// What came of trying a step elsewhere.
+/// The result of trying a step in a worker.
 struct ExploredBranch {
-    // The step, in all the ways in which it can go.
+    // The step, with all its outcomes.
     ways: Vec<SleepingStep>,
-    // What is wanted at its node and above, in order.
+    // The requests at its node and above, in order.
     wishes: Vec<BacktrackRequest>,
 }
 
@@ -434,7 +445,7 @@ impl BranchTask for Branch<'_> {
             execution.take(pick as usize);
             search.on_step(execution);
         }
-        // The leader knows what races there are on the way.
+        // The leader handles the races of the prefix.
         search.requests.clear();
         search.requested.clear();
         let mut node = Node { sleep_set: asleep, ..Node::default() };
@@ -452,7 +463,7 @@ impl BranchTask for Branch<'_> {
     }
 }
 
-/// A step that can happen next, in all the ways in which it can go.
+/// An enabled step with all its outcomes.
 fn all_outcomes(execution: &mut Execution, who: StepIdentity) -> Vec<SleepingStep> {
     let enabled = execution.enabled().iter().enumerate();
     let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();

@@ -1,7 +1,8 @@
 //! Depth-first search of a tree of schedules, by one thread or several.
 //!
-//! With several, a *scout* walks through the upper part of the tree, ahead of all others, and hands out what is below. Where that
-//! part ends is a guess: how many executions are below a node is taken from those that were gone through at its depth.
+//! With several threads, a *scout* traverses the upper part of the tree, ahead of the others, and
+//! submits the subtrees below. The boundary is an estimate: the number of executions below a node
+//! is taken from subtrees at the same depth.
 
 use std::{fmt, ops::ControlFlow};
 
@@ -20,23 +21,23 @@ use crate::{
 
 /// Which steps are tried where, and in which order.
 pub(super) trait BranchOrder: fmt::Debug + Sync {
-    /// What is left to be spent at the beginning of an execution.
+    /// The budget at the beginning of an execution.
     fn start(&self) -> usize;
 
-    /// What is tried next, where so much is left to be spent.
+    /// The branches at a node, with this budget left.
     fn branches(&self, execution: &Execution, left: usize) -> Branches;
 }
 
-/// What is tried at a node.
+/// The branches at a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Branches {
-    /// Places of what is enabled, each with what is left to be spent after it. There is one.
+    /// Indices of enabled steps, each with the budget left after it. Not empty.
     pub(super) all: Vec<(usize, usize)>,
-    /// Whether something is left out because too little is left.
+    /// Whether the budget excludes a branch.
     pub(super) is_bounded: bool,
 }
 
-// About so many executions are handed out at once, or fewer. Tests have small systems.
+// Approximate maximum number of executions of a task. Smaller in tests, which have small systems.
 const SUBTREE_EXECUTIONS_MAX: u64 = if cfg!(test) { 6 } else { 1024 };
 
 struct Node {
@@ -52,7 +53,7 @@ impl Node {
     }
 }
 
-/// Goes through every schedule of a tree, in order.
+/// Explores every schedule of a tree, in order.
 pub(super) struct TreeSearch<O> {
     pub(super) order: O,
     pub(super) settings: Settings,
@@ -76,7 +77,7 @@ impl<O: BranchOrder> MessageScheduler for TreeSearch<O> {
     }
 }
 
-/// Goes through all that is below where `walk` is, and brings it back there.
+/// Explores the subtree below the current node, and returns to it.
 fn explore_below(
     execution: &mut Execution,
     left: usize,
@@ -110,7 +111,7 @@ fn arrive(
     ControlFlow::Continue(Node { branches: branches.all, begun: 0 })
 }
 
-/// Walks through the upper part of the tree, in order.
+/// Traverses the upper part of the tree, in order.
 struct Scout<'o> {
     execution: Execution,
     order: &'o dyn BranchOrder,
@@ -119,13 +120,13 @@ struct Scout<'o> {
     // What was picked to come to the last of them.
     picks: Vec<u32>,
     is_begun: bool,
-    // Whether something was left out at nodes that nobody was told of.
+    // Whether a branch was excluded at a node that no task has reported yet.
     is_bounded: bool,
-    // How many executions are below a node, by its depth. 0 where that is not known.
+    // The number of executions below a node, by its depth. 0 if unknown.
     subtree_sizes: Vec<u64>,
 }
 
-/// What is below a node.
+/// The subtree below a node.
 #[derive(Clone, Debug)]
 struct Subtree<'o> {
     prefix: Schedule,
@@ -133,7 +134,7 @@ struct Subtree<'o> {
     order: &'o dyn BranchOrder,
     // How many there are.
     branches: usize,
-    // Whether something was left out at a node above it, which is counted here.
+    // Whether a branch was excluded at a node above it, which is reported with this task.
     is_bounded: bool,
 }
 
@@ -151,7 +152,7 @@ impl<'o> Scout<'o> {
         }
     }
 
-    // Goes to the next node in order, and answers what is left to be spent there.
+    // Moves to the next node in order, and returns the budget left there.
     fn step(&mut self) -> Option<usize> {
         if !std::mem::replace(&mut self.is_begun, true) {
             return Some(self.order.start());
@@ -182,7 +183,8 @@ impl<'o> Scout<'o> {
         if self.subtree_sizes.len() <= depth {
             self.subtree_sizes.resize(depth + 1, 0);
         }
-        // Nodes differ. What is large is forgotten slowly: it does more harm to hand out too much than too little.
+        // Subtrees differ in size. A large estimate decays slowly: tasks that are too large do more
+        // harm than tasks that are too small.
         let known = self.subtree_sizes[depth];
         self.subtree_sizes[depth] = executions.max(known - known / 8);
     }

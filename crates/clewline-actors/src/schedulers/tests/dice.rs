@@ -10,16 +10,16 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct DiceMessage {
-    // For whom, from 0; the client that everything comes from in the end.
+    // The client, from 0, whose request caused the message.
     client: u32,
-    // What it says; a message to a client returns this.
+    // The content; a message to a client returns this.
     value: u8,
-    // How many more messages may come of it.
+    // Maximum length of a chain of messages caused by it.
     fuel: u8,
     key: u8,
 }
 
-/// What is drawn for a whole system.
+/// The random parameters of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct DiceConfig {
     seed: u64,
@@ -28,7 +28,7 @@ pub(super) struct DiceConfig {
     has_keys: bool,
     has_timers: bool,
     has_choices: bool,
-    // Nobody forgets what was written: such systems are right more often.
+    // Written values are not overwritten by reads: such systems are more often correct.
     is_sane: bool,
 }
 
@@ -66,7 +66,7 @@ impl DiceActor {
             0 => context.send(ActorId::client(said.client), DiceMessage { value: self.parts[part], ..less }),
             1 if self.table.has_timers => context.set_timer(less),
             2 if self.table.has_timers => context.cancel_timer(DiceMessage { value: 1, ..less }),
-            // Another client is told what it did not ask for.
+            // Another client receives a response to no request of its own.
             3 => {
                 let client = random.below(self.table.clients as usize) as u32;
                 context.send(ActorId::client(client), DiceMessage { value: self.parts[part], ..less });
@@ -131,7 +131,7 @@ impl Harness for Dice {
         DiceMessage { client: n, value: word, fuel: random.below(3) as u8, key }
     }
 
-    // A write returns 0, whatever it is told.
+    // The result of a write is 0, whatever the response carries.
     fn response(&self, said: &DiceMessage) -> Option<u8> {
         Some(said.value)
     }
@@ -141,7 +141,7 @@ impl Harness for Dice {
     }
 }
 
-/// A system of its own for each seed, and what is special about it.
+/// A different system for each seed, and its description.
 pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
     draw_choosing(seed, 5)
 }

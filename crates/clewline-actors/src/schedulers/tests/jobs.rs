@@ -1,4 +1,4 @@
-//! Whatever is counted is the same for any number of threads.
+//! All counts are the same for any number of threads.
 
 use clewline_explore::Limit;
 use clewline_testing::pick;
@@ -15,14 +15,14 @@ use crate::{
 struct CountsAndViolation {
     coverage: Coverage,
     bad_handler: Option<BadHandler>,
-    // Schedules, incomplete, redundant, cut, steps, depth, unique, and those that are complete and violated.
+    // Schedules, incomplete, redundant, cut, steps, depth, unique, complete and violated.
     counts: [u64; 8],
     before_violated: Option<u64>,
     histories: Vec<(HistoryId, Judgement)>,
     first: Option<(u64, Schedule, HistoryId)>,
 }
 
-/// What is seen, and how many branches helpers have explored.
+/// The results, and the number of branches explored by workers.
 fn explore_counted<H>(
     entry: &Entry,
     system: &ActorSystem<H>,
@@ -55,7 +55,7 @@ where
     (all, statistics.added)
 }
 
-/// Answers how many branches helpers have explored.
+/// Returns the number of branches explored by workers.
 fn compare<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings, about: &str) -> u64
 where
     H: Harness<Specification = Register> + 'static,
@@ -122,7 +122,7 @@ fn helpers_end_when_someone_stops_the_exploration() {
     }
 }
 
-/// Is sent four numbers, and panics if they come in the order in which they should not.
+/// Receives four numbers, and panics if they arrive in one particular order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PanicsInOneOrder(Vec<u8>);
 

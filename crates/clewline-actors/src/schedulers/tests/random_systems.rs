@@ -16,7 +16,7 @@ use crate::{
 const SCHEDULES_MAX: u64 = 1_000;
 const SEEDS: u64 = 1_000;
 
-/// Schedules, canonical histories, and those of them that are violated; `None` if there are too many.
+/// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.
 type HistorySets = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
 
 fn explore_histories<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<HistorySets>
@@ -43,7 +43,8 @@ struct Counts {
 }
 
 impl Counts {
-    /// Every exhaustive scheduler, and the search of states, sees what is seen in every order.
+    /// Every exhaustive scheduler, and the state-graph search, finds the histories of all
+    /// schedules.
     fn compare<H>(&mut self, system: &ActorSystem<H>, about: &str)
     where
         H: Harness<Specification = Register> + 'static,
@@ -138,7 +139,8 @@ fn a_copy_comes_after_what_was_sent_before_it() {
     }
 }
 
-/// What led to a message cannot change places with it. Whoever forgets that wants more than need be, and gives it up later.
+/// The cause of a message does not race with it. An implementation without this rule adds backtrack
+/// steps that later prove redundant.
 #[test]
 fn what_led_to_a_message_is_no_rival_of_it() {
     let (mut schedules, mut redundant) = (0, 0);
