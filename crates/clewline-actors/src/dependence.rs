@@ -48,22 +48,22 @@ fn bit(actor: ActorId) -> u64 {
 impl Footprint {
     /// The footprint of an executed step.
     #[must_use]
-    pub fn of(happened: &ExecutedStep, engine: &Engine) -> Self {
-        let receive = &happened.receive;
-        let receivers = happened.sends.iter().map(|it| bit(engine.envelope(*it).to));
-        let copy = if receive.kind == StepKind::Duplicate { bit(receive.to) } else { 0 };
+    pub fn of(executed: &ExecutedStep, engine: &Engine) -> Self {
+        let step = &executed.step;
+        let receivers = executed.sends.iter().map(|it| bit(engine.envelope(*it).to));
+        let copy = if step.kind == StepKind::Duplicate { bit(step.to) } else { 0 };
         let mut footprint = Footprint {
-            kind: receive.kind,
-            from: receive.from,
-            to: receive.to,
-            key: receive.key,
+            kind: step.kind,
+            from: step.from,
+            to: step.to,
+            key: step.key,
             calls: 0,
             returns: 0,
             callers: 0,
-            notified: happened.notified.iter().fold(0, |set, it| set | bit(*it)),
+            notified: executed.notified.iter().fold(0, |set, it| set | bit(*it)),
             receivers: receivers.fold(copy, |set, it| set | it),
         };
-        for event in &happened.history {
+        for event in &executed.history {
             match *event {
                 HistoryEvent::Call(operation) => {
                     footprint.calls |= 1 << operation;
@@ -143,8 +143,9 @@ impl Footprint {
         let precedes =
             |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
         // Of two responses to one client only the first counts, and only after its call.
-        let is_told = self.notified & (other.notified | other.callers) | other.notified & self.callers != 0;
-        is_told || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
+        let is_response_order =
+            self.notified & (other.notified | other.callers) | other.notified & self.callers != 0;
+        is_response_order || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
     }
 }
 

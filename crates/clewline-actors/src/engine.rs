@@ -35,7 +35,7 @@ use crate::{
 /// What all threads that explore one system share.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) numbers: Arc<Mutex<dyn InternedModel>>,
+    pub(crate) model: Arc<Mutex<dyn InternedModel>>,
     pub(crate) histories: Arc<Mutex<Histories>>,
 }
 
@@ -141,8 +141,8 @@ pub(crate) struct Plan {
 pub(crate) const RECENT_REACTIONS: usize = 1 << 13;
 
 // Starts all actors twice, and compares.
-fn start(numbers: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
-    let (starts, again) = match (numbers.start(), numbers.start()) {
+fn start(model: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
+    let (starts, again) = match (model.start(), model.start()) {
         (Ok(starts), Ok(again)) => (starts, again),
         (Err(bad), _) | (_, Err(bad)) => return (Vec::new(), Some(bad)),
     };
@@ -183,8 +183,8 @@ impl Engine {
             same.fold(0, |set, (at, _)| set | 1 << at)
         });
         let mates = mates.collect();
-        let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
-        let (starts, bad_handler) = start(&mut *lock(&shared.numbers));
+        let requests = (0..owners.len() as u32).map(|it| lock(&shared.model).request(it)).collect();
+        let (starts, bad_handler) = start(&mut *lock(&shared.model));
         let mut engine = Engine {
             shared,
             rules,
@@ -290,7 +290,7 @@ impl Engine {
     /// Whether the property with this index holds in `world`, whose actors have started.
     #[must_use]
     pub fn holds(&self, world: &World, property: usize) -> bool {
-        lock(&self.shared.numbers).holds(property, &world.locals, &world.in_flight, world.down)
+        lock(&self.shared.model).holds(property, &world.locals, &world.in_flight, world.down)
     }
 
     /// The number of indistinguishable ways to execute `action`: one for each equal message.
@@ -315,12 +315,12 @@ impl Engine {
     /// Copies everything that other engines have interned.
     pub fn catch_up(&mut self) {
         let shared = self.shared.clone();
-        self.copy_numbers(&*lock(&shared.numbers));
+        self.copy_numbers(&*lock(&shared.model));
         self.copy_histories(&lock(&shared.histories));
     }
 
-    pub(crate) fn copy_numbers(&mut self, numbers: &dyn InternedModel) {
-        let new = &numbers.envelopes()[self.envelopes.len()..];
+    pub(crate) fn copy_numbers(&mut self, model: &dyn InternedModel) {
+        let new = &model.envelopes()[self.envelopes.len()..];
         self.envelopes.extend_from_slice(new);
         let is_tight = self.clients == Clients::Tight;
         self.hot.extend(new.iter().map(|it| EnvelopeHotFields {
@@ -332,8 +332,8 @@ impl Engine {
             is_request: it.request_of != 0,
             is_timer: it.is_timer,
         }));
-        self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
-        self.slots.extend_from_slice(&numbers.slots()[self.slots.len()..]);
+        self.local_hashes.extend_from_slice(&model.local_hashes()[self.local_hashes.len()..]);
+        self.slots.extend_from_slice(&model.slots()[self.slots.len()..]);
     }
 
     pub(crate) fn copy_histories(&mut self, histories: &Histories) {

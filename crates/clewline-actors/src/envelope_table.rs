@@ -45,11 +45,16 @@ pub(crate) trait ErasedActors {
     /// Makes the initial actors. They are [started](Self::start) in order.
     fn create_roots(&mut self);
 
-    /// Starts the actor created last, or the next initial actor. `choose` returns `answers`.
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
+    /// Starts the actor created last, or the next initial actor. `choose` returns `scripted_choices`.
+    fn start(&mut self, id: ActorId, scripted_choices: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
-    /// Runs a handler on a copy of an actor. `choose` returns `answers`.
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
+    /// Runs a handler on a copy of an actor. `choose` returns `scripted_choices`.
+    fn react(
+        &mut self,
+        local: LocalId,
+        cause: Cause,
+        scripted_choices: Vec<u32>,
+    ) -> Result<Reaction, HandlerFault>;
 
     /// The next output of the last handler whose outputs are not used up. `None`, once, at their
     /// end.
@@ -212,7 +217,7 @@ impl EnvelopeTable {
 
     fn describe_envelope(&mut self, actors: &mut dyn ErasedActors, id: u32, address: Address) -> Envelope {
         let Address { from, to, is_timer, message, .. } = address;
-        let (mut response, mut answers) = (None, 0);
+        let (mut response, mut response_to) = (None, 0);
         let key = actors.key(message);
         if to.is_client()
             && let Some(ret) = actors.response(message)
@@ -220,7 +225,7 @@ impl EnvelopeTable {
             let calls = self.calls.iter().zip(&self.requests).enumerate();
             for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.0) == to) {
                 let asked = self.details[request.0 as usize].message;
-                answers |= u64::from(actors.is_response_to(asked, message)) << at;
+                response_to |= u64::from(actors.is_response_to(asked, message)) << at;
             }
             response = Some(ret);
         }
@@ -232,19 +237,7 @@ impl EnvelopeTable {
             Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
             Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
         };
-        Envelope {
-            from,
-            to,
-            message,
-            is_timer,
-            slot,
-            response,
-            response_to: answers,
-            request_of: 0,
-            key,
-            hash,
-            lane,
-        }
+        Envelope { from, to, message, is_timer, slot, response, response_to, request_of: 0, key, hash, lane }
     }
 
     // Interns the outputs of an actor. Actors that it created start at once; `run` supplies the
@@ -335,9 +328,9 @@ impl EnvelopeTable {
         local: LocalId,
         input: Input,
     ) -> Result<Vec<Outcome>, BadHandler> {
-        let ways = every_choice_sequence(|run| self.react_once(actors, local, input, run));
+        let outcomes = every_choice_sequence(|run| self.react_once(actors, local, input, run));
         actors.forget_outputs();
-        Ok(ways?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
+        Ok(outcomes?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
     }
 
     pub(crate) fn react(
@@ -422,20 +415,23 @@ const OUTCOMES_MAX: usize = 1 << 12;
 fn every_choice_sequence<T, E>(
     mut run: impl FnMut(&mut ChoiceRun) -> Result<T, E>,
 ) -> Result<Vec<(T, Vec<Effect>)>, E> {
-    let mut ways = Vec::new();
-    let mut answers = Vec::new();
+    let mut outcomes = Vec::new();
+    let mut scripted_choices = Vec::new();
     loop {
-        assert!(ways.len() < OUTCOMES_MAX, "what actors choose in one step leads to at most 4096 outcomes");
+        assert!(
+            outcomes.len() < OUTCOMES_MAX,
+            "what actors choose in one step leads to at most 4096 outcomes"
+        );
         let mut this =
-            ChoiceRun { scripted_choices: answers, choice_counts: Vec::new(), effects: Vec::new() };
+            ChoiceRun { scripted_choices: scripted_choices, choice_counts: Vec::new(), effects: Vec::new() };
         let result = run(&mut this)?;
-        ways.push((result, this.effects));
-        answers = this.scripted_choices;
-        answers.resize(this.choice_counts.len(), 0);
+        outcomes.push((result, this.effects));
+        scripted_choices = this.scripted_choices;
+        scripted_choices.resize(this.choice_counts.len(), 0);
         loop {
-            let Some(last) = answers.pop() else { return Ok(ways) };
-            if last + 1 < this.choice_counts[answers.len()] {
-                answers.push(last + 1);
+            let Some(last) = scripted_choices.pop() else { return Ok(outcomes) };
+            if last + 1 < this.choice_counts[scripted_choices.len()] {
+                scripted_choices.push(last + 1);
                 break;
             }
         }

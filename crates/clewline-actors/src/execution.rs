@@ -116,7 +116,7 @@ pub struct StepIdentity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutedStep {
     /// The step.
-    pub receive: EnabledStep,
+    pub step: EnabledStep,
     /// The calls and returns of clients, in order.
     pub history: Vec<HistoryEvent>,
     /// The messages it put in flight, in order: an ordinal is an index here.
@@ -126,8 +126,8 @@ pub struct ExecutedStep {
 }
 
 impl ExecutedStep {
-    fn empty(receive: EnabledStep) -> Self {
-        ExecutedStep { receive, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
+    fn empty(step: EnabledStep) -> Self {
+        ExecutedStep { step, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
     }
 
     /// The operations that were called.
@@ -269,16 +269,16 @@ impl Execution {
     /// The calls and returns so far, in chronological order.
     #[must_use]
     pub fn history_events(&self) -> Vec<HistoryEvent> {
-        let mut chronicle = Vec::new();
-        self.history_events_into(&mut chronicle);
-        chronicle
+        let mut history_events = Vec::new();
+        self.history_events_into(&mut history_events);
+        history_events
     }
 
     /// Replaces `chronicle` by the calls and returns so far, in chronological order.
-    pub(crate) fn history_events_into(&self, chronicle: &mut Vec<HistoryEvent>) {
-        chronicle.clear();
-        chronicle.extend_from_slice(&self.prelude);
-        self.events.iter().for_each(|it| chronicle.extend_from_slice(&it.history));
+    pub(crate) fn history_events_into(&self, history_events: &mut Vec<HistoryEvent>) {
+        history_events.clear();
+        history_events.extend_from_slice(&self.prelude);
+        self.events.iter().for_each(|it| history_events.extend_from_slice(&it.history));
     }
 
     /// The number of steps executed, undone ones included.
@@ -313,7 +313,7 @@ impl Execution {
     pub fn take(&mut self, index: usize) {
         self.taken += 1;
         let top = self.frames.last().expect("there is a first frame");
-        let receive = top.enabled[index];
+        let step = top.enabled[index];
         let event = self.events.len() as u32;
         let aliased = (self.snapshots == Snapshots::Aliased && top.world.is_begun).then(|| {
             let mut world = top.world.clone();
@@ -323,21 +323,21 @@ impl Execution {
         });
         let before = aliased.as_ref().unwrap_or(&top.world);
         let mut frame = self.spare_frames.pop().unwrap_or_default();
-        let mut happened = self.spare_events.pop().unwrap_or_else(|| ExecutedStep::empty(receive));
+        let mut executed = self.spare_events.pop().unwrap_or_else(|| ExecutedStep::empty(step));
         // With aliased snapshots, an actor may now ignore the message.
-        match self.engine.plan(before, receive.action) {
+        match self.engine.plan(before, step.action) {
             Some(_) => self.engine.build(before, &mut frame.world),
             None => frame.world.clone_from(before),
         }
-        happened.receive = receive;
-        happened.sends.clone_from(&self.engine.plan.sent);
-        happened.history.clone_from(&self.engine.plan.events);
-        happened.notified.clone_from(&self.engine.plan.notified);
+        executed.step = step;
+        executed.sends.clone_from(&self.engine.plan.sent);
+        executed.history.clone_from(&self.engine.plan.events);
+        executed.notified.clone_from(&self.engine.plan.notified);
         let Frame { world, in_flight, .. } = &mut frame;
         in_flight.clone_from(&top.in_flight);
-        match receive.action {
+        match step.action {
             Action::Deliver { .. } | Action::Lose { .. } => {
-                in_flight.retain(|it| (it.sent_by, it.ordinal) != (receive.sent_by, receive.ordinal));
+                in_flight.retain(|it| (it.sent_by, it.ordinal) != (step.sent_by, step.ordinal));
             }
             Action::Duplicate { at } => {
                 in_flight.push(InFlight {
@@ -352,11 +352,11 @@ impl Execution {
             | Action::Cut { .. }
             | Action::Heal => (),
         }
-        in_flight.extend(flying(&happened.sends, Some(event)));
+        in_flight.extend(flying(&executed.sends, Some(event)));
         // Drops timers that were cancelled, and what a crash discards.
         in_flight.retain(|it| world.in_flight.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
-        self.events.push(happened);
+        self.events.push(executed);
         self.push(frame);
     }
 
@@ -412,8 +412,8 @@ impl Execution {
                     continue;
                 };
                 if frame.is_at(engine, it, action, at as usize) {
-                    let receive = frame.receive(engine, it, action);
-                    frame.enabled.push(receive);
+                    let step = frame.step(engine, it, action);
+                    frame.enabled.push(step);
                 }
             }
         }
@@ -460,7 +460,7 @@ impl Frame {
                 && self.world.in_flight[at..place].iter().all(|other| *other == it.envelope)
     }
 
-    fn receive(&self, engine: &Engine, it: &InFlight, action: Action) -> EnabledStep {
+    fn step(&self, engine: &Engine, it: &InFlight, action: Action) -> EnabledStep {
         let envelope = engine.envelope(it.envelope);
         let (kind, outcome) = match action {
             Action::Deliver { outcome, .. } if envelope.is_timer => (StepKind::Timer, outcome),
@@ -492,13 +492,13 @@ impl Frame {
 }
 
 fn without_message(engine: &Engine, action: Action) -> Option<EnabledStep> {
-    let nobody = ActorId::new(0);
+    let no_actor = ActorId::new(0);
     let (kind, to, outcome) = match action {
-        Action::Begin { outcome } => (StepKind::Begin, nobody, outcome),
+        Action::Begin { outcome } => (StepKind::Begin, no_actor, outcome),
         Action::Crash { slot } => (StepKind::Crash, engine.slot(slot), 0),
         Action::Restart { slot, outcome } => (StepKind::Restart, engine.slot(slot), outcome),
-        Action::Cut { .. } => (StepKind::Cut, nobody, 0),
-        Action::Heal => (StepKind::Heal, nobody, 0),
+        Action::Cut { .. } => (StepKind::Cut, no_actor, 0),
+        Action::Heal => (StepKind::Heal, no_actor, 0),
         Action::Deliver { .. } | Action::Lose { .. } | Action::Duplicate { .. } => return None,
     };
     Some(EnabledStep {

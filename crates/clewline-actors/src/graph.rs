@@ -217,7 +217,7 @@ fn explore_once(
     let all = Search { places: FaultPlacement::All, ..search.clone() };
     if search.places == FaultPlacement::Few && engine.supports_few_placements() {
         let done = search_all(engine, properties, verdicts, search, progress);
-        if !lock(&engine.shared.numbers).has_read_network_state() {
+        if !lock(&engine.shared.model).has_read_network_state() {
             return summarize(engine, properties, verdicts, search, done);
         }
         verdicts.clear();
@@ -654,9 +654,9 @@ impl<'a> Worker<'a> {
             return 0;
         }
         let shared = self.engine.shared.clone();
-        let numbers = lock(&shared.numbers);
+        let model = lock(&shared.model);
         for (at, when) in self.shared.properties.iter().enumerate() {
-            if numbers.holds(at, &world.locals, &world.in_flight, world.down) {
+            if model.holds(at, &world.locals, &world.in_flight, world.down) {
                 held |= 1 << at;
             } else if *when == Modality::Always {
                 self.on_violation();
@@ -704,7 +704,7 @@ impl<'a> Worker<'a> {
         }
         let mut bytes = (self.result.record.bytes() + self.exact_bytes) * common.jobs;
         if search.bytes_max != usize::MAX {
-            bytes += lock(&self.engine.shared.numbers).bytes() + lock(&self.engine.shared.histories).bytes();
+            bytes += lock(&self.engine.shared.model).bytes() + lock(&self.engine.shared.histories).bytes();
         }
         let visited = common.visited.read().expect("no handler panicked");
         visited.count(unique);

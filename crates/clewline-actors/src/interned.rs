@@ -118,7 +118,7 @@ impl fmt::Display for BadHandler {
                 f,
                 "the handler of {actor} is not pure: {input} in the same state did something else the second time"
             ),
-            HandlerFault::Panicked(told) => write!(f, "the handler of {actor} panicked at {input}: {told}"),
+            HandlerFault::Panicked(text) => write!(f, "the handler of {actor} panicked at {input}: {text}"),
         }
     }
 }

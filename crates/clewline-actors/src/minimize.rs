@@ -82,7 +82,7 @@ pub fn shorten(
     budget: &Budget,
 ) -> Option<Schedule> {
     execution.replay(schedule).ok()?;
-    let steps: Vec<EnabledStep> = execution.events().iter().map(|it| it.receive).collect();
+    let steps: Vec<EnabledStep> = execution.events().iter().map(|it| it.step).collect();
     let all = vec![true; steps.len()];
     let mut best = replay_kept(execution, verdicts, &steps, &all)?;
     // Later steps have fewer consequences: leaving them out succeeds more often.
@@ -146,13 +146,13 @@ fn replay_kept(
         let at = is_kept
             .then(|| shifted_identity(step, &places))
             .flatten()
-            .and_then(|who| execution.enabled().iter().position(|it| it.identity() == who));
+            .and_then(|identity| execution.enabled().iter().position(|it| it.identity() == identity));
         places.push(at.map(|_| execution.events().len() as u32));
         let Some(at) = at else { continue };
         execution.take(at);
         let id = execution.history();
         if verdicts.of(&lock(&execution.engine().shared.histories), id) == Judgement::Violated {
-            return Some(execution.events().iter().map(|it| it.receive).collect());
+            return Some(execution.events().iter().map(|it| it.step).collect());
         }
     }
     None

@@ -260,17 +260,22 @@ impl<H: Harness> ErasedActors for Tables<H> {
         self.unstarted.reverse();
     }
 
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
+    fn start(&mut self, id: ActorId, scripted_choices: Vec<u32>) -> Result<Reaction, HandlerFault> {
         let mut value = self.unstarted.pop().expect("an actor is made before it starts");
-        let mut context = Context::new(id, 0, answers);
+        let mut context = Context::new(id, 0, scripted_choices);
         catch_panic(&mut || value.on_start(&mut context))?;
         Ok(self.intern_reaction(id, value, context))
     }
 
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
+    fn react(
+        &mut self,
+        local: LocalId,
+        cause: Cause,
+        scripted_choices: Vec<u32>,
+    ) -> Result<Reaction, HandlerFault> {
         let Local { actor, children, ref value } = self.locals[local.0];
         let mut value = value.clone();
-        let mut context = Context::new(actor, children, answers);
+        let mut context = Context::new(actor, children, scripted_choices);
         catch_panic(&mut || match cause {
             Cause::Message(from, it) => value.on_message(from, &self.messages[it.0], &mut context),
             Cause::Timer(it) => value.on_timer(&self.messages[it.0], &mut context),

@@ -136,15 +136,15 @@ impl Engine {
             return found;
         }
         let shared = self.shared.clone();
-        let mut numbers = lock(&shared.numbers);
-        let outcomes = match numbers.react(local, input) {
+        let mut model = lock(&shared.model);
+        let outcomes = match model.react(local, input) {
             Ok(outcomes) => outcomes,
             Err((bad_handler, outcomes)) => {
                 self.bad_handler.get_or_insert(bad_handler);
                 outcomes
             }
         };
-        self.copy_numbers(&*numbers);
+        self.copy_numbers(&*model);
         let start = self.outcomes.len() as u32;
         outcomes.into_iter().for_each(|it| self.cache_outcome(local, it));
         let range = (start, self.outcomes.len() as u32);
@@ -192,7 +192,7 @@ impl Engine {
 
     fn check_purity(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
         let shared = self.shared.clone();
-        let mut numbers = lock(&shared.numbers);
+        let mut model = lock(&shared.model);
         let known = &self.outcomes[start as usize..end as usize];
         let is_same = |outcomes: &[Outcome]| {
             outcomes.len() == known.len()
@@ -200,13 +200,13 @@ impl Engine {
                     now.local == it.local && now.effects == self.effects[it.first as usize..it.last as usize]
                 })
         };
-        let bad = match numbers.react(local, input) {
+        let bad = match model.react(local, input) {
             Ok(outcomes) if is_same(&outcomes) => None,
-            Ok(_) => Some(numbers.describe_fault(local, input, HandlerFault::NotPure)),
+            Ok(_) => Some(model.describe_fault(local, input, HandlerFault::NotPure)),
             Err((bad, _)) => Some(bad),
         };
         self.bad_handler = self.bad_handler.take().or(bad);
-        self.copy_numbers(&*numbers);
+        self.copy_numbers(&*model);
     }
 
     fn plan_effect(&mut self, world: &World, effect: Effect) {
@@ -299,7 +299,7 @@ impl Engine {
         let shared = self.shared.clone();
         let hash = match event {
             HistoryEvent::Call(_) => 0,
-            HistoryEvent::Return(_, ret) => lock(&shared.numbers).return_hashes()[ret.0 as usize],
+            HistoryEvent::Return(_, ret) => lock(&shared.model).return_hashes()[ret.0 as usize],
         };
         let mut histories = lock(&shared.histories);
         let next = histories.step(history, event, hash);

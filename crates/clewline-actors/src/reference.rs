@@ -264,16 +264,16 @@ impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
     ) -> Vec<ReferenceState<H::Message>> {
         let mut all = Vec::new();
         let mut open = vec![Vec::new()];
-        while let Some(answers) = open.pop() {
+        while let Some(scripted_choices) = open.pop() {
             let mut then = now.clone();
             let mut choices = Vec::new();
-            self.react_once(&mut then, actor, input, &answers, &mut choices);
-            if choices.len() <= answers.len() {
+            self.react_once(&mut then, actor, input, &scripted_choices, &mut choices);
+            if choices.len() <= scripted_choices.len() {
                 all.push(then);
                 continue;
             }
-            for answer in 0..choices[answers.len()] {
-                open.push([&answers[..], &[answer]].concat());
+            for choice in 0..choices[scripted_choices.len()] {
+                open.push([&scripted_choices[..], &[choice]].concat());
             }
         }
         all
@@ -284,11 +284,11 @@ impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
         now: &mut ReferenceState<H::Message>,
         actor: ActorId,
         input: &Input<H::Message>,
-        answers: &[u32],
+        scripted_choices: &[u32],
         choices: &mut Vec<u32>,
     ) {
         let (mut value, children) = now.actors[&actor].clone();
-        let mine = answers.get(choices.len()..).unwrap_or_default().to_vec();
+        let mine = scripted_choices.get(choices.len()..).unwrap_or_default().to_vec();
         let mut context = Context::new(actor, children, mine);
         match input {
             Input::Start => value.on_start(&mut context),
@@ -313,7 +313,7 @@ impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
                 Output::CancelTimer(timer) => now.timers.retain(|it| *it != (actor, timer.clone())),
                 Output::Create(id, child) => {
                     now.actors.insert(id, (child, 0));
-                    self.react_once(now, id, &Input::Start, answers, choices);
+                    self.react_once(now, id, &Input::Start, scripted_choices, choices);
                 }
             }
         }

@@ -136,8 +136,8 @@ fn execute_both(
     (first, second)
 }
 
-fn execute_step(execution: &mut Execution, who: StepIdentity) -> Option<()> {
-    let at = execution.enabled().iter().position(|it| it.identity() == who)?;
+fn execute_step(execution: &mut Execution, step: StepIdentity) -> Option<()> {
+    let at = execution.enabled().iter().position(|it| it.identity() == step)?;
     execution.take(at);
     Some(())
 }

@@ -51,7 +51,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
         let ret = events.iter().position(|it| matches!(it, HistoryEvent::Return(o, _) if *o == operation));
         (call, ret.unwrap_or(usize::MAX))
     };
-    let answer = |operation: u32| {
+    let result_of = |operation: u32| {
         events.iter().find_map(|it| match *it {
             HistoryEvent::Return(o, ret) if o == operation => Some(returns(ret.0)),
             HistoryEvent::Return(..) | HistoryEvent::Call(_) => None,
@@ -63,7 +63,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
         must: &BTreeSet<u32>,
         calls: &[Call],
         span: &dyn Fn(u32) -> (usize, usize),
-        answer: &dyn Fn(u32) -> Option<u8>,
+        result_of: &dyn Fn(u32) -> Option<u8>,
     ) -> bool {
         if left.is_disjoint(must) {
             return true;
@@ -73,13 +73,13 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
                 return false;
             }
             let mut next = state;
-            let told = Register.apply(&mut next, &calls[it as usize]);
-            if answer(it).is_some() && answer(it) != told {
+            let result = Register.apply(&mut next, &calls[it as usize]);
+            if result_of(it).is_some() && result_of(it) != result {
                 return false;
             }
             let mut rest = left.clone();
             rest.remove(&it);
-            go(&rest, next, must, calls, span, answer)
+            go(&rest, next, must, calls, span, result_of)
         })
     }
     let called = events
@@ -89,7 +89,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
             HistoryEvent::Return(..) => None,
         })
         .collect();
-    go(&called, 0, &returned, calls, &span, &answer)
+    go(&called, 0, &returned, calls, &span, &result_of)
 }
 
 /// Judges histories of registers.

@@ -15,7 +15,7 @@ impl Execution {
     #[must_use]
     pub fn schedule(&self) -> Schedule {
         let picks = self.events().iter().enumerate().map(|(at, event)| {
-            let place = self.enabled_before(at).iter().position(|it| *it == event.receive);
+            let place = self.enabled_before(at).iter().position(|it| *it == event.step);
             place.expect("what happened was enabled") as u32
         });
         clewline_explore::Schedule(picks.collect())

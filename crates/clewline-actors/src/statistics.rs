@@ -153,10 +153,10 @@ impl<'a> Statistics<'a> {
             self.cut += 1;
         }
         self.record_depth(execution.events().len());
-        let mut chronicle = std::mem::take(&mut self.events_buffer);
-        execution.history_events_into(&mut chronicle);
-        let flow = self.count_history(execution, execution.history(), &chronicle);
-        self.events_buffer = chronicle;
+        let mut history_events = std::mem::take(&mut self.events_buffer);
+        execution.history_events_into(&mut history_events);
+        let flow = self.count_history(execution, execution.history(), &history_events);
+        self.events_buffer = history_events;
         flow.map_continue(|()| true)
     }
 
@@ -165,13 +165,13 @@ impl<'a> Statistics<'a> {
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn count_execution(&mut self, execution: &mut Execution, chronicle: Vec<HistoryEvent>) -> Flow {
+    pub fn count_execution(&mut self, execution: &mut Execution, history_events: Vec<HistoryEvent>) -> Flow {
         self.check_limits(execution)?;
-        let history = execution.canonical(&chronicle);
+        let history = execution.canonical(&history_events);
         self.schedules += 1;
         self.incomplete += u64::from(!execution.engine().summary(history).is_complete());
         self.record_depth(execution.events().len());
-        self.count_history(execution, history, &chronicle)
+        self.count_history(execution, history, &history_events)
     }
 
     /// Counts an execution that is abandoned because it is redundant.
@@ -206,8 +206,8 @@ impl<'a> Statistics<'a> {
         }
         self.canonical.extend(judged);
         self.complete.extend(&seen.complete);
-        for (chronicle, id) in seen.chronological {
-            if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
+        for (history_events, id) in seen.chronological {
+            if let Entry::Vacant(free) = self.chronological.entry(history_events) {
                 free.insert(id);
                 self.complete_unique += u64::from(seen.complete.contains(&id));
             }
@@ -356,11 +356,16 @@ impl<'a> Statistics<'a> {
         limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Limited(Limit::Budget(it))))
     }
 
-    fn count_history(&mut self, execution: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
+    fn count_history(
+        &mut self,
+        execution: &Execution,
+        id: HistoryId,
+        history_events: &[HistoryEvent],
+    ) -> Flow {
         let is_complete = execution.engine().summary(id).is_complete();
         // Most chronological histories are repetitions.
-        if !self.chronological.contains_key(chronicle) {
-            self.chronological.insert(chronicle.to_vec(), id);
+        if !self.chronological.contains_key(history_events) {
+            self.chronological.insert(history_events.to_vec(), id);
             self.complete_unique += u64::from(is_complete);
         }
         if self.canonical.contains_key(&id) {

@@ -43,14 +43,8 @@ impl<H: Harness + 'static> ActorSystem<H> {
         let owners: Vec<u32> = tables.scenario().calls.iter().map(|it| it.client).collect();
         let (clients, roots) = (tables.scenario().clients, tables.roots());
         drop(tables);
-        let numbers: Arc<Mutex<dyn InternedModel>> = self.tables.clone();
-        Engine::new(
-            Shared { numbers, histories: self.histories.clone() },
-            self.rules,
-            clients,
-            &owners,
-            roots,
-        )
+        let model: Arc<Mutex<dyn InternedModel>> = self.tables.clone();
+        Engine::new(Shared { model, histories: self.histories.clone() }, self.rules, clients, &owners, roots)
     }
 
     /// The interned tables. Exploration waits while the guard is held.

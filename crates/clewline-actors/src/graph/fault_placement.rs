@@ -35,7 +35,7 @@ fn placement_invariants(seen: &Explored) -> (StopReason, [u64; 8], &[HistoryId],
 }
 
 #[test]
-fn faults_at_few_places_show_the_same() {
+fn faults_at_few_places_give_the_same_results() {
     let (mut lost, mut crashed, mut apart, mut wrong, mut violated) = (0, 0, 0, [0; 4], 0);
     for seed in 0..share(900) {
         let (harness, scenario, mut rules) = random_systems::random(seed);
@@ -69,9 +69,12 @@ fn faults_at_few_places_show_the_same() {
             placement_invariants(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
         }
     }
-    let told =
+    let counts =
         format!("{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated");
-    assert!(share(150) < lost && share(150) < crashed && share(50) < apart && share(50) < violated, "{told}");
+    assert!(
+        share(150) < lost && share(150) < crashed && share(50) < apart && share(50) < violated,
+        "{counts}"
+    );
     assert!(wrong.iter().all(|it| share(30) <= *it), "{wrong:?}");
 }
 
@@ -130,7 +133,7 @@ fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacemen
 }
 
 #[test]
-fn all_places_are_tried_if_a_property_looks_at_what_faults_change() {
+fn all_places_are_explored_if_a_property_reads_what_faults_change() {
     check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &PropertyVerdict::Holds);
     // One message was lost, and the other is in flight.
     let violated = PropertyVerdict::Violated(Vec::new());

@@ -116,7 +116,7 @@ fn is_violated(found: &PropertyVerdict) -> bool {
 }
 
 #[test]
-fn properties_are_decided_where_executions_join() {
+fn properties_are_decided_where_executions_merge() {
     let properties: Vec<(Modality, Holds)> = vec![
         (Modality::Always, |it| sum(it) <= 3),
         (Modality::Always, |it| sum(it) != 2),
@@ -132,17 +132,17 @@ fn properties_are_decided_where_executions_join() {
         let (system, seen) = explore(harness.clone(), jobs);
         let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
         assert_eq!(violated, [false, true, false, true, false, true, false]);
-        let PropertyVerdict::Violated(way) = &seen.properties[5] else { panic!("it is violated") };
+        let PropertyVerdict::Violated(path) = &seen.properties[5] else { panic!("it is violated") };
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-        execution.follow(way);
-        assert_eq!(execution.events()[0].receive.ordinal, 1, "2 comes first");
+        execution.follow(path);
+        assert_eq!(execution.events()[0].step.ordinal, 1, "2 comes first");
         assert!(execution.enabled().is_empty());
         assert_eq!(seen.paths, Some(Paths { schedules: Some(2), depth: 2, has_cycle: false }));
     }
 }
 
 #[test]
-fn what_goes_round_for_ever_avoids_a_property() {
+fn a_cycle_may_avoid_a_property() {
     let properties: Vec<(Modality, Holds)> = vec![
         (Modality::Always, |it| !lamp(it).is_lit || lamp(it).has_received),
         (Modality::Eventually, |it| lamp(it).is_lit || lamp(it).has_received),
@@ -202,29 +202,29 @@ impl Harness for Counting {
 }
 
 #[test]
-fn a_way_that_is_long_is_given_up_when_time_is_up() {
+fn a_long_path_is_given_up_at_the_deadline() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(Counting, scenario, Rules::default()).unwrap();
     let mut is_it = |_: &mut Engine, _: &World, is_end: bool| is_end;
-    let mut way =
+    let mut path =
         |deadline| trace(&mut system.engine(), TraceLimits { deadline, ..up_to(100_000) }, &mut is_it);
-    assert!(matches!(way(None), TraceResult::Found(way) if way.len() == 10_001));
-    assert_eq!(way(Some(Instant::now())), TraceResult::GivenUp);
+    assert!(matches!(path(None), TraceResult::Found(path) if path.len() == 10_001));
+    assert_eq!(path(Some(Instant::now())), TraceResult::GivenUp);
 }
 
 #[test]
-fn a_shortest_way_to_a_violation_is_found() {
+fn a_shortest_path_to_a_violation_is_found() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let shared = system.engine().shared.clone();
     let mut is_violated = |_: &mut Engine, world: &World, _| {
         verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
     };
-    let TraceResult::Found(way) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
+    let TraceResult::Found(path) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")
     };
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-    execution.follow(&way);
+    execution.follow(&path);
     // The write, one replication, its acknowledgement; then a read at the other replica.
     assert_eq!(execution.events().len(), 4);
     assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), TraceResult::GivenUp);
@@ -232,7 +232,7 @@ fn a_shortest_way_to_a_violation_is_found() {
 }
 
 #[test]
-fn what_ends_early_is_the_same_for_any_number_of_threads() {
+fn a_search_that_stops_early_has_the_same_results_for_any_number_of_threads() {
     let system = hasty();
     let look = |search: &Search| {
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
@@ -254,13 +254,13 @@ fn what_ends_early_is_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn progress_tells_how_deep_the_search_is() {
-    let told = Mutex::new(Vec::new());
+fn progress_reports_the_depth_of_the_search() {
+    let reported = Mutex::new(Vec::new());
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
-    let note = |it: Progress| told.lock().unwrap().push((it.unique, it.depth));
+    let note = |it: Progress| reported.lock().unwrap().push((it.unique, it.depth));
     explore_states(&system.engine(), &[], &mut verdicts, &Search::default(), &note);
-    assert_eq!(told.into_inner().unwrap().last(), Some(&(232, 7)));
+    assert_eq!(reported.into_inner().unwrap().last(), Some(&(232, 7)));
 }
 
 fn limited(search: &Search) -> Explored {
@@ -270,7 +270,7 @@ fn limited(search: &Search) -> Explored {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_told() {
+fn a_limit_that_was_reached_is_reported() {
     for jobs in [1, 2] {
         let states = limited(&Search { jobs, states_max: 50, ..Search::default() });
         assert_eq!(states.ended, StopReason::States);
@@ -341,16 +341,16 @@ fn a_handler_that_panics_is_named() {
 }
 
 #[test]
-#[should_panic(expected = "cannot tell")]
-fn a_property_that_panics_leaves_nobody_waiting() {
+#[should_panic(expected = "cannot decide")]
+fn a_property_that_panics_leaves_no_thread_waiting() {
     fn is_new(state: &GlobalState<'_, u8>) -> bool {
-        state.all().next() == Some(&ImpureActor::Later(0)) || panic!("cannot tell")
+        state.all().next() == Some(&ImpureActor::Later(0)) || panic!("cannot decide")
     }
     explore(SingleActor { actor: ImpureActor::Later(0), properties: vec![(Modality::Always, is_new)] }, 2);
 }
 
 #[test]
-fn states_whose_halves_coincide_have_no_paths() {
+fn paths_are_not_counted_if_half_fingerprints_coincide() {
     let record = |states, held| GraphRecord { roots: vec![1], states, edges: vec![(2, 1)], held };
     let recorded = StateGraph::new(record(vec![(1, 1), (2, 0)], Vec::new()));
     assert_eq!(recorded.unwrap().paths().schedules, Some(1));
@@ -367,7 +367,7 @@ fn a_start_that_is_not_pure_is_named() {
 }
 
 #[test]
-fn a_handler_that_changes_its_mind_later_is_found_by_a_sample() {
+fn a_handler_that_becomes_impure_later_is_found_by_a_sample() {
     let harness = SingleActor { actor: ImpureActor::Later(0), properties: Vec::new() };
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();

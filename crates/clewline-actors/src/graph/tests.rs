@@ -54,28 +54,28 @@ fn canonical<H: Harness<Specification = Register> + 'static>(
 }
 
 #[test]
-fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
+fn graph_search_and_reference_enumeration_agree_on_random_systems() {
     let (mut compared, mut violated, mut holding, mut kinds) = (0, 0, 0, BTreeSet::new());
     for seed in 0..pick(150, 1_000) {
         let (harness, scenario, rules) = random(seed);
         let found = Enumerated::default();
-        let mut naive =
+        let mut reference =
             ReferenceExplorer { harness: &harness, scenario: &scenario, rules, found, schedules_max: 1000 };
-        if !naive.run() {
+        if !reference.run() {
             continue;
         }
-        let naive = naive.found;
+        let reference = reference.found;
         let calls: Vec<_> = scenario.calls.iter().map(|it| it.call).collect();
         let system = ActorSystem::new(harness, scenario.clone(), rules).unwrap();
         let seen = explore(&system, &schedules(1));
         let what = format!("seed {seed}, {rules:?}, {harness:?}, {scenario:?}");
         let paths = seen.paths.clone().unwrap();
-        assert_eq!(paths.schedules, Some(naive.schedules), "schedules of {what}");
-        assert_eq!(paths.depth, naive.depth, "depth of {what}");
+        assert_eq!(paths.schedules, Some(reference.schedules), "schedules of {what}");
+        assert_eq!(paths.depth, reference.depth, "depth of {what}");
         let finals: BTreeSet<Canonical> =
             seen.final_histories.iter().map(|it| canonical(&system, *it)).collect();
-        assert_eq!(finals, naive.finals, "histories of {what}");
-        assert_eq!(seen.final_histories.len(), naive.finals.len(), "each history once: {what}");
+        assert_eq!(finals, reference.finals, "histories of {what}");
+        assert_eq!(seen.final_histories.len(), reference.finals.len(), "each history once: {what}");
         assert_eq!(seen.bad_handler, None);
         for id in &seen.final_histories {
             let events = system.histories().events(*id);
@@ -84,7 +84,7 @@ fn graph_walk_and_naive_enumeration_agree_on_random_systems() {
         }
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
         let walked = execute_all(&mut execution, &mut kinds);
-        assert_eq!(walked.0, naive.schedules, "schedules of a walk, {what}");
+        assert_eq!(walked.0, reference.schedules, "schedules of a walk, {what}");
         assert_eq!(walked.1, seen.final_histories.iter().copied().collect(), "histories of a walk, {what}");
         assert_eq!(walked.2.len() as u64, seen.unique, "states of a walk, {what}");
         let two = explore(&system, &schedules(2));
@@ -137,7 +137,7 @@ impl IncrementalJudge for EventReplayJudge {
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
         let mut events = self.known[knowledge as usize].clone();
         let calls = events.iter().filter(|it| matches!(it, HistoryEvent::Call(_))).count();
-        assert_eq!(calls, before.called.count_ones() as usize, "the history before is told");
+        assert_eq!(calls, before.called.count_ones() as usize, "the history before is passed");
         events.push(event);
         self.known.push(events);
         self.known.len() as u32 - 1

@@ -18,7 +18,7 @@ const CALLS: [(Call, u32); 5] =
     [(Call::Read, 0), (Call::Write(1), 0), (Call::Read, 1), (Call::Write(2), 1), (Call::Read, 2)];
 
 #[test]
-fn a_violation_among_many_calls_needs_few() {
+fn a_violation_with_many_calls_is_minimized_to_few() {
     let budget = Budget::unlimited();
     let faults = Faults { lose: 1, duplicate: 1, ..Faults::default() };
     let case = ReducedScenario { calls: (0..CALLS.len()).collect(), faults };
@@ -44,7 +44,7 @@ fn a_violation_among_many_calls_needs_few() {
 }
 
 #[test]
-fn every_schedule_that_shows_a_violation_can_be_made_short() {
+fn every_schedule_of_a_violation_can_be_shortened() {
     let budget = Budget::unlimited();
     let case = ReducedScenario { calls: vec![1, 2, 4], faults: Faults::default() };
     for seed in 0..50 {
@@ -65,7 +65,7 @@ fn every_schedule_that_shows_a_violation_can_be_made_short() {
 }
 
 #[test]
-fn what_shows_no_violation_is_not_made_small() {
+fn a_schedule_without_violation_is_not_shortened() {
     let case = ReducedScenario { calls: vec![1, 2, 4], faults: Faults::default() };
     let (system, mut verdicts) = hasty(&CALLS, &case);
     let mut execution = Execution::new(system.engine(), Snapshots::Sound);

@@ -64,7 +64,7 @@ impl BranchOrder for DelayBound {
 
 fn base_order(execution: &Execution) -> Vec<usize> {
     let enabled = execution.enabled();
-    let last = execution.events().last().map(|it| it.receive.to);
+    let last = execution.events().last().map(|it| it.step.to);
     let turn = |to: ActorId| (last.is_some_and(|it| to <= it), to);
     let is_wrong = |it: &EnabledStep| {
         !matches!(it.kind, StepKind::Message | StepKind::Timer | StepKind::Restart | StepKind::Heal)

@@ -71,8 +71,8 @@ impl SubmittedTasks {
     }
 
     /// Records that the branch at this position was submitted.
-    pub(super) fn add(&mut self, at: usize, ticket: Option<TaskId>) {
-        self.0.extend(ticket.map(|it| (at, it)));
+    pub(super) fn add(&mut self, at: usize, task_id: Option<TaskId>) {
+        self.0.extend(task_id.map(|it| (at, it)));
     }
 
     /// The task of the branch at this position, if it was submitted. Those before it were
@@ -99,7 +99,7 @@ pub(super) trait TaskSource<E> {
     fn next(&mut self, ahead: usize, statistics: &Statistics<'_>) -> Option<E>;
 
     /// The leader has processed a branch with this number of executions.
-    fn finished(&mut self, errand: &E, executions: u64);
+    fn finished(&mut self, task: &E, executions: u64);
 }
 
 /// The statistics of a branch, and its other result.
@@ -127,15 +127,15 @@ struct State<E: BranchTask> {
     bad_handler: Option<BadHandler>,
 }
 
-/// Calls `lead` with as many threads as `settings` say, the leader included.
+/// Calls `leader` with as many threads as `settings` say, the leader included.
 pub(super) fn run_with_workers<'v, E: BranchTask>(
     execution: &mut Execution,
     settings: &Settings,
     statistics: &mut Statistics<'v>,
-    lead: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
+    leader: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
 ) -> Flow {
     if settings.jobs <= 1 {
-        return lead(execution, statistics, &Workers::none());
+        return leader(execution, statistics, &Workers::none());
     }
     let state = State {
         waiting: VecDeque::new(),
@@ -144,7 +144,7 @@ pub(super) fn run_with_workers<'v, E: BranchTask>(
         is_closed: false,
         bad_handler: None,
     };
-    let board = TaskQueue {
+    let queue = TaskQueue {
         state: Mutex::new(state),
         submitted: Condvar::new(),
         done: Condvar::new(),
@@ -152,14 +152,14 @@ pub(super) fn run_with_workers<'v, E: BranchTask>(
         waiting_max: 2 * settings.jobs,
         budget: statistics.budget().child(),
     };
-    let helpers: Vec<Worker<'_>> = (1..settings.jobs).map(|_| Worker::new(execution, settings)).collect();
+    let threads: Vec<Worker<'_>> = (1..settings.jobs).map(|_| Worker::new(execution, settings)).collect();
     let here = || {
-        let _close = CloseOnDrop(&board);
-        let helper = RefCell::new(Worker::new(execution, settings));
-        lead(execution, statistics, &Workers(Some(Leader { queue: &board, worker: helper })))
+        let _close = CloseOnDrop(&queue);
+        let worker = RefCell::new(Worker::new(execution, settings));
+        leader(execution, statistics, &Workers(Some(Leader { queue: &queue, worker })))
     };
-    let (flow, _) = parallel::beside(helpers, |it| run_worker(&board, it), here);
-    match board.lock().bad_handler.take() {
+    let (flow, _) = parallel::beside(threads, |it| run_worker(&queue, it), here);
+    match queue.lock().bad_handler.take() {
         Some(bad_handler) => ControlFlow::Break(statistics.record_bad_handler(&bad_handler)),
         None => flow,
     }
@@ -175,18 +175,18 @@ pub(super) fn run_in_order<E: BranchTask<Output = ()> + Clone>(
     let mut ahead = VecDeque::new();
     loop {
         while ahead.len() < workers.ahead_max()
-            && let Some(errand) = line.next(ahead.len(), statistics)
+            && let Some(task) = line.next(ahead.len(), statistics)
         {
-            let ticket = workers.submit(errand.clone());
-            ahead.push_back((errand, ticket));
+            let task_id = workers.submit(task.clone());
+            ahead.push_back((task, task_id));
         }
-        let Some((errand, ticket)) = ahead.pop_front() else { return ControlFlow::Continue(()) };
+        let Some((task, task_id)) = ahead.pop_front() else { return ControlFlow::Continue(()) };
         let before = statistics.executions();
-        let seen = ticket.and_then(|it| workers.collect(it));
-        if !seen.is_some_and(|(seen, ())| statistics.add(execution, seen)) {
-            errand.clone().run(execution, statistics)?;
+        let result = task_id.and_then(|it| workers.collect(it));
+        if !result.is_some_and(|(result, ())| statistics.add(execution, result)) {
+            task.clone().run(execution, statistics)?;
         }
-        line.finished(&errand, statistics.executions() - before);
+        line.finished(&task, statistics.executions() - before);
     }
 }
 
@@ -200,25 +200,25 @@ impl<'s> Worker<'s> {
         Worker { execution: Execution::new(execution.engine().fork(), Snapshots::Sound), settings }
     }
 
-    fn run<E: BranchTask>(&mut self, board: &TaskQueue<E>, ticket: TaskId, errand: E) {
+    fn run<E: BranchTask>(&mut self, queue: &TaskQueue<E>, task_id: TaskId, task: E) {
         let execution = &mut self.execution;
-        let mut statistics = Statistics::unjudged(self.settings, &board.budget);
+        let mut statistics = Statistics::unjudged(self.settings, &queue.budget);
         let taken = execution.taken();
-        let flow = errand.run(execution, &mut statistics);
+        let flow = task.run(execution, &mut statistics);
         statistics.executed = execution.taken() - taken;
         statistics.report_to_budget();
         if let Some(bad_handler) = execution.bad_handler() {
-            board.lock().bad_handler = Some(bad_handler.clone());
+            queue.lock().bad_handler = Some(bad_handler.clone());
         }
-        board.finish(ticket, flow.continue_value().map(|answer| (statistics, answer)));
+        queue.finish(task_id, flow.continue_value().map(|output| (statistics, output)));
     }
 }
 
-fn run_worker<E: BranchTask>(board: &TaskQueue<E>, mut helper: Worker<'_>) {
+fn run_worker<E: BranchTask>(queue: &TaskQueue<E>, mut worker: Worker<'_>) {
     // The result of a task whose worker panicked would never arrive: closes the queue.
-    let _close = CloseOnDrop(board);
-    while let Some((ticket, errand)) = board.next() {
-        helper.run(board, ticket, errand);
+    let _close = CloseOnDrop(queue);
+    while let Some((task_id, task)) = queue.next() {
+        worker.run(queue, task_id, task);
     }
 }
 
@@ -230,8 +230,8 @@ impl<E: BranchTask> Workers<'_, E> {
 
     /// Whether more tasks are useful.
     pub(super) fn wants_tasks(&self) -> bool {
-        let board = self.0.as_ref().map(|it| it.queue);
-        board.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
+        let queue = self.0.as_ref().map(|it| it.queue);
+        queue.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
     }
 
     // How far to be ahead of the leader.
@@ -240,42 +240,42 @@ impl<E: BranchTask> Workers<'_, E> {
     }
 
     /// Submits a branch; `None` if there are no workers.
-    pub(super) fn submit(&self, errand: E) -> Option<TaskId> {
-        let board = self.0.as_ref()?.queue;
-        let mut state = board.lock();
-        let ticket = TaskId(state.submitted);
+    pub(super) fn submit(&self, task: E) -> Option<TaskId> {
+        let queue = self.0.as_ref()?.queue;
+        let mut state = queue.lock();
+        let task_id = TaskId(state.submitted);
         state.submitted += 1;
-        state.waiting.push_back((ticket, errand));
-        board.waiting.store(state.waiting.len(), Ordering::Relaxed);
+        state.waiting.push_back((task_id, task));
+        queue.waiting.store(state.waiting.len(), Ordering::Relaxed);
         drop(state);
-        board.submitted.notify_one();
-        Some(ticket)
+        queue.submitted.notify_one();
+        Some(task_id)
     }
 
     /// The result of a branch; `None` if the leader has to explore it.
-    pub(super) fn collect(&self, ticket: TaskId) -> Option<TaskResult<E>> {
-        let Leader { queue: board, worker: helper } = self.0.as_ref()?;
-        let mut state = board.lock();
-        let waiting = state.waiting.iter().position(|it| it.0 == ticket);
+    pub(super) fn collect(&self, task_id: TaskId) -> Option<TaskResult<E>> {
+        let Leader { queue, worker } = self.0.as_ref()?;
+        let mut state = queue.lock();
+        let waiting = state.waiting.iter().position(|it| it.0 == task_id);
         if let Some(at) = waiting.filter(|_| !WAITS_FOR_UNSTARTED_TASKS) {
             state.waiting.remove(at);
-            board.waiting.store(state.waiting.len(), Ordering::Relaxed);
+            queue.waiting.store(state.waiting.len(), Ordering::Relaxed);
             return None;
         }
         loop {
-            if let Some(done) = state.done.remove(&ticket) {
+            if let Some(done) = state.done.remove(&task_id) {
                 return done;
             }
             if state.is_closed {
                 return None;
             }
-            state = match board.take(&mut state) {
-                Some((other, errand)) => {
+            state = match queue.take(&mut state) {
+                Some((other, task)) => {
                     drop(state);
-                    helper.borrow_mut().run(board, other, errand);
-                    board.lock()
+                    worker.borrow_mut().run(queue, other, task);
+                    queue.lock()
                 }
-                None => board.done.wait(state).expect("nothing panics while this is locked"),
+                None => queue.done.wait(state).expect("nothing panics while this is locked"),
             };
         }
     }
@@ -305,8 +305,8 @@ impl<E: BranchTask> TaskQueue<E> {
         }
     }
 
-    fn finish(&self, ticket: TaskId, seen: Option<TaskResult<E>>) {
-        self.lock().done.insert(ticket, seen);
+    fn finish(&self, task_id: TaskId, result: Option<TaskResult<E>>) {
+        self.lock().done.insert(task_id, result);
         self.done.notify_one();
     }
 }

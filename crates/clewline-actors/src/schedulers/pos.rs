@@ -60,8 +60,8 @@ fn sample(
 }
 
 /// The footprint of a step, as far as it is known before its execution.
-fn known_footprint(receive: &EnabledStep, execution: &Execution) -> Footprint {
-    let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
-    let step = ExecutedStep { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };
+fn known_footprint(step: &EnabledStep, execution: &Execution) -> Footprint {
+    let history = step.calls.map(HistoryEvent::Call).into_iter().collect();
+    let step = ExecutedStep { step: *step, history, sends: Vec::new(), notified: Vec::new() };
     Footprint::of(&step, execution.engine())
 }

@@ -118,7 +118,7 @@ struct SourceSetSearch<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum BacktrackRequest {
     /// All of these.
-    All { node: usize, who: Vec<StepIdentity> },
+    All { node: usize, step: Vec<StepIdentity> },
     /// The first of these, unless one of the others is in the backtrack set, or sleeps.
     OneOf { node: usize, chosen: StepIdentity, candidates: Vec<StepIdentity> },
 }
@@ -139,12 +139,12 @@ struct Node {
 
 #[derive(Clone, Copy, Debug)]
 struct SleepingStep {
-    who: StepIdentity,
+    step: StepIdentity,
     footprint: Footprint,
 }
 
 struct Event {
-    who: StepIdentity,
+    step: StepIdentity,
     sent_by: Option<u32>,
     footprint: Footprint,
     // The events that happened before.
@@ -155,26 +155,27 @@ impl Node {
     // The index of the enabled step that is to be tried next.
     fn next(&mut self, enabled: &[EnabledStep]) -> Option<usize> {
         loop {
-            let who = *self.backtrack.get(self.tried)?;
-            if !self.is_asleep(who) {
-                let mut ways = enabled.iter().enumerate().filter(|(_, it)| it.origin() == who);
-                if let Some((at, _)) = ways.nth(self.outcomes.len()) {
+            let step = *self.backtrack.get(self.tried)?;
+            if !self.is_asleep(step) {
+                let mut outcomes = enabled.iter().enumerate().filter(|(_, it)| it.origin() == step);
+                if let Some((at, _)) = outcomes.nth(self.outcomes.len()) {
                     return Some(at);
                 }
-                let sleepers = self.outcomes.drain(..).map(|footprint| SleepingStep { who, footprint });
-                self.sleep_set.extend(sleepers);
+                let sleeping_steps =
+                    self.outcomes.drain(..).map(|footprint| SleepingStep { step, footprint });
+                self.sleep_set.extend(sleeping_steps);
             }
             self.tried += 1;
         }
     }
 
-    fn is_asleep(&self, who: StepIdentity) -> bool {
-        self.sleep_set.iter().any(|it| it.who == who)
+    fn is_asleep(&self, step: StepIdentity) -> bool {
+        self.sleep_set.iter().any(|it| it.step == step)
     }
 
-    fn add_backtrack(&mut self, who: StepIdentity) {
-        if !self.backtrack.contains(&who) {
-            self.backtrack.push(who);
+    fn add_backtrack(&mut self, step: StepIdentity) {
+        if !self.backtrack.contains(&step) {
+            self.backtrack.push(step);
         }
     }
 }
@@ -203,18 +204,18 @@ impl<'a> SourceSetSearch<'a> {
             if let Some(at) = top.next(execution.enabled()) {
                 if top.outcomes.is_empty() {
                     top.before = statistics.executions();
-                    if let Some(ticket) = top.submitted.take(top.tried)
-                        && let Some((seen, answer)) = workers.collect(ticket)
+                    if let Some(task) = top.submitted.take(top.tried)
+                        && let Some((seen, explored)) = workers.collect(task)
                         && statistics.add(execution, seen)
                     {
-                        self.merge_explored_branch(answer);
+                        self.merge_explored_branch(explored);
                         self.record_subtree_size(statistics);
                         continue;
                     }
                 }
                 execution.take(at);
-                let asleep = self.on_step(execution);
-                self.arrive(execution, asleep, statistics)?;
+                let sleep_set = self.on_step(execution);
+                self.arrive(execution, sleep_set, statistics)?;
                 if workers.wants_tasks() {
                     self.submit_branch(execution, statistics, workers);
                 }
@@ -249,53 +250,53 @@ impl<'a> SourceSetSearch<'a> {
         statistics: &Statistics<'_>,
         workers: &Workers<'_, Branch<'a>>,
     ) {
-        let most = statistics.schedules_left();
+        let schedules_max = statistics.schedules_left();
         for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
             let size = self.subtree_sizes.get(depth).copied().unwrap_or(0);
             if node.outcomes.is_empty()
-                || !(SUBMIT_EXECUTIONS_MIN..=most / REMAINING_SHARE_DIVISOR).contains(&size)
+                || !(SUBMIT_EXECUTIONS_MIN..=schedules_max / REMAINING_SHARE_DIVISOR).contains(&size)
             {
                 continue;
             }
             let next = node.submitted.last().unwrap_or(node.tried) + 1;
-            let Some(&who) = node.backtrack.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
+            let Some(&step) = node.backtrack.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
             let mut prefix = execution.schedule();
             prefix.0.truncate(depth);
-            let (asleep, before) = (node.sleep_set.clone(), node.backtrack[node.tried..next].to_vec());
-            let ticket = workers.submit(Branch {
+            let (sleep_set, before) = (node.sleep_set.clone(), node.backtrack[node.tried..next].to_vec());
+            let task = workers.submit(Branch {
                 reduction: self.reduction,
                 prefix,
-                asleep,
+                sleep_set,
                 before,
-                who,
-                schedules_max: most,
+                step,
+                schedules_max,
             });
-            node.submitted.add(next, ticket);
+            node.submitted.add(next, task);
             return;
         }
     }
 
     /// Merges the result of a worker that tried the next step of the last node.
-    fn merge_explored_branch(&mut self, ExploredBranch { ways, wishes }: ExploredBranch) {
-        for wish in wishes {
-            self.request_backtrack(wish);
+    fn merge_explored_branch(&mut self, ExploredBranch { outcomes, requests }: ExploredBranch) {
+        for request in requests {
+            self.request_backtrack(request);
         }
         let top = self.nodes.last_mut().expect("a step is made at a node");
-        top.sleep_set.extend(ways);
+        top.sleep_set.extend(outcomes);
         top.tried += 1;
     }
 
-    fn request_backtrack(&mut self, wish: BacktrackRequest) {
-        let (BacktrackRequest::All { node: at, .. } | BacktrackRequest::OneOf { node: at, .. }) = wish;
+    fn request_backtrack(&mut self, request: BacktrackRequest) {
+        let (BacktrackRequest::All { node: at, .. } | BacktrackRequest::OneOf { node: at, .. }) = request;
         if at < self.foreign_nodes {
-            if self.requested.insert(wish.clone()) {
-                self.requests.push(wish);
+            if self.requested.insert(request.clone()) {
+                self.requests.push(request);
             }
             return;
         }
         let node = &mut self.nodes[at];
-        match wish {
-            BacktrackRequest::All { who, .. } => who.into_iter().for_each(|it| node.add_backtrack(it)),
+        match request {
+            BacktrackRequest::All { step, .. } => step.into_iter().for_each(|it| node.add_backtrack(it)),
             BacktrackRequest::OneOf { chosen, candidates, .. } => {
                 if !candidates.iter().any(|it| node.backtrack.contains(it) || node.is_asleep(*it)) {
                     node.backtrack.push(chosen);
@@ -307,10 +308,10 @@ impl<'a> SourceSetSearch<'a> {
     fn arrive(
         &mut self,
         execution: &Execution,
-        asleep: Vec<SleepingStep>,
+        sleep_set: Vec<SleepingStep>,
         statistics: &mut Statistics<'_>,
     ) -> Flow {
-        let mut node = Node { sleep_set: asleep, ..Node::default() };
+        let mut node = Node { sleep_set, ..Node::default() };
         if !statistics.is_end(execution)? {
             let awake = execution.enabled().iter().map(EnabledStep::origin).filter(|it| !node.is_asleep(*it));
             let all: Vec<StepIdentity> = awake.collect();
@@ -331,26 +332,26 @@ impl<'a> SourceSetSearch<'a> {
     /// sleep set of the next node.
     fn on_step(&mut self, execution: &Execution) -> Vec<SleepingStep> {
         let index = self.events.len();
-        let receive = &execution.events()[index].receive;
+        let executed = &execution.events()[index].step;
         let footprint = Footprint::of_last(execution);
         let rules = execution.engine().rules();
         let depends = |it: &Footprint| self.reduction.dependence.is_dependent(it, &footprint, &rules);
         let dependent: Vec<usize> = (0..index).filter(|&it| depends(&self.events[it].footprint)).collect();
         let node = self.nodes.last().expect("a step is made at a node");
-        let asleep = node.sleep_set.iter().filter(|sleeper| {
+        let sleep_set = node.sleep_set.iter().filter(|sleeping| {
             // If one of its outcomes depends on this step, the step wakes.
-            let ways = node.sleep_set.iter().filter(|it| it.who == sleeper.who);
-            !ways.into_iter().any(|it| depends(&it.footprint))
+            let outcomes = node.sleep_set.iter().filter(|it| it.step == sleeping.step);
+            !outcomes.into_iter().any(|it| depends(&it.footprint))
         });
-        let asleep = asleep.copied().collect();
+        let sleep_set = sleep_set.copied().collect();
         let mut past = EventSet::default();
-        for event in dependent.iter().copied().chain(receive.sent_by.map(|it| it as usize)) {
+        for event in dependent.iter().copied().chain(executed.sent_by.map(|it| it as usize)) {
             past.add_all(&self.events[event].happens_before);
             past.add(event);
         }
         self.events.push(Event {
-            who: receive.origin(),
-            sent_by: receive.sent_by,
+            step: executed.origin(),
+            sent_by: executed.sent_by,
             footprint,
             happens_before: past,
         });
@@ -359,15 +360,15 @@ impl<'a> SourceSetSearch<'a> {
         }
         self.request_disabled_steps(execution);
         self.nodes.last_mut().expect("a step is made at a node").outcomes.push(footprint);
-        asleep
+        sleep_set
     }
 
     /// If the last event races with `earlier`, requests a step that reverses their order.
     fn request_reversal(&mut self, execution: &Execution, earlier: usize) {
         let last = self.events.len() - 1;
         let event = &self.events[last];
-        let led_to = |it: usize| it == earlier || self.events[it].happens_before.has(earlier);
-        if event.sent_by.is_some_and(|it| led_to(it as usize)) {
+        let is_caused_by_earlier = |it: usize| it == earlier || self.events[it].happens_before.has(earlier);
+        if event.sent_by.is_some_and(|it| is_caused_by_earlier(it as usize)) {
             return;
         }
         let mut between = earlier + 1..last;
@@ -379,19 +380,19 @@ impl<'a> SourceSetSearch<'a> {
             .collect();
         let is_initial = |it: usize| !others.iter().any(|&other| self.events[it].happens_before.has(other));
         let enabled = execution.enabled_before(earlier);
-        let is_enabled = |who: &StepIdentity| enabled.iter().any(|it| it.origin() == *who);
-        let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].who);
+        let is_enabled = |step: &StepIdentity| enabled.iter().any(|it| it.origin() == *step);
+        let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].step);
         let candidates: Vec<StepIdentity> = initials.filter(is_enabled).collect();
         if candidates.is_empty() {
             // Either the earlier step enabled the later one, or an unknown step did.
             if 1 < others.len() {
-                let who = enabled.iter().map(EnabledStep::origin).collect();
-                self.request_backtrack(BacktrackRequest::All { node: earlier, who });
+                let step = enabled.iter().map(EnabledStep::origin).collect();
+                self.request_backtrack(BacktrackRequest::All { node: earlier, step });
             }
             return;
         }
         let root = chain_root(&self.events, earlier, last);
-        let race = Race { candidates: &candidates, later: self.events[last].who, root };
+        let race = Race { candidates: &candidates, later: self.events[last].step, root };
         let chosen = (self.reduction.choose)(&race);
         self.request_backtrack(BacktrackRequest::OneOf { node: earlier, chosen, candidates });
     }
@@ -400,9 +401,9 @@ impl<'a> SourceSetSearch<'a> {
     fn request_disabled_steps(&mut self, execution: &Execution) {
         let last = self.events.len() - 1;
         let before = execution.enabled_before(last).iter().map(EnabledStep::origin);
-        let is_gone = |who: &StepIdentity| !execution.enabled().iter().any(|it| it.origin() == *who);
-        let who = before.filter(is_gone).collect();
-        self.request_backtrack(BacktrackRequest::All { node: last, who });
+        let is_gone = |step: &StepIdentity| !execution.enabled().iter().any(|it| it.origin() == *step);
+        let step = before.filter(is_gone).collect();
+        self.request_backtrack(BacktrackRequest::All { node: last, step });
     }
 }
 
@@ -412,9 +413,9 @@ struct Branch<'a> {
     // What leads to its node.
     prefix: Schedule,
     // The sleep set there, and the steps tried there before it.
-    asleep: Vec<SleepingStep>,
+    sleep_set: Vec<SleepingStep>,
     before: Vec<StepIdentity>,
-    who: StepIdentity,
+    step: StepIdentity,
     // How many schedules there may be until a limit is hit.
     schedules_max: u64,
 }
@@ -422,9 +423,9 @@ struct Branch<'a> {
 /// The result of trying a step in a worker.
 struct ExploredBranch {
     // The step, with all its outcomes.
-    ways: Vec<SleepingStep>,
+    outcomes: Vec<SleepingStep>,
     // The requests at its node and above, in order.
-    wishes: Vec<BacktrackRequest>,
+    requests: Vec<BacktrackRequest>,
 }
 
 impl BranchTask for Branch<'_> {
@@ -435,8 +436,8 @@ impl BranchTask for Branch<'_> {
         execution: &mut Execution,
         statistics: &mut Statistics<'_>,
     ) -> ControlFlow<Coverage, ExploredBranch> {
-        let Branch { reduction, prefix, asleep, before, who, schedules_max: most } = self;
-        statistics.limit_schedules(most);
+        let Branch { reduction, prefix, sleep_set, before, step, schedules_max } = self;
+        statistics.limit_schedules(schedules_max);
         let mut search = SourceSetSearch::new(reduction);
         search.foreign_nodes = prefix.0.len() + 1;
         execution.rewind();
@@ -448,32 +449,32 @@ impl BranchTask for Branch<'_> {
         // The leader handles the races of the prefix.
         search.requests.clear();
         search.requested.clear();
-        let mut node = Node { sleep_set: asleep, ..Node::default() };
+        let mut node = Node { sleep_set, ..Node::default() };
         for earlier in before {
             if !node.is_asleep(earlier) {
                 node.sleep_set.extend(all_outcomes(execution, earlier));
             }
         }
-        node.backtrack.push(who);
+        node.backtrack.push(step);
         search.nodes.push(node);
         search.run(execution, statistics, &Workers::none())?;
         let node = search.nodes.last().expect("its own node is left");
-        let ways = node.sleep_set.iter().filter(|it| it.who == who).copied().collect();
-        ControlFlow::Continue(ExploredBranch { ways, wishes: search.requests })
+        let outcomes = node.sleep_set.iter().filter(|it| it.step == step).copied().collect();
+        ControlFlow::Continue(ExploredBranch { outcomes, requests: search.requests })
     }
 }
 
 /// An enabled step with all its outcomes.
-fn all_outcomes(execution: &mut Execution, who: StepIdentity) -> Vec<SleepingStep> {
+fn all_outcomes(execution: &mut Execution, step: StepIdentity) -> Vec<SleepingStep> {
     let enabled = execution.enabled().iter().enumerate();
-    let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();
+    let outcomes: Vec<usize> = enabled.filter(|(_, it)| it.origin() == step).map(|(at, _)| at).collect();
     let footprint = |at: usize| {
         execution.take(at);
         let footprint = Footprint::of_last(execution);
         execution.back();
-        SleepingStep { who, footprint }
+        SleepingStep { step, footprint }
     };
-    ways.into_iter().map(footprint).collect()
+    outcomes.into_iter().map(footprint).collect()
 }
 
 fn chain_root(events: &[Event], earlier: usize, last: usize) -> StepIdentity {
@@ -483,7 +484,7 @@ fn chain_root(events: &[Event], earlier: usize, last: usize) -> StepIdentity {
     {
         at = sender;
     }
-    events[at].who
+    events[at].step
 }
 
 // A set of events.

@@ -42,7 +42,7 @@ fn every_schedule_of_the_hasty_register_is_counted() {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
+fn only_a_limit_that_was_reached_limits_coverage() {
     let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
@@ -50,7 +50,7 @@ fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
 }
 
 #[test]
-fn long_executions_are_cut_and_judged_as_far_as_they_went() {
+fn long_executions_are_cut_and_their_prefixes_judged() {
     let (coverage, counts, _) = run("exhaustive", &Settings { steps: 6, ..Settings::default() });
     assert!(matches!(coverage, Coverage::Limited(Limit::Cut(n)) if 0 < n), "{coverage}");
     assert_eq!(counts.0, 0);
@@ -58,7 +58,7 @@ fn long_executions_are_cut_and_judged_as_far_as_they_went() {
 }
 
 #[test]
-fn the_first_violation_is_enough_where_that_is_said() {
+fn exploration_stops_at_the_first_violation_if_asked() {
     let settings = Settings { violations: 1, ..Settings::default() };
     let (coverage, counts, first) = run("exhaustive", &settings);
     assert_eq!((coverage, counts.4), (Coverage::Limited(Limit::Violations(1)), 1));
@@ -66,7 +66,7 @@ fn the_first_violation_is_enough_where_that_is_said() {
 }
 
 #[test]
-fn someone_else_may_stop_it() {
+fn an_exploration_can_be_cancelled() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
@@ -81,7 +81,7 @@ fn someone_else_may_stop_it() {
 }
 
 #[test]
-fn delays_bound_what_is_seen() {
+fn delays_bound_the_schedules_explored() {
     let counts = [(1, 0), (7, 0), (21, 0), (47, 2), (93, 8)];
     for (n, (schedules, violated)) in (0..).zip(counts) {
         let (coverage, counts, _) =
@@ -108,7 +108,7 @@ fn random_schedules_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn the_first_violation_can_be_seen_again() {
+fn the_first_violation_can_be_replayed() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
@@ -141,7 +141,7 @@ fn reductions_find_every_history_from_few_schedules() {
 }
 
 #[test]
-fn the_receiver_alone_is_not_enough_to_find_violations() {
+fn dependence_by_receiver_alone_loses_violations() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
@@ -192,7 +192,7 @@ impl MessageScheduler for Last {
 }
 
 #[test]
-fn a_scheduler_that_is_in_no_table_explores_as_well() {
+fn a_scheduler_outside_the_table_can_explore() {
     let entry = Entry { name: "last", make: |_| Box::new(Last), ..random::ENTRY };
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));

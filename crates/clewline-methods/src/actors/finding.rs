@@ -202,7 +202,7 @@ fn step(scene: &dyn DynScenario, event: &ExecutedStep, roots: u32, id: &dyn Fn(u
     Step {
         calls: event.calls().map(id).collect(),
         returns: event.returns().map(id).collect(),
-        ..step_of(scene, &event.receive, roots)
+        ..step_of(scene, &event.step, roots)
     }
 }
 

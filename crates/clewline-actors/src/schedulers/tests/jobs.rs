@@ -61,7 +61,7 @@ where
     H: Harness<Specification = Register> + 'static,
 {
     let (alone, added) = explore_counted(entry, system, settings);
-    assert_eq!(added, 0, "there is nobody to help");
+    assert_eq!(added, 0, "there are no workers");
     let together = [2, 4].map(|jobs| {
         let (together, added) = explore_counted(entry, system, &Settings { jobs, ..settings.clone() });
         assert_eq!(together, alone, "{} with {jobs} threads, {settings:?}, {about}", entry.name);
@@ -71,11 +71,11 @@ where
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
+fn results_do_not_depend_on_the_number_of_threads_for_the_hasty_register() {
     let system = hasty();
     for entry in &SCHEDULERS {
         let whole = Settings { schedules: 300, bounds: delays(4), ..Settings::default() };
-        assert!(0 < compare(entry, &system, &whole, "whole"), "{} has helpers", entry.name);
+        assert!(0 < compare(entry, &system, &whole, "whole"), "{} has workers", entry.name);
         for schedules in (1..60).step_by(pick(20, 1)) {
             compare(entry, &system, &Settings { schedules, ..whole.clone() }, "schedules");
         }
@@ -89,25 +89,25 @@ fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_random_systems() {
+fn results_do_not_depend_on_the_number_of_threads_for_random_systems() {
     let (mut helped, mut wrong) = (0, 0);
     for seed in 0..pick(10, 150) {
         let settings = Settings { schedules: 100, steps: 40, seed, ..Settings::default() };
         let (system, about) = draw(seed);
         let (harness, scenario, rules) = random_systems::random(seed);
-        let scrambled = ActorSystem::new(harness, scenario, rules).unwrap();
+        let random_system = ActorSystem::new(harness, scenario, rules).unwrap();
         for entry in &SCHEDULERS {
             helped += compare(entry, &system, &settings, &about);
-            helped += compare(entry, &scrambled, &settings, &format!("scrambled {seed}"));
+            helped += compare(entry, &random_system, &settings, &format!("random {seed}"));
             wrong += u64::from(explore_counted(entry, &system, &settings).0.first.is_some());
         }
     }
-    assert!(pick(200, 5_000) < helped, "{helped} branches were explored by helpers");
+    assert!(pick(200, 5_000) < helped, "{helped} branches were explored by workers");
     assert!(pick(5, 150) < wrong, "{wrong} are wrong");
 }
 
 #[test]
-fn helpers_end_when_someone_stops_the_exploration() {
+fn workers_end_when_the_exploration_is_cancelled() {
     for entry in &SCHEDULERS {
         let system = hasty();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
@@ -163,7 +163,7 @@ impl Harness for PanicHarness {
 }
 
 #[test]
-fn a_handler_that_panics_is_told_whoever_meets_it() {
+fn a_handler_that_panics_is_reported_by_any_thread() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     for entry in &SCHEDULERS {
         for jobs in [1, 2, 4] {

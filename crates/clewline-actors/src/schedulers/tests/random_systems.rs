@@ -74,13 +74,13 @@ impl Counts {
 }
 
 #[test]
-fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
+fn every_exhaustive_scheduler_finds_the_histories_of_random_systems() {
     let mut counts = Counts::default();
     for seed in 0..SEEDS {
         let (system, about) = draw(seed);
         counts.compare(&system, &about);
         let (harness, scenario, rules) = random_systems::random(seed);
-        let about = format!("scrambled {seed}: {harness:?}, {rules:?}, {scenario:?}");
+        let about = format!("random {seed}: {harness:?}, {rules:?}, {scenario:?}");
         counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
     }
     let Counts { systems, wrong, reduced } = counts;
@@ -90,7 +90,7 @@ fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
 }
 
 #[test]
-fn a_step_that_can_go_in_several_ways_wakes_as_one() {
+fn a_step_with_several_outcomes_wakes_as_one() {
     let mut counts = Counts::default();
     for seed in 2_750..2_850 {
         let (system, about) = draw_choosing(seed, 1);
@@ -109,11 +109,11 @@ fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> 
     let (harness, scenario, rules) = random_systems::random(seed);
     let system = ActorSystem::new(harness, scenario, rules).unwrap();
     let refuted = refute(&mut Execution::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
-    Some(format!("{refuted}, scrambled {seed}: {harness:?}, {rules:?}"))
+    Some(format!("{refuted}, random {seed}: {harness:?}, {rules:?}"))
 }
 
 #[test]
-fn what_is_said_to_be_independent_is() {
+fn no_claimed_independence_is_refuted() {
     for seed in 0..SEEDS * 2 {
         assert_eq!(check_independence(seed, &HistoryAware), None);
         assert_eq!(check_independence(seed, &Keyed), None);
@@ -127,7 +127,7 @@ fn a_wrong_relation_is_refuted() {
 }
 
 #[test]
-fn a_copy_comes_after_what_was_sent_before_it() {
+fn a_duplicate_arrives_after_messages_sent_before_it() {
     let faults = Faults { duplicate: 1, ..Faults::default() };
     let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
     for seed in 0..SEEDS / 2 {
@@ -135,14 +135,14 @@ fn a_copy_comes_after_what_was_sent_before_it() {
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-        assert_eq!(refute(&mut execution, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
+        assert_eq!(refute(&mut execution, &HistoryAware, &settings), None, "random {seed}: {harness:?}");
     }
 }
 
 /// The cause of a message does not race with it. An implementation without this rule adds backtrack
 /// steps that later prove redundant.
 #[test]
-fn what_led_to_a_message_is_no_rival_of_it() {
+fn the_cause_of_a_message_does_not_race_with_it() {
     let (mut schedules, mut redundant) = (0, 0);
     for seed in 0..SEEDS / 2 {
         let (harness, scenario, _) = random_systems::random(seed);
