@@ -19,7 +19,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "barrier",
     about: "a barrier for two participants at first, without its method to wait",

@@ -25,7 +25,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "blocking-collection",
     about: "a queue from which takers wait for an element",

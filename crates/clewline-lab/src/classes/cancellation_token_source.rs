@@ -15,7 +15,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "cancellation-token-source",
     about: "something that is canceled once, and calls back those who asked for it",

@@ -22,7 +22,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-bag",
     about: "a bag of several lists with a lock each",

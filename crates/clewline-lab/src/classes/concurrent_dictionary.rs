@@ -19,7 +19,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-dictionary",
     about: "a hash table: readers take no lock, and writers lock a bucket",

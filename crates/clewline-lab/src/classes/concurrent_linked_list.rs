@@ -26,7 +26,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-linked-list",
     about: "a list with two ends, whose nodes have a lock each",

@@ -11,7 +11,7 @@ use clewline_threads::{
 use super::manual_reset_event::Event;
 use crate::class::{Class, ClassVariant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "countdown-event",
     about: "an event that is set when it has been signalled often enough: twice, if nothing is added",

@@ -16,7 +16,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "lazy",
     about: "a value that is made when it is first asked for",

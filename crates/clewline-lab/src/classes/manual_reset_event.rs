@@ -24,7 +24,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "manual-reset-event",
     about: "an event that is set and reset by hand",

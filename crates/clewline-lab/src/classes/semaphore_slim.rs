@@ -14,7 +14,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "semaphore-slim",
     about: "a semaphore, with one permit at first",

@@ -17,7 +17,7 @@ use clewline_threads::{
 use super::manual_reset_event::Event;
 use crate::class::{Class, ClassVariant, Flaw};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "task-completion-source",
     about: "a task that ends once: with a result, an exception, or canceled",

@@ -14,7 +14,7 @@ use crossbeam_skiplist::SkipMap;
 use super::adapter::{AsMap, Previous, Words};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "crossbeam-skiplist",
     about: "SkipMap of crossbeam-skiplist 0.1.3, with get_or_insert and Entry::remove",

@@ -9,7 +9,7 @@ use clewline_threads::SubjectFactory;
 use super::adapter::{ASKS, AsChannel, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "crossfire",
     about: "an unbounded channel of crossfire 2.1: send, try_recv",

@@ -7,7 +7,7 @@ use dashmap::DashMap;
 use super::adapter::{AsMap, Previous, Words};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "dashmap",
     about: "DashMap of dashmap 6",

@@ -15,7 +15,7 @@ use clewline_threads::SubjectFactory;
 use super::adapter::{ASKS, AsChannel, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "flume",
     about: "an unbounded channel of flume 0.12: send, recv_async",

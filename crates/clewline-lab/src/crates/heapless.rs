@@ -13,7 +13,7 @@ use heapless::mpmc;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "heapless",
     about: "mpmc::Queue of heapless, for 4 elements",

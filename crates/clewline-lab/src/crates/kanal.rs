@@ -23,7 +23,7 @@ use kanal::{Receiver, Sender, unbounded};
 use super::adapter::value;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "kanal",
     about: "an unbounded channel of kanal: send, recv",

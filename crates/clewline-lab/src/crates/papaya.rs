@@ -7,7 +7,7 @@ use papaya::HashMap;
 use super::adapter::{AsMap, Previous, Words};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "papaya",
     about: "HashMap of papaya 0.2",

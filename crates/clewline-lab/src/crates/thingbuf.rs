@@ -15,7 +15,7 @@ use thingbuf::ThingBuf;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "thingbuf",
     about: "ThingBuf of thingbuf, for 4 elements, beside a lock",

@@ -18,7 +18,7 @@ use clewline_unmodified::{
     Crate, Error, GaveUp, Instrumented, NewCrate, Runtime, Talk, TestId, Toolchain, Wanted,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub(super) const ENTRY: Fetched = Fetched {
     name: "crates-unmodified",
     about: "published crates as they are, explored: well-known ones, and versions whose bugs are known",

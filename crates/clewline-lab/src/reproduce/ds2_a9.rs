@@ -5,7 +5,7 @@ use super::{
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a9",
     about: "schedulers of messages on the Multi-Paxos map, 2r+2w: schedules, histories, violations, times",

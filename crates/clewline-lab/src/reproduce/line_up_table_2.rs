@@ -25,7 +25,7 @@ use clewline_methods::line_up::{
     check_all,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "line-up-table-2",
     about: "random tests of 13 classes: root causes, serial histories, failures, time",

@@ -13,7 +13,7 @@ use super::{
 };
 use clewline_methods::stress::{Cause, Stress};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-bugs",
     about: "time to find each of the paper's bugs",

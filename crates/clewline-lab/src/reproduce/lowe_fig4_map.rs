@@ -11,7 +11,7 @@ use super::{
 };
 use clewline_methods::stress::Stress;
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig4-map",
     about: "testers on a map of 20 keys: time against the operations in a run",

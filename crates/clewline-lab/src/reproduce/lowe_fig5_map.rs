@@ -8,7 +8,7 @@ use super::{
     lowe_comparison::{self, Comparison, Point, X},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig5-map",
     about: "testers on a map: time against the number of keys",

@@ -8,7 +8,7 @@ use super::{
     lowe_comparison::{self, Comparison, Point, X},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig5-queue",
     about: "testers on a queue: time against the share of enqueues",

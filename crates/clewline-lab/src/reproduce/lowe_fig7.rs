@@ -18,7 +18,7 @@ use super::{
     statistics::{Sample, count},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig7",
     about: "time to find the bug in the delete of a hash map, against the number of workers",

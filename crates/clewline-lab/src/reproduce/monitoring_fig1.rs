@@ -11,7 +11,7 @@ use super::{
     monitoring::{self, Point},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "monitoring-fig1",
     about: "monitors: time against the number of operations, 100,000 to 1,000,000",

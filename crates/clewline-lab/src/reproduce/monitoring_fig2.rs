@@ -10,7 +10,7 @@ use super::{
     monitoring::{self, Point},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "monitoring-fig2",
     about: "monitors: time against the number of threads, 10 to 100",

@@ -15,7 +15,7 @@ use clewline_methods::{
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-fig9",
     about: "time with and without the optimizations, on Scal's structures",

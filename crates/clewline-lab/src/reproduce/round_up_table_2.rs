@@ -11,7 +11,7 @@ use clewline_methods::{
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-table-2",
     about: "linearizability of relaxed queues, stacks and priority queues: histories, sequentializations, time",

@@ -47,7 +47,7 @@ use clewline_threads::{
 
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "array-queue",
     about: "a lock-free queue in an array, bounded",

@@ -32,7 +32,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "bk-queue",
     about: "a k-FIFO queue: a ring of segments, inside of which order is not kept; bounded",

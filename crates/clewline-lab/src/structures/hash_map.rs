@@ -40,7 +40,7 @@ use crate::{
     map_calls::{self, Change, Keyed, hash},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "hash-map",
     about: "a hash map with open addressing, whose entries are locked by their status",

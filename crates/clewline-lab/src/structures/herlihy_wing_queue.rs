@@ -26,7 +26,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "herlihy-wing-queue",
     about: "a queue in an array that dequeuers search from its beginning, unbounded",

@@ -21,7 +21,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "iqueue",
     about: "a queue in an array whose places are taken before they are filled",

@@ -34,7 +34,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "k-stack",
     about: "a stack of segments, inside of which order is not kept",

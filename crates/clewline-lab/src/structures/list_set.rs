@@ -26,7 +26,7 @@ use crate::{
     link::Link,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "list-set",
     about: "a lock-free set: a sorted linked list",

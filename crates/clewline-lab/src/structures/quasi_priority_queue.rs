@@ -26,7 +26,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-priority-queue",
     about: "a priority queue that removes one of the greatest, in a sorted list",

@@ -31,7 +31,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-queue",
     about: "a queue of segments, inside of which order is not kept",

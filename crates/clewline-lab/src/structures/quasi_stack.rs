@@ -22,7 +22,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-stack",
     about: "a stack in a list whose first nodes are replaced at once",

@@ -25,7 +25,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "rd-queue",
     about: "a linked list from which one of the first values is dequeued, at random",

@@ -13,7 +13,7 @@ use clewline_threads::{
 
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "register",
     about: "a register in one atomic word",

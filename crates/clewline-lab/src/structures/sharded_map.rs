@@ -35,7 +35,7 @@ use crate::{
     map_calls::{self, Change, Keyed, hash},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "sharded-map",
     about: "a sharded hash map: updates lock a shard, reads lock nothing",

@@ -30,7 +30,7 @@ use crate::{
     link::Link,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "skip-list",
     about: "a lock-free set: a skip list whose elements have one of two hashes",

@@ -26,7 +26,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "two-lock-queue",
     about: "a queue with a lock at each end, unbounded",

@@ -25,7 +25,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ubk-queue",
     about: "a k-FIFO queue: a list of segments, inside of which order is not kept; unbounded",

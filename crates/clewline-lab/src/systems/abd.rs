@@ -1,14 +1,16 @@
-//! A register that majorities keep (ABD).
+//! A register replicated on majorities (ABD).
 //!
-//! Each value has a stamp. Whoever is asked for something first asks the others what they hold, and waits for a majority. To write,
-//! it gives the value a stamp greater than all it was told; to read, it takes the value with the greatest stamp. Then it has that
-//! stored, and answers when a majority has it. Any two majorities have a member in common, who knows.
+//! Each value has a timestamp. A replica that receives a request first queries the others for their
+//! values, and waits for a majority. To write, it gives the value a timestamp greater than all it
+//! has received; to read, it takes the value with the greatest timestamp. Then it stores that value
+//! at the others, and responds when a majority has it. Any two majorities have a common member.
 //!
-//! A read stores what it is about to answer: otherwise a value that only few hold might be read once, and an older one later. A write
-//! asks first: otherwise its stamp might be less than that of a write that has returned.
+//! A read stores the value it is about to return: otherwise a value that few replicas hold might be
+//! read once, and an older one later. A write queries first: otherwise its timestamp might be less
+//! than that of a write that has returned.
 //!
-//! Source: H. Attiya, A. Bar-Noy, D. Dolev, "Sharing memory robustly in message-passing systems", 1995; for many writers N. Lynch,
-//! A. Shvartsman, 1997.
+//! Source: H. Attiya, A. Bar-Noy, D. Dolev, "Sharing memory robustly in message-passing systems",
+//! 1995; for many writers N. Lynch, A. Shvartsman, 1997.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,7 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "abd",
     about: "a register that majorities keep",
@@ -65,7 +67,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, replicas: u32, visitor: V) 
     visitor.visit(Abd { replicas, defect })
 }
 
-/// What replicas and clients say.
+/// Messages between replicas and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this; the number is that of the client's call.
@@ -74,7 +76,7 @@ pub enum Message {
     WriteAck(u32),
     /// Please read; the number is that of the client's call.
     Read(u32),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
     /// What do you hold?
     Query(Ticket),
@@ -86,7 +88,7 @@ pub enum Message {
     StoreAck(Ticket),
 }
 
-/// A value with its stamp: a number, and who gave it.
+/// A value with its timestamp: a number, and the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamped {
     stamp: (u32, ActorId),
@@ -100,7 +102,7 @@ enum Defect {
     NoQuery,
 }
 
-/// Who holds a value, and sees to the calls it is asked for.
+/// A replica: holds a value, and coordinates the calls it receives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Replica {
     replicas: u32,
@@ -109,12 +111,12 @@ struct Replica {
     calls: BTreeMap<Ticket, Phase>,
 }
 
-/// How far a call has come. Whoever has answered is listed, this replica among them.
+/// The progress of a call. Lists the replicas that have responded, including this one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// What is the greatest stamp? For a write, of what.
     Asking { write: Option<Value>, newest: Stamped, who: BTreeSet<ActorId> },
-    /// Who has stored it? Then this is the answer.
+    /// The replicas that have stored the value, and the response to send then.
     Storing { answer: Message, who: BTreeSet<ActorId> },
 }
 

@@ -1,12 +1,14 @@
-//! A register kept by a chain of nodes (chain replication).
+//! A register replicated on a chain of nodes (chain replication).
 //!
-//! Writes enter at the head and are passed down the chain; the tail acknowledges them and answers all reads. So the tail alone decides
-//! what is read, and everybody before it has what the tail has.
+//! Writes enter at the head and are passed down the chain; the tail acknowledges them and serves
+//! all reads. So the tail alone determines what is read, and every node before it has what the tail
+//! has.
 //!
-//! The protocol needs messages between neighbours to arrive in the order in which they were sent. Here they may not, so the head
-//! numbers the writes and nobody applies one before those with lesser numbers.
+//! The protocol needs FIFO channels between neighbours. Here messages may overtake each other, so
+//! the head numbers the writes and every node applies them in the order of their numbers.
 //!
-//! Source: R. van Renesse, F. Schneider, "Chain replication for supporting high throughput and availability", 2004.
+//! Source: R. van Renesse, F. Schneider, "Chain replication for supporting high throughput and
+//! availability", 2004.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "chain",
     about: "a register kept by a chain of nodes",
@@ -70,7 +72,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> 
     })
 }
 
-/// What nodes and clients say.
+/// Messages between nodes and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this.
@@ -81,7 +83,7 @@ pub enum Message {
     WriteAck(u32),
     /// Please read.
     Read(Asker),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 

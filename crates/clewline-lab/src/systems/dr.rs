@@ -1,15 +1,17 @@
 //! A replicated register with a leader (DR).
 //!
-//! Every call goes to the leader, passed on by whoever else gets it. The leader changes its copy, tells the others, and answers
-//! when a majority of those that answered agree. A read asks the others too, for what they hold.
+//! Every call goes to the leader; other replicas forward it. The leader changes its copy, sends it
+//! to the others, and responds when a majority of the replicas that responded agree. A read queries
+//! the others for their copies, too.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 4. The plain variant does what their code does. Two things are wrong with it, each of which is a
-//! variant of its own: a write that was passed on is never acknowledged, since the leader takes the one who passed it on for the
-//! client; and a read is never answered if a replica that was asked holds something else.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 4. The plain variant does what their code does. It has
+//! two bugs, each of which is also a separate variant: a forwarded write is never acknowledged,
+//! since the leader mistakes the forwarding replica for the client; and a read never returns if a
+//! queried replica holds another value.
 //!
-//! The repaired variant numbers the writes, and a read takes the leader's value along to the others: who is behind
-//! catches up and agrees, and nobody goes back.
+//! The repaired variant numbers the writes, and a read sends the leader's value to the others: a
+//! replica that lags behind catches up and agrees, and no replica goes back.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "dr",
     about: "a replicated register with a leader",
@@ -69,7 +71,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this.
@@ -86,7 +88,7 @@ pub enum Message {
     ReadReplica(Ticket, Version),
     /// This is held.
     ReadReplicaAck(Ticket, Version),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 
@@ -100,9 +102,9 @@ pub struct Version {
 /// What is wrong with an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
-    // The leader takes whoever passed a write on for the client.
+    // The leader mistakes the forwarding replica for the client.
     forgets_client: bool,
-    // A replica that disagrees leaves a read without an answer.
+    // A replica that disagrees leaves a read without a response.
     gives_up: bool,
 }
 
@@ -118,7 +120,7 @@ struct Agent {
     reads: BTreeMap<Ticket, Tally>,
 }
 
-/// How many have answered, the leader among them, and how many of those hold what the leader held.
+/// The number of responses, including the leader, and how many of them equal the leader's copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Tally {
     held: Version,
@@ -131,7 +133,7 @@ impl Tally {
         Tally { held, answers: 1, agree: 1 }
     }
 
-    /// Counts an answer; says whether most agree.
+    /// Counts a response; returns whether a majority agrees.
     fn count(&mut self, held: Version) -> bool {
         self.answers += 1;
         self.agree += u32::from(held == self.held);

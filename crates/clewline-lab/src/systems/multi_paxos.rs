@@ -1,11 +1,14 @@
-//! A replicated map by Paxos whose leaders change: what [`paxos`](super::paxos) should be.
+//! A replicated map by Paxos with changing leaders: what [`paxos`](super::paxos) should be.
 //!
-//! Commands stand in a log, reads as well as writes. A leader gives each a place and has it accepted by a majority; a command that a
-//! majority has accepted in one ballot is chosen, and the leader carries out what is chosen, in order, and answers. The second
-//! agent leads at first. After a while the last one takes over with a greater ballot: it asks a majority what they have accepted, has
-//! all of that accepted again, and goes on behind it. Who has promised to take part in its ballot accepts nothing from older ones.
+//! Commands are entries of a log, reads as well as writes. A leader gives each an index and has it
+//! accepted by a majority; a command that a majority has accepted in one ballot is chosen, and the
+//! leader applies the chosen commands, in order, and responds. The second agent leads at first.
+//! Later the last one takes over with a greater ballot: it queries a majority for the commands they
+//! have accepted, has all of them accepted again, and appends after them. An agent that has
+//! promised to take part in its ballot accepts nothing from older ones.
 //!
-//! Who led before passes on what it has not answered. A command may so be chosen twice; it is carried out once.
+//! The former leader forwards the commands it has not responded to. So a command may be chosen
+//! twice; it is applied once.
 //!
 //! Source: L. Lamport, "Paxos made simple", 2001, section 3.
 
@@ -52,7 +55,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please do this.
@@ -71,7 +74,7 @@ pub enum Message {
     TakeOver,
 }
 
-/// What a client wants.
+/// The command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     ticket: Ticket,
@@ -93,7 +96,7 @@ enum Defect {
 struct Agent {
     agents: u32,
     defect: Option<Defect>,
-    // The greatest ballot that was heard of, and who leads it.
+    // The greatest ballot seen, and its leader.
     ballot: u32,
     leader: ActorId,
     accepted: Log,
@@ -104,7 +107,8 @@ struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Leading {
     No,
-    /// It takes over: who has promised, what they had accepted, and what is to be proposed then.
+    /// It takes over: the agents that have promised, the commands they had accepted, and the
+    /// commands to propose then.
     Asking {
         who: BTreeSet<ActorId>,
         log: Log,
@@ -114,10 +118,10 @@ enum Leading {
     Yes(Leader),
 }
 
-/// What a leader knows.
+/// The state of a leader.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Leader {
-    // Who has accepted what is proposed, by places.
+    // The agents that have accepted each proposal, by log index.
     polls: BTreeMap<u32, BTreeSet<ActorId>>,
     // How many commands have been carried out, and what the map holds since.
     done: u32,
@@ -167,7 +171,8 @@ impl Agent {
         others(self.agents, me).for_each(|it| context.send(it, Message::Accept(self.ballot, place, command)));
     }
 
-    /// Somebody leads a greater ballot. Who led before passes on what it has not answered.
+    /// Another agent leads a greater ballot. The former leader forwards the commands it has not
+    /// responded to.
     fn follow(&mut self, leader: ActorId, ballot: u32, context: &mut Context<Message>) {
         (self.ballot, self.leader) = (ballot, leader);
         if let Leading::Yes(led) = std::mem::replace(&mut self.leading, Leading::No) {
@@ -200,7 +205,8 @@ impl Agent {
         }
         let (newest, held) = (std::mem::take(newest), std::mem::take(held));
         self.leading = Leading::Yes(Leader::default());
-        // Nothing was chosen at a place that nobody told of, so nobody carried out what stands behind it: the log may close up.
+        // Nothing was chosen at an index that no agent reported, so no later command was applied:
+        // the log may close the gap.
         let found = newest.into_values().map(|it| it.1).collect::<Vec<_>>();
         self.accepted.clear();
         for (place, command) in (0..).zip(found.into_iter().chain(held)) {
@@ -295,7 +301,7 @@ impl Harness for MultiPaxos {
             ballot: 1,
             leader: first,
             accepted: Log::new(),
-            // Nobody can have accepted anything before: there is nobody to ask.
+            // No agent can have accepted anything before: there is nothing to query.
             leading: if it == first { Leading::Yes(Leader::default()) } else { Leading::No },
         };
         all(self.agents).map(|it| Box::new(agent(it)) as Box<dyn AnyActor<Message>>).collect()

@@ -1,4 +1,4 @@
-//! Systems that are built in, used as a shape such as `2r+1w` or a file says.
+//! Built-in systems, with the calls of a shape such as `2r+1w` or of a file.
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
@@ -12,18 +12,18 @@ use super::{
 use crate::ds2::AsPublished;
 
 impl Named {
-    /// `found`, used as `shape` says, with as many actors as it usually has.
+    /// `found` with the calls of `shape`, and its default number of actors.
     #[must_use]
     pub fn new(found: FoundSystem, shape: Shape) -> Named {
         let Variant { actors, clients, .. } = *found.variant;
         Named { found, calls: Calls::Shape(shape), actors, clients }
     }
 
-    /// `found`, used as it usually is.
+    /// `found` with its default calls.
     ///
     /// # Errors
     ///
-    /// If what its entry says is neither a shape nor a list of calls.
+    /// If the calls of its entry are neither a shape nor a list of calls.
     pub fn usual(found: FoundSystem) -> Result<Named, ReadError> {
         let calls = found.variant.calls;
         calls.parse().map_or_else(
@@ -32,7 +32,7 @@ impl Named {
         )
     }
 
-    /// `found`, used as the text of a file says.
+    /// `found` with the calls of the text of a file.
     ///
     /// # Errors
     ///
@@ -47,18 +47,18 @@ impl Named {
         Ok(named)
     }
 
-    /// With so many actors.
+    /// Sets the number of actors.
     ///
     /// # Errors
     ///
-    /// If the system does not work with so many.
+    /// If the system does not support this number.
     pub fn with_actors(self, actors: u32) -> Result<Named, Error> {
         let named = Named { actors, ..self };
         named.check_actors()?;
         Ok(named)
     }
 
-    /// What becomes of messages of which nobody takes notice.
+    /// What happens to messages that their receiver ignores.
     #[must_use]
     pub fn ignored(&self) -> Ignored {
         self.found.variant.ignored
@@ -73,7 +73,8 @@ impl Named {
         Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
     }
 
-    /// The system with its calls; DS2's rules want the writes first and its keys, as its harnesses have them.
+    /// The system with its calls; DS2's rules need the writes first and its keys, as its harnesses
+    /// have them.
     ///
     /// # Errors
     ///

@@ -1,11 +1,13 @@
-//! A register kept by a primary and its backup, which takes over when it likes.
+//! A register kept by a primary and a backup, which may take over at any time.
 //!
-//! Every call goes to the primary, which sees to one at a time: it tells the backup, waits until that has confirmed, and answers. After
-//! a while the backup takes over, whether or not the primary has failed: nobody can tell. From then on it confirms nothing any
-//! more. A primary that is refused knows that it is none, and passes on what it has.
+//! Every call goes to the primary, which processes one at a time: it sends it to the backup, waits
+//! for the confirmation, and responds. Later the backup takes over, whether or not the primary has
+//! failed: no server can detect that. From then on it confirms nothing. A primary that is refused
+//! steps down, and forwards its calls.
 //!
-//! So reads need confirming as well: a primary that has been replaced and does not know it would answer with what was true
-//! once. And a write must be confirmed before it is acknowledged, or it is lost when the backup takes over.
+//! So reads need confirmation as well: a replaced primary that does not know it would return a
+//! stale value. And a write must be confirmed before it is acknowledged, or it is lost when the
+//! backup takes over.
 //!
 //! Source: P. Alsberg, J. Day, "A principle for resilient sharing of distributed resources", 1976.
 
@@ -21,7 +23,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "primary-backup",
     about: "a register kept by a primary and a backup that takes over",
@@ -61,7 +63,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, _servers: u32, visitor: V) 
     })
 }
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please do this.
@@ -107,7 +109,7 @@ struct Server {
 }
 
 impl Server {
-    /// Does a call; says what the answer is.
+    /// Applies a call; returns its result.
     fn apply(&mut self, call: Call) -> Value {
         match call {
             Call::Write(value) => {

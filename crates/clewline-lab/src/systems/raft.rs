@@ -1,13 +1,15 @@
 //! A register on a replicated log with elected leaders (Raft).
 //!
-//! Time is cut into terms. A server that hears of no leader stands for the next term, and leads it if a majority votes for it. Nobody
-//! votes twice in a term, and nobody votes for a log that is behind its own. The leader appends commands to its log, sends
-//! the log around, and commits what a majority holds, once that includes something of its own term. Reads are commands too.
+//! Time is divided into terms. A server that hears of no leader is a candidate for the next term,
+//! and leads it if a majority votes for it. No server votes twice in a term, nor for a log that is
+//! behind its own. The leader appends commands to its log, sends the log to the others, and commits
+//! what a majority holds, once that includes an entry of its own term. Reads are commands too.
 //!
-//! Source: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014. What differs: a leader
-//! sends its whole log each time, so there is nothing to be found out about where logs agree; and every server but the first stands
-//! for leader once, which is enough for a change of leaders, and few enough to explore. A command in the log of a leader that is
-//! replaced may be lost, and its call never returns: clients do not ask again.
+//! Source: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014.
+//! Differences: a leader sends its whole log each time, so it need not find where logs agree; and
+//! every server but the first is a candidate once, which is enough for a change of leaders, and few
+//! enough to explore. A command in the log of a replaced leader may be lost, and its call never
+//! returns: clients do not retry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +24,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "raft",
     about: "a register on a replicated log with elected leaders",
@@ -71,7 +73,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -
     })
 }
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please do this.
@@ -114,7 +116,7 @@ struct Server {
     voted: bool,
     log: Vec<Entry>,
     role: Role,
-    // Whom it takes for the leader, and what is to be passed on as soon as there is one.
+    // The presumed leader, and the calls to forward as soon as there is one.
     leader: Option<ActorId>,
     held: Vec<(Ticket, Call)>,
     has_stood: bool,

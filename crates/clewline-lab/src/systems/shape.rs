@@ -53,27 +53,29 @@ impl ReadsAndWrites {
 /// Which calls there are, without saying on what object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nobody calls anything: the actors have enough to do.
+    /// No calls: the actors act by themselves.
     Nothing,
-    /// `2r+1w`, or `2r1w`: so many reads and writes, each by a client of its own; `2r` has no writes. The calls are numbered write, read, read, write, read, read
-    /// and so on; the first writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
-    /// Writes are to keys of their own.
+    /// `2r+1w`, or `2r1w`: this number of reads and writes, each by a separate client; `2r` has no
+    /// writes. The calls are numbered write, read, read, write, read, read and so on; the first
+    /// writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
+    /// Writes are to different keys.
     Calls {
         /// How many reads.
         reads: u32,
         /// How many writes.
         writes: u32,
     },
-    /// `2c`: so many clients, each of which writes and, when that has returned, reads. Client `i`, in a system of `n` actors, asks actor
-    /// `n + i` modulo `n` to write and the next one to read. All use the same key.
+    /// `2c`: this number of clients, each of which writes and, when that has returned, reads.
+    /// Client `i`, in a system of `n` actors, sends the write to actor `n + i` modulo `n` and the
+    /// read to the next one. All use the same key.
     Clients(u32),
 }
 
 impl Shape {
-    /// More calls than this make no sense: nobody could explore them.
+    /// Maximum number of calls: more could not be explored.
     const CALLS_MAX: u32 = 64;
 
-    /// These calls, typed as `words` says, on a system of so many actors.
+    /// These calls, typed according to `words`, on a system with this number of actors.
     ///
     /// # Errors
     ///
@@ -94,7 +96,7 @@ impl Shape {
         Ok(Scenario { calls: calls.collect::<Result<_, _>>()?, clients })
     }
 
-    /// Which client asks which actor for what.
+    /// The client, the actor and the call of each.
     fn typed(self, words: &ReadsAndWrites, actors: u32) -> Vec<(u32, ActorId, String)> {
         let to = |number: u32| ActorId::new(number % actors);
         let mut calls = Vec::new();

@@ -94,7 +94,8 @@ fn look_for(found: &FoundSystem, calls: &str, until: Until) -> Counted {
     found.visit(actors, States { everything: everything(found, actors, calls), until })
 }
 
-/// Schedules, states, edges; canonical histories, those that are complete, those that are violated. The oracle and the engine agree.
+/// Schedules, states, edges; canonical histories, complete ones, violated ones. The oracle and the
+/// engine agree.
 #[track_caller]
 fn check(name: &str, calls: &str, space: (u128, usize, usize), histories: (usize, usize, usize)) {
     let seen = look(name, calls);
@@ -135,7 +136,8 @@ fn four_calls_on_the_papers_systems_have_the_known_schedules_and_histories() {
     check_states("adr:three-rounds", "2r+2w", (61_833, 152_676), (551, 351, 0));
 }
 
-/// The examples of stateright have these numbers of unique states, and generate so many, the first among them.
+/// The examples of stateright have these numbers of unique and generated states, the initial one
+/// included.
 #[test]
 fn states_are_as_many_as_stateright_counts() {
     let expected = [
@@ -200,7 +202,7 @@ fn what_is_right_holds_and_answers_every_call() {
     }
 }
 
-/// What comes of each property in all states.
+/// The verdict on each property in all states.
 struct Properties(Everything);
 
 impl SystemVisitor for Properties {
@@ -256,7 +258,7 @@ fn every_flaw_shows_in_its_scenario() {
     }
 }
 
-/// Walks about, and says which properties do not hold.
+/// Executes random paths, and returns the properties that do not hold.
 struct Wandering(Everything);
 
 impl SystemVisitor for Wandering {
@@ -294,7 +296,7 @@ fn a_name_that_is_mistyped_gets_a_hint() {
     );
 }
 
-/// Who asks whom for what: `0>2 Read`.
+/// Client, actor and call: `0>2 Read`.
 #[track_caller]
 fn check_shape(text: &str, actors: u32, expected: &str) {
     let shape: Shape = text.parse().unwrap();

@@ -11,7 +11,7 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this; the number is that of the client's call.
@@ -32,7 +32,7 @@ pub enum Message {
     AckRecord(Ticket),
 }
 
-/// A value with its stamp: a number, and who gave it.
+/// A value with its timestamp: a number, and the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Held {
     stamp: (u32, ActorId),
@@ -123,7 +123,7 @@ impl Actor for Server {
     }
 }
 
-/// So many servers.
+/// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Abd {
     /// How many.

@@ -1,7 +1,7 @@
-//! Single-decree Paxos, as stateright's example has it: a register that is written once.
+//! Single-decree Paxos, as in stateright's example: a register that is written once.
 //!
-//! A server that is asked to write proposes, unless it has proposed before; what is decided stays. A server that knows of no decision
-//! ignores reads. Clients that cannot write wait for ever.
+//! A server that receives a write proposes it, unless it has proposed before; the decision is
+//! final. A server that knows of no decision ignores reads. Clients that cannot write wait forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// A round, and who leads it.
+/// A round, and its leader.
 type Ballot = (u32, ActorId);
-/// For whom to write what.
+/// The client's ticket, and the value to write.
 type Proposal = (Ticket, Value);
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this; the number is that of the client's call.
@@ -139,7 +139,7 @@ impl Actor for Server {
     }
 }
 
-/// So many servers.
+/// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Paxos {
     /// How many.

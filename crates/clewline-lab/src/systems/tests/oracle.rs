@@ -9,10 +9,10 @@ use clewline_actors::{
 };
 use clewline_core::{Random, Specification};
 
-/// What came of exploring everything.
+/// The results of exhaustive exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Paths from the first world to the last ones; `None` if some go round for ever.
+    /// Paths from the initial world to final ones; `None` if there is a cycle.
     pub(super) schedules: Option<u128>,
     pub(super) states: usize,
     pub(super) edges: usize,
@@ -30,7 +30,8 @@ type Call<H> = <<H as Harness>::Specification as Specification>::Call;
 type WorldOf<H> = World<<H as Harness>::Message, Return<H>>;
 type Return<H> = <<H as Harness>::Specification as Specification>::Return;
 
-/// One operation of a canonical history: its answer, and which operations had returned before it was called.
+/// One operation of a canonical history: its result, and the operations that had returned before it
+/// was called.
 pub(super) type Operation<R> = (Option<R>, u64);
 type Operations<R> = BTreeMap<usize, Operation<R>>;
 
@@ -41,7 +42,7 @@ struct Named<T> {
     it: T,
 }
 
-/// Who, how many it has created, and how it is.
+/// The actor, the number of actors it has created, and its state.
 type Member<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
 
 #[derive(Clone)]
@@ -97,7 +98,7 @@ pub(super) fn explore<H: Harness>(
     seen
 }
 
-/// Which properties do not hold somewhere on so many random paths, none of them very long.
+/// The properties that do not hold somewhere on this number of random paths of limited length.
 pub(super) fn wander<H: Harness>(
     harness: &H,
     scenario: &Scenario<Call<H>>,
@@ -108,7 +109,7 @@ pub(super) fn wander<H: Harness>(
     let mut random = Random::new(7);
     for _ in 0..paths {
         let mut world = oracle.first();
-        // What is wrong may go on for ever.
+        // An incorrect system may run forever.
         for _ in 0..200 {
             oracle.look(&world);
             let actions = oracle.actions(&world);
@@ -182,7 +183,8 @@ impl<'a, H: Harness> Oracle<'a, H> {
         }
     }
 
-    /// A response reaches a client, or counts as having reached it. Says whether it did anything.
+    /// A response reaches a client, or counts as having reached it. Returns whether it had an
+    /// effect.
     fn answer(&mut self, world: &mut WorldOf<H>, client: ActorId, message: &H::Message) -> bool {
         let Some(ret) = self.harness.response(message) else { return false };
         let program = self.program(client.index());
@@ -296,7 +298,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         }
     }
 
-    /// What comes of a reaction, for each way in which it may choose after `answers`.
+    /// The successors by a reaction, for each sequence of choices that extends `answers`.
     fn react(
         &mut self,
         world: &WorldOf<H>,
@@ -354,7 +356,8 @@ fn begin<M, R>(world: &mut World<M, R>, at: usize) {
     world.operations.insert(at, (None, before));
 }
 
-/// Whether some order of the operations explains them: those that returned, and any of the others.
+/// Whether a linearization of the operations exists: of those that returned, and of any of the
+/// pending ones.
 pub(super) fn is_linearizable<S: Specification>(
     specification: &S,
     calls: &[S::Call],

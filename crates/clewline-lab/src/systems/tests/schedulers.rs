@@ -1,5 +1,5 @@
-//! Schedulers of messages on DS2's systems: the sound ones see what there is to see, and those that follow the rules as
-//! published see what the paper's tables say.
+//! Message schedulers on DS2's systems: the sound ones find all histories, and those that follow
+//! the rules as published give the figures of the paper's tables.
 
 use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Judgement,
@@ -61,7 +61,7 @@ struct Counts {
     unique_violated: usize,
     canonical: usize,
     violated: usize,
-    // The how manieth schedule showed the first violation, and which one it was.
+    // The ordinal of the first schedule with a violation, and the schedule.
     first: Option<(u64, String)>,
 }
 
@@ -154,7 +154,8 @@ fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
     found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), shapes, actors, settings })
 }
 
-/// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
+/// The number of schedules of each reduction, and what they all find: canonical histories, and
+/// violated ones.
 #[track_caller]
 fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64, seen: (usize, usize)) {
     for name in names {
@@ -276,7 +277,7 @@ impl<H: Harness> Harness for Believing<H> {
     }
 }
 
-/// Makes steps in both orders whose keys are said to be apart.
+/// Executes steps with different keys in both orders.
 struct Refute {
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
@@ -330,7 +331,7 @@ fn what_is_published_as_a_key_is_no_promise() {
     }
 }
 
-// Whoever takes a message for a rival of what led to it gives up more.
+// An implementation in which a message races with its cause abandons more executions.
 #[test]
 fn no_execution_of_three_calls_is_given_up_as_redundant() {
     for system in ["dr", "edr", "adr", "open-chord"] {
@@ -374,7 +375,7 @@ fn chance_finds_every_violation_of_small_systems() {
     }
 }
 
-/// Schedules, incomplete ones, unique histories, and those that are violated, as the tables have them.
+/// Schedules, incomplete ones, unique histories, and violated ones, as in the tables.
 type Cell = (u64, u64, usize, usize);
 
 #[track_caller]

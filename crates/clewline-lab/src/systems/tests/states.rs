@@ -7,7 +7,7 @@ use clewline_core::{History, Specification};
 
 use super::oracle::{Operation, is_linearizable};
 
-/// What came of exploring all states.
+/// The results of exploring all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     pub(super) states: usize,
@@ -83,7 +83,7 @@ pub(super) fn count<H: Harness + 'static>(
     counted
 }
 
-/// Asks the oracle.
+/// Uses the oracle.
 fn is_right<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> bool {
     let calls: Vec<S::Call> = history.operations().map(|it| it.call.clone()).collect();
     let spans = history.spans();
