@@ -1,20 +1,22 @@
-//! A bounded queue: a ring of segments, inside of which order is not kept.
+//! A bounded queue: a ring of unordered segments.
 //!
-//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the bounded one. An
-//! enqueuer puts its value into a free slot of the tail's segment, and moves the tail on if there is none. A dequeuer takes
-//! any value of the head's segment, and moves the head on if there is none. Before it takes a value of the only segment
-//! it moves the tail away, so that nothing is put where something has been taken, and a value is overtaken only by those
-//! that were in the segment with it. With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0** is a
-//! plain queue.
+//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+//! 2013, the bounded one. An enqueuer puts its value into a free slot of the tail segment, and
+//! advances the tail if there is none. A dequeuer takes any value of the head segment, and advances
+//! the head if there is none. Before it takes a value of the only segment it advances the tail, so
+//! that nothing is put where a value has been taken, and a value is overtaken only by values of the
+//! same segment. With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0**
+//! is a plain queue.
 //!
-//! An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it looks again, and
-//! is *committed* if the segment is behind the head; if it is the head's, it changes a count beside the head, so that
-//! whoever wanted to move the head without having seen the value fails; else it takes its value back, and starts anew.
+//! An enqueuer may be late: its value is in a slot that the head has passed, or passes now. So it
+//! checks again, and is *committed* if the segment is behind the head; if it is the head segment,
+//! it changes a count beside the head, so that a dequeuer that tries to advance the head without
+//! having seen the value fails; else it takes its value back, and retries.
 //!
-//! Positions of segments only grow here, where the original goes round and has counters beside every index. And the first
-//! free slot is taken, and not any: inside of a segment order is not kept anyway.
+//! Positions of segments only grow here, while the original wraps around and has counters beside
+//! every index. And the first free slot is taken, not any: a segment is unordered anyway.
 //!
-//! **uncommitted** never looks again, and loses values.
+//! **uncommitted** never checks again, and loses values.
 
 use std::sync::OnceLock;
 
@@ -81,7 +83,7 @@ const FACTOR: u32 = 2;
 const SPEC: Relaxed<Queue> = relaxed_queue(FACTOR);
 
 const SLOTS: usize = FACTOR as usize + 1;
-// The specification knows no capacity, so there are more than any run fills.
+// The specification has no capacity, so there are more than any run fills.
 const SEGMENTS: u32 = 1 << 24;
 
 /// What an enqueuer does once its value is in a slot.
@@ -173,7 +175,7 @@ impl<const N: usize> BkQueue<N> {
         slots.map(|it| (it, Content::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
     }
 
-    /// Moves the tail on, unless someone else has.
+    /// Advances the tail, unless another thread has.
     fn move_tail(&self, from: u32) {
         let _is_moved = self.tail.compare_exchange(from, from + 1, SeqCst, SeqCst);
     }
@@ -202,7 +204,7 @@ impl<const N: usize> BkQueue<N> {
         change(slot, content, NONE).is_none()
     }
 
-    /// Makes room at the tail. Answers whether there is any.
+    /// Makes room at the tail. Returns whether there is any.
     fn make_room(&self, tail: u32) -> bool {
         let head = self.head();
         if tail + 1 < head.position + self.segments {
@@ -213,12 +215,12 @@ impl<const N: usize> BkQueue<N> {
             self.move_head(head);
             return true;
         }
-        // The head's segment had a value when we looked, if it still is the head's.
+        // The head segment had a value when it was read, if it still is the head segment.
         self.head() != head
     }
 }
 
-/// Replaces what is in a slot, if that is still there. Answers what is there then.
+/// Replaces the content of a slot, if it is unchanged. Returns the new content.
 fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
@@ -268,7 +270,8 @@ impl<const N: usize> Container for BkQueue<N> {
                         return Some(*self.values.get(content.value));
                     }
                 }
-                // Nothing is taken from the only segment before the tail has moved: it was empty when we looked.
+                // Nothing is taken from the only segment before the tail has moved: it was empty
+                // when it was read.
                 None if head.position == tail => {
                     if tail == self.tail.load(SeqCst) {
                         return None;

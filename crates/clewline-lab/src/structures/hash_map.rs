@@ -1,29 +1,34 @@
 //! A hash map with open addressing whose entries are locked by their status.
 //!
-//! The status of a slot is *empty*, *updating*, *stored*, *deleted* or *moved*. Whoever changes what a key holds waits while
-//! the status is *updating*, sets it to *updating* by compare-and-swap, does what is to be done, and sets it to *stored* or
-//! *deleted*. A `get` waits as well, but sets nothing. A slot belongs to one key as long as the table is in use.
+//! The status of a slot is *empty*, *updating*, *stored*, *deleted* or *moved*. An operation that
+//! changes the value of a key waits while the status is *updating*, sets it to *updating* by
+//! compare-and-swap, makes its change, and sets it to *stored* or *deleted*. A `get` waits as well,
+//! but sets nothing. A slot belongs to one key as long as the table is in use.
 //!
-//! A table of which three quarters belong to keys is replaced by one twice as large. Every operation that comes by helps:
-//! it goes through the old table, locks each slot in turn, copies what is stored there, and marks the slot *moved*. Nobody uses
-//! the new table before every slot of the old one has been marked.
+//! A table of which three quarters belong to keys is replaced by one twice as large. Every
+//! operation meanwhile helps: it traverses the old table, locks each slot in turn, copies its
+//! value, and marks the slot *moved*. No operation uses the new table before every slot of the old
+//! one has been marked.
 //!
-//! A key holds what its slot's value says if the status is *stored*, or *updating* and the holder has written the value or
-//! found the status *stored*; otherwise it is absent. So an update takes effect when it writes the value, and a removal when
-//! it sets the status.
+//! A key has the value of its slot if the status is *stored*, or *updating* and the holder has
+//! written the value or found the status *stored*; otherwise it is absent. So the linearization
+//! point of an update is the write of the value, that of a removal the write of the status.
 //!
-//! Two variants do without a compare-and-swap:
+//! Two variants omit a compare-and-swap:
 //!
-//! * `delete-stores`: a removal stores *deleted* whatever the status is. If that was *updating*, the update has lost its
-//!   lock and does not know it: when it goes on to set the status to *stored*, it may bring back a value that was written,
-//!   and deleted, by others in between. Use `erase`: it does not answer what was there. (What `remove` answers was read
-//!   before, so that two of them may answer the same, which is found sooner.)
-//! * `resize-marks`: a slot is copied and then marked without having been locked. An update in between is not copied.
+//! * `delete-stores`: a removal stores *deleted* whatever the status is. If that was *updating*,
+//!   the update has lost its lock without noticing: when it sets the status to *stored*, it may
+//!   bring back a value that was written, and deleted, by others in between. Use `erase`: it does
+//!   not return the previous value. (The result of `remove` was read before, so that two of them
+//!   may return the same, which is found sooner.)
+//! * `resize-marks`: a slot is copied and then marked without having been locked. An update in
+//!   between is not copied.
 //!
-//! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance with shared hash tables",
-//! 2010, for the table, which could only be added to; G. Lowe, "Concurrent hash maps: a comparative study", 2014, for
-//! deleting and resizing. The flaws are described in Lowe's "Testing for linearizability", 2017, section 8. We take a
-//! slot for a key by a compare-and-swap of its own, and lock a slot to copy it.
+//! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance
+//! with shared hash tables", 2010, for the table, which could only be added to; G. Lowe,
+//! "Concurrent hash maps: a comparative study", 2014, for deleting and resizing. The flaws are
+//! described in Lowe's "Testing for linearizability", 2017, section 8. We take a slot for a key by
+//! a separate compare-and-swap, and lock a slot to copy it.
 
 use std::sync::OnceLock;
 
@@ -130,7 +135,7 @@ struct Slot {
 enum Status {
     /// Nothing was ever stored here.
     Empty,
-    /// Somebody has locked the slot.
+    /// An operation has locked the slot.
     Updating,
     /// The key holds the value.
     Stored,
@@ -166,7 +171,7 @@ impl StatusWord {
     }
 }
 
-/// The table is being replaced, or has to be: the operation has to go on in the next one.
+/// The table is being replaced, or has to be: the operation has to continue in the next one.
 struct Outgrown;
 
 impl Keyed for HashMap {
@@ -218,7 +223,7 @@ impl HashMap {
         }
     }
 
-    /// Replaces the table at `index` by the next one, or helps those who do.
+    /// Replaces the table at `index` by the next one, or helps to replace it.
     fn replace(&self, index: usize) {
         let (old, new) = (self.table(index), self.table(index + 1));
         for slot in &old.slots {
@@ -227,7 +232,8 @@ impl HashMap {
                 Flaw::ResizeMarks => slot.move_unlocked(new),
             }
         }
-        // Whoever went through all slots says so. If it has been said already, nothing is left to do.
+        // A thread that has processed all slots publishes the next table. If that was done already,
+        // nothing is left to do.
         let _is_first =
             self.current.compare_exchange(index, index + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok();
     }
@@ -242,8 +248,8 @@ enum Place<'t> {
 }
 
 impl Table {
-    /// Looks at one slot after another. Slots are taken in this order and not given back, so that none beyond a free one
-    /// belongs to the key.
+    /// Probes one slot after another. Slots are taken in this order and not given back, so that
+    /// none beyond a free one belongs to the key.
     fn find(&self, key: Value) -> Place<'_> {
         let first = (hash(key) >> (64 - self.slots.len().ilog2())) as usize;
         let (before, after) = self.slots.split_at(first);
@@ -307,13 +313,13 @@ impl Slot {
     fn read_nothing(&self) -> Result<Option<Value>, Outgrown> {
         match self.status.load() {
             Status::Moved => Err(Outgrown),
-            // The next table is not in use, so neither was it when the key had no slot in this one. Whoever
-            // has taken the slot since did so later.
+            // The next table is not in use, nor was it when the key had no slot in this one. The
+            // operation that has taken the slot since did so later.
             Status::Empty | Status::Updating | Status::Stored | Status::Deleted => Ok(None),
         }
     }
 
-    /// Sets the status to *updating*; answers what it was.
+    /// Sets the status to *updating*; returns the previous status.
     fn lock(&self) -> Result<Status, Outgrown> {
         let mut patience = Patience::default();
         loop {
@@ -329,14 +335,15 @@ impl Slot {
         }
     }
 
-    /// Changes what the key holds, and unlocks the slot, whose status was `found`. Answers what it held before.
+    /// Changes the value of the key, and unlocks the slot, whose status was `found`. Returns the
+    /// previous value.
     fn change(&self, found: Status, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value> {
         let value = || Value::from_word(self.value.load(Ordering::Relaxed));
         let held = if found == Status::Stored { value() } else { None };
         let status = match decide(held) {
             Change::Keep => found,
             Change::Write(value) => {
-                // Whoever reads this value sees a status that is at least *updating*.
+                // A thread that reads this value sees a status that is at least *updating*.
                 self.value.store(value.word(), Ordering::Release);
                 Status::Stored
             }
@@ -355,7 +362,7 @@ impl Slot {
         self.status.store(Status::Moved);
     }
 
-    /// Copies what is stored here to `new`, where nobody else looks for this key yet.
+    /// Copies the value to `new`, in which no other thread looks up this key yet.
     fn copy_to(&self, new: &Table) {
         let key = Value::from_word(self.key.load(Ordering::Relaxed)).expect("what is stored has a key");
         // There is room for all keys of the old table, unless some come late, which they do with a flaw only.
@@ -366,7 +373,8 @@ impl Slot {
         }
     }
 
-    /// The flaw of `delete-stores`: the status may have changed since it was read, and may be somebody's lock.
+    /// The flaw of `delete-stores`: the status may have changed since it was read, and may be the
+    /// lock of another operation.
     fn delete_unlocked(&self) -> Result<Option<Value>, Outgrown> {
         match self.status.load() {
             Status::Empty | Status::Deleted => Ok(None),

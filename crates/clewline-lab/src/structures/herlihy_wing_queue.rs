@@ -1,17 +1,19 @@
 //! A queue in an array that dequeuers search from its beginning.
 //!
-//! Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent objects", 1990, section 4. An
-//! enqueuer gets a place by one addition to the back and fills it. A dequeuer goes through all places before the back and
-//! takes the first value that it gets. Which of two overlapping enqueuers came first is decided only by who is dequeued
-//! first, which makes the proof hard and the code short.
+//! Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent
+//! objects", 1990, section 4. An enqueuer gets a slot by one addition to the back and fills it. A
+//! dequeuer traverses all slots before the back and takes the first value that it gets. The order
+//! of two overlapping enqueues is decided only by which value is dequeued first, which makes the
+//! proof hard and the code short.
 //!
-//! The original searches until there is something. Here a dequeuer may find the queue empty: if it finds no value twice in
-//! a row, with the same back and the same number of places that are not filled yet. A place that has been filled is never
-//! unfilled again, so those places were the same, nothing was filled in between, and between the two searches no place
-//! held a value. One search is not enough: a value may come to a place that was passed, before another one goes that was
-//! not reached.
+//! The original searches until it finds a value. Here a dequeuer may find the queue empty: if it
+//! finds no value twice in a row, with the same back and the same number of slots that are not
+//! filled yet. A slot that has been filled is never unfilled again, so those slots were the same,
+//! nothing was filled in between, and between the two searches no slot held a value. One search is
+//! not enough: a value may be put into a slot that was passed, before another value is taken that
+//! was not reached.
 //!
-//! **one-search** answers after one.
+//! **one-search** returns after one.
 
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
@@ -104,7 +106,7 @@ impl HerlihyWingQueue {
                 value if word.compare_exchange(value, EMPTIED, SeqCst, SeqCst).is_ok() => {
                     return Ok(Value::from_word(value).expect("a value was put there"));
                 }
-                // Someone else got it.
+                // Another thread took it.
                 _ => (),
             }
         }

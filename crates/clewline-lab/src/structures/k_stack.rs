@@ -1,23 +1,26 @@
-//! A stack of segments, inside of which order is not kept.
+//! A stack of unordered segments.
 //!
-//! Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative relaxation of concurrent data
-//! structures", 2013. A push puts its value into a free slot of the top segment, and adds a segment if there is none. A pop
-//! takes any value of the top segment; if there is none it removes the segment, or finds the stack empty if that is the
-//! only one. Values above another one in its segment are at most as many as the other slots: with k + 1 of them the
-//! stack is out of order by k. Here k is 2; **k0** is a plain stack.
+//! Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative
+//! relaxation of concurrent data structures", 2013. A push puts its value into a free slot of the
+//! top segment, and adds a segment if there is none. A pop takes any value of the top segment; if
+//! there is none it removes the segment, or finds the stack empty if that is the only one. At most
+//! as many values are above another one in its segment as there are other slots: with k + 1 of them
+//! the stack is out of order by k. Here k is 2; **k0** is a plain stack.
 //!
-//! A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
-//! that whether it is still empty. So a push that finds nobody removing is *committed*: whoever comes later sees its
-//! value. Else, if the segment is still on top, it changes a count beside the top, so that the one who removes fails; or it
-//! takes its value back, and starts anew.
+//! A push may be late: its value is in a segment that is being removed. A pop that removes a
+//! segment first sets a flag, and then checks that it is still empty. So a push that finds the flag
+//! clear is *committed*: a later remover sees its value. Else, if the segment is still on top, it
+//! changes a count beside the top, so that the remover fails; or it takes its value back, and
+//! retries.
 //!
-//! **scal** is how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section VI-D. A
-//! push reads twice whether someone is removing: it is committed if the first read says no, and sees to its value if the
-//! second says yes. If the one who removes finds the segment not empty in between, and gives up, neither is the case: the
-//! push starts anew and leaves its value where it is, which then is in the stack twice. The plain one reads once.
+//! **scal** is the version of the suite Scal, after L. Zhang, A. Chattopadhyay and C. Wang,
+//! "Round-Up", 2013, section VI-D. A push reads the flag twice: it is committed if the first read
+//! finds it clear, and secures its value if the second finds it set. If the remover finds the
+//! segment not empty in between, and gives up, neither is the case: the push retries and leaves its
+//! value in the slot, so it is in the stack twice. The plain variant reads once.
 //!
-//! Departures: the first free slot is taken, and not any, since inside of a segment order is not kept anyway. And a pop
-//! finds the stack empty only if it sees all slots free twice, and unchanged.
+//! Departures: the first free slot is taken, not any, since a segment is unordered anyway. And a
+//! pop finds the stack empty only if it sees all slots free twice, and unchanged.
 
 use std::sync::Arc;
 
@@ -76,7 +79,7 @@ const FACTOR: u32 = 2;
 const SPEC: Relaxed<Stack> = relaxed_stack(FACTOR);
 const SLOTS: usize = FACTOR as usize + 1;
 
-/// How often a push looks whether its segment is being removed.
+/// How often a push checks whether its segment is being removed.
 #[derive(Clone, Copy)]
 enum Look {
     Once,
@@ -150,7 +153,7 @@ impl<const N: usize> KStack<N> {
         Top::of(self.top.load(SeqCst))
     }
 
-    /// Puts a segment on top, if the top is still `from`; answers whether it was.
+    /// Puts a segment on top, if the top is still `from`; returns whether it was.
     fn replace_top(&self, from: Top, segment: u32) -> bool {
         let to = Top { segment, changes: from.changes.wrapping_add(1) };
         self.top.compare_exchange(from.word(), to.word(), SeqCst, SeqCst).is_ok()
@@ -190,7 +193,7 @@ impl<const N: usize> KStack<N> {
             let is_held = self.top() == top && self.replace_top(top, top.segment);
             return is_held || change(slot, content, NONE).is_none();
         }
-        // The flaw: someone was removing it, and is not any more.
+        // The flaw: another thread was removing it, and no longer is.
         false
     }
 }
@@ -221,7 +224,7 @@ impl<const N: usize> Segment<N> {
     }
 }
 
-/// Replaces what is in a slot, if that is still there. Answers what is there then.
+/// Replaces the content of a slot, if it is unchanged. Returns the new content.
 fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)

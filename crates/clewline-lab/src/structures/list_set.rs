@@ -1,17 +1,20 @@
 //! A lock-free set: a sorted linked list.
 //!
-//! Source: T. L. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001; nodes are taken out one by one, as
-//! in M. M. Michael, "High performance dynamic lock-free hash tables and list-based sets", 2002; `contains` as in M. Herlihy
-//! and N. Shavit, "The Art of Multiprocessor Programming", 2008, section 9.8.
+//! Source: T. L. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001; nodes are
+//! unlinked one by one, as in M. M. Michael, "High performance dynamic lock-free hash tables and
+//! list-based sets", 2002; `contains` as in M. Herlihy and N. Shavit, "The Art of Multiprocessor
+//! Programming", 2008, section 9.8.
 //!
-//! To remove an element is to mark the link that leaves its node: then it is gone. Whoever comes by, and changes something,
-//! takes marked nodes out of the list. A marked link does not change any more, so nothing is ever put behind a node that is
-//! gone.
+//! An element is removed by marking the outgoing link of its node: this is the linearization point.
+//! Later updates unlink marked nodes. A marked link does not change any more, so nothing is ever
+//! inserted behind a removed node.
 //!
-//! * `list-set:unmarked` takes the node out and marks nothing. What another thread puts behind that node at the same time is
-//!   lost; and if two neighbours are removed at once, the second one stays. It is the mistake that Harris's paper begins with.
-//! * `list-set:sees-removed` does not look at the mark when it has found an element. That would do if whoever marks a node
-//!   had always taken it out when it returns; but if the list has changed there meanwhile, it leaves the node to others.
+//! * `list-set:unmarked` unlinks the node and marks nothing. A node that another thread inserts
+//!   behind it at the same time is lost; and if two neighbours are removed at once, the second one
+//!   stays. It is the mistake that Harris's paper begins with.
+//! * `list-set:sees-removed` does not check the mark when it has found an element. That would be
+//!   correct if the thread that marks a node had always unlinked it when it returns; but if the
+//!   list has changed there meanwhile, it leaves that to others.
 
 use clewline_core::{Value, ValueDomain};
 use clewline_specs::set::{Call, Set};
@@ -72,7 +75,7 @@ struct ListSet {
     way: Way,
 }
 
-/// How the set goes wrong, if it does.
+/// The flaw of the set, if it has one.
 #[derive(Clone, Copy)]
 enum Way {
     Sound,
@@ -88,7 +91,7 @@ struct Node {
 
 /// Where an element is, or would be.
 struct Place {
-    /// The last node whose element is smaller; none for the head.
+    /// The last node with a smaller element; none for the head.
     before: u32,
     /// The one that it leads to.
     at: u32,
@@ -112,10 +115,12 @@ impl ListSet {
         }
     }
 
-    /// Looks for `value`, and takes out marked nodes that are in the way; answers nothing if another thread was faster.
+    /// Searches for `value`, and unlinks marked nodes on the way; returns `None` if another thread
+    /// interfered.
     ///
-    /// `at` is not marked when it is looked at, so its element is in the set at that moment. If it is not `value`, then
-    /// `value` is not in the set at the moment at which `before`, not marked, leads to `at`.
+    /// `at` is not marked when it is read, so its element is in the set at that moment. If it is
+    /// not `value`, then `value` is not in the set at the moment at which `before`, not marked,
+    /// leads to `at`.
     fn walk(&self, value: u64) -> Option<Place> {
         let mut before = NONE;
         let (mut at, _) = self.head.load();
@@ -186,8 +191,8 @@ impl ListSet {
         }
     }
 
-    /// Changes nothing, and so never has to begin again. It may walk along nodes that are out of the list already; each of
-    /// them was still in it, leading to the next, at some moment since the call.
+    /// Changes nothing, and so never retries. It may traverse nodes that are unlinked already; each
+    /// of them was still in the list, leading to the next, at some moment since the call.
     fn contains(&self, value: u64) -> bool {
         let (mut at, _) = self.head.load();
         while at != NONE {
@@ -242,7 +247,8 @@ mod tests {
         }
     }
 
-    /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other one goes on.
+    /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other thread
+    /// continues.
     #[track_caller]
     fn check_add_behind_what_is_removed(way: Way, is_linked: bool) {
         let [two, three, four] = [2, 3, 4].map(|it| Value::small(it).unwrap());
@@ -256,7 +262,7 @@ mod tests {
         set.nodes.get(index).value.store(three.word(), Ordering::Relaxed);
         set.nodes.get(index).next.set(place.at);
         assert_eq!(set.link(place.before).swing(place.at, index), is_linked);
-        // Either way it is not in the list.
+        // In both cases it is not in the list.
         assert_eq!(set.call(&Call::Contains(three)), Value::FALSE);
     }
 
@@ -270,7 +276,8 @@ mod tests {
         check_add_behind_what_is_removed(Way::Unmarked, true);
     }
 
-    /// Somebody has marked 2, and something came between it and its predecessor before it could be taken out.
+    /// A thread has marked 2, and a node was inserted between it and its predecessor before it
+    /// could be unlinked.
     #[track_caller]
     fn check_contains_what_is_marked(way: Way, contains: bool) {
         let set = ListSet::new(way);

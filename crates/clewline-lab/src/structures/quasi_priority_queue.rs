@@ -1,13 +1,16 @@
-//! A priority queue in a sorted list that is never changed, but replaced.
+//! A priority queue in an immutable sorted list that is replaced.
 //!
-//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. What theirs was like inside is
-//! not said. Here the list is one word: who adds or removes an integer copies the nodes before it, and replaces the first
-//! by compare-and-swap. The greatest integer is first.
+//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. Their
+//! implementation is not described. Here the list is one word: an operation that adds or removes an
+//! integer copies the nodes before it, and replaces the first by compare-and-swap. The greatest
+//! integer is first.
 //!
-//! A node says how often its integer has been overtaken. One of the first k + 1 is removed, and none from behind an
-//! integer that has been overtaken k times: so the queue is out of order by k. Here k is 2; **k0** is a plain one.
+//! A node holds how often its integer has been overtaken. One of the first k + 1 is removed, and
+//! none from behind an integer that has been overtaken k times: so the queue is out of order by k.
+//! Here k is 2; **k0** is a plain one.
 //!
-//! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k away from the head.
+//! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k
+//! away from the head.
 
 use std::sync::Arc;
 
@@ -127,7 +130,7 @@ impl QuasiPriorityQueue {
         }
     }
 
-    /// The list of `first`, each overtaken so often again, and then of `next`.
+    /// The list of `first`, each overtaken `again` more times, followed by `next`.
     fn list(&self, first: &[Arc<Node>], again: u32, next: u32) -> u32 {
         first.iter().rev().fold(next, |next, it| {
             self.nodes.add(Node { int: it.int, overtaken: it.overtaken + again, next })

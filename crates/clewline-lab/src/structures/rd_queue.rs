@@ -1,16 +1,17 @@
 //! A linked list from which one of the first values is dequeued, at random.
 //!
-//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for improved concurrency",
-//! 2010, the random dequeue queue. Values are enqueued as in the queue of Michael and Scott. A dequeuer marks one of the
-//! first k + 1 nodes behind the head as taken, and the head moves over nodes that are.
+//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for
+//! improved concurrency", 2010, the random dequeue queue. Values are enqueued as in the queue of
+//! Michael and Scott. A dequeuer marks one of the first k + 1 nodes behind the head as taken, and
+//! the head moves over taken nodes.
 //!
-//! The first of these nodes is one that is not taken; taken ones behind it count. So as long as the first value stays so
-//! do the nodes, and at most k others can be taken before it: the queue is out of order by k. Here k is 2; **k0** is a
-//! plain queue.
+//! The first of these nodes is not taken; taken nodes behind it count. So as long as the first
+//! value stays so do the nodes, and at most k others can be taken before it: the queue is out of
+//! order by k. Here k is 2; **k0** is a plain queue.
 //!
-//! **no-window** counts only the nodes that are not taken, so that dequeuers always have k + 1 values to draw from. That
-//! looks like the same, but the first value may be overtaken for ever: the mistake of section II of L. Zhang, A.
-//! Chattopadhyay and C. Wang, "Round-Up", 2013.
+//! **no-window** counts only the nodes that are not taken, so that dequeuers always have k + 1
+//! values to choose from. That seems equivalent, but the first value may be overtaken forever: the
+//! mistake of section II of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013.
 
 use clewline_core::Value;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};

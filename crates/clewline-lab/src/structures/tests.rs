@@ -30,7 +30,7 @@ const ADD_AND_REMOVE: Matrix = matrix("+1 +2 +3 +4 +5 +6", "+7 | -", "- - - - - 
 const TWO_ADDS: Matrix = matrix("+1 +2 +3 +4 +5", "+6 | +7", "- - - - - - -");
 const TWO_REMOVALS: Matrix = matrix("+1 +2 +3 +4 +5 +6 +7", "- | -", "- - - - -");
 
-/// Those in which something may be found empty, or full.
+/// Matrices in which the object may be found empty, or full.
 const AT_THE_EDGE: [Matrix; 5] = [
     matrix("", "+1 - | +2 -", ""),
     matrix("+1", "+2 | - -", "-"),
@@ -68,8 +68,9 @@ fn factor(found: &Found) -> u32 {
 
 #[test]
 fn one_thread_sees_each_order_that_the_structure_allows() {
-    // Segments of three: 3! orders of each. A window of three places: 25 orders of five. Counting who was overtaken: every
-    // permutation in which nobody is further than two places from where it should be, which are 31.
+    // Segments of three: 3! orders of each. A window of three slots: 25 orders of five. Counting
+    // overtaken values: every permutation in which no value is more than two positions from its
+    // own, which are 31.
     let expected = [
         ("bk-queue", 12),
         ("herlihy-wing-queue", 1),

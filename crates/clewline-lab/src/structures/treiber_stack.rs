@@ -1,13 +1,14 @@
 //! A lock-free stack: a linked list whose head is replaced by compare-and-swap.
 //!
-//! Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. A push links its node before the head
-//! and moves the head to it; a pop moves the head to the next node. Nodes are never used again, so that a head that
-//! is the same is one that has not changed.
+//! Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. A push links its
+//! node before the head and moves the head to it; a pop moves the head to the next node. Nodes are
+//! never reused, so that an equal head has not changed.
 //!
-//! **aba** uses nodes again: a pop puts its node on a free list, from which a push takes its own. Then a head that is
-//! the same may have changed. A pop has read head A and next node B; others pop A and B, and push A again; the first
-//! pop finds head A, and moves the head to B, which is free or holds another value by now. Elements come twice or are
-//! lost. The usual cures are a counter beside the head, as Treiber has it, hazard pointers, or epochs.
+//! **aba** reuses nodes: a pop puts its node on a free list, from which a push takes one. Then an
+//! equal head may have changed (the ABA problem). A pop has read head A and next node B; others pop
+//! A and B, and push A again; the first pop finds head A, and moves the head to B, which is free or
+//! holds another value by now. Elements are duplicated or lost. The usual cures are a counter
+//! beside the head, as Treiber has it, hazard pointers, or epochs.
 
 use clewline_core::Value;
 use clewline_specs::stack::{Call, Stack};

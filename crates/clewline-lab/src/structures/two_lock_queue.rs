@@ -63,7 +63,7 @@ enum HeadLock {
     Forgotten,
 }
 
-/// The queue. `head` and `tail` are read and written only by who holds their lock.
+/// The queue. `head` and `tail` are accessed only by the holder of their lock.
 struct TwoLockQueue {
     nodes: Arena<Node>,
     head: AtomicU32,
@@ -105,8 +105,9 @@ impl TwoLockQueue {
         self.nodes.get(index).value.store(value.word(), Ordering::Relaxed);
         let _held = lock(&self.tail_lock);
         let tail = self.tail.load(Ordering::Relaxed);
-        // The value is in the queue when this is seen, also by a dequeuer, who does not take this lock. A `Release`
-        // store might still wait in the store buffer when we return, if unlocking did not drain it.
+        // The linearization point, also for a dequeuer, which does not take this lock. A `Release`
+        // store might still wait in the store buffer when this returns, if unlocking did not drain
+        // it.
         self.nodes.get(tail).next.store(index, Ordering::SeqCst);
         self.tail.store(index, Ordering::Relaxed);
     }
@@ -115,7 +116,7 @@ impl TwoLockQueue {
         let _held = self.lock_head();
         let next = self.first()?;
         let value = self.nodes.get(next).value.load(Ordering::Relaxed);
-        // Only who has the lock after us wants to know.
+        // Read only by the next holder of the lock.
         self.head.store(next, Ordering::Relaxed);
         Value::from_word(value)
     }

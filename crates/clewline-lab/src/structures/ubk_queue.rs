@@ -1,14 +1,15 @@
-//! An unbounded queue: a list of segments, inside of which order is not kept.
+//! An unbounded queue: a list of unordered segments.
 //!
-//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the unbounded one. As
-//! in the [bounded one](super::bk_queue), but that segments are linked, and are marked before they are taken out of the
-//! list: an enqueuer who comes late learns from the mark that its segment is gone. With k + 1 slots in a segment the
-//! queue is out of order by k. Here k is 2; **k0** is a plain queue.
+//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+//! 2013, the unbounded one. As the [bounded one](super::bk_queue), but segments are linked, and are
+//! marked before they are unlinked: a late enqueuer learns from the mark that its segment is gone.
+//! With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0** is a plain
+//! queue.
 //!
-//! Neither segments nor slots are used again here, so that they need no counters.
+//! Neither segments nor slots are reused here, so that they need no counters.
 //!
-//! **late-mark** takes a segment out of the list first and marks it then: an enqueuer who looks in between believes that
-//! its value will be found.
+//! **late-mark** unlinks a segment first and marks it then: an enqueuer that checks in between
+//! assumes that its value will be found.
 
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ struct UbkQueue<const N: usize> {
 /// Each slot is free, then holds a value, and then is emptied. They are filled in order.
 struct Segment<const N: usize> {
     slots: [AtomicU32; N],
-    // Whether someone takes it out of the list, or has.
+    // Whether a thread unlinks it, or has.
     is_going: AtomicBool,
     next: AtomicU32,
 }
@@ -131,7 +132,7 @@ impl<const N: usize> UbkQueue<N> {
         Head::of(self.head.load(SeqCst))
     }
 
-    /// Moves the tail to the next segment, and adds that if need be, unless someone else has.
+    /// Moves the tail to the next segment, and adds one if necessary, unless another thread has.
     fn move_tail(&self, from: u32) {
         let segment = self.segments.get(from);
         let mut next = segment.next.load(SeqCst);
@@ -150,7 +151,8 @@ impl<const N: usize> UbkQueue<N> {
         match self.marking {
             Marking::First => {
                 segment.is_going.store(true, SeqCst);
-                // If it fails someone holds it. Then it stays marked, and only those who hold it stay in it.
+                // If it fails another thread holds it. Then it stays marked, and only its holders
+                // stay in it.
                 let _has_gone = go();
             }
             Marking::Last => {
@@ -225,7 +227,8 @@ impl<const N: usize> Container for UbkQueue<N> {
             }
             match any_of(&found) {
                 Some((slot, value)) => {
-                    // As in the source, where slots are used again. Here they are not, so nothing hangs on it: no test can tell.
+                    // As in the source, where slots are reused. Here they are not, so it has no
+                    // effect: no test can detect it.
                     if head.segment == tail {
                         self.move_tail(tail);
                     }
@@ -233,7 +236,8 @@ impl<const N: usize> Container for UbkQueue<N> {
                         return Some(*self.values.get(value));
                     }
                 }
-                // Slots are filled in order, and taken only after the tail has moved: it was empty when we looked.
+                // Slots are filled in order, and taken only after the tail has moved: it was empty
+                // when it was read.
                 None if head.segment == tail => {
                     if tail == self.tail.load(SeqCst) {
                         return None;

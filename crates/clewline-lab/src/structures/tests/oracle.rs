@@ -108,7 +108,7 @@ fn read_call(label: &str) -> Call {
     arg.and_then(|it| it.parse().ok()).map_or(Call::Remove, Call::Add)
 }
 
-/// Answers, and what precedes what.
+/// Results, and the real-time order.
 fn canonical(history: &History) -> (Vec<Option<i64>>, Vec<bool>) {
     let precedes = history.iter().flat_map(|one| history.iter().map(|other| one.1.precedes(&other.1)));
     (history.iter().map(|it| it.1.ret.expect("it is full").1).collect(), precedes.collect())
