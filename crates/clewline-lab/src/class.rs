@@ -12,7 +12,7 @@ pub struct Class {
     pub name: &'static str,
     /// One line for `clewline subjects`.
     pub about: &'static str,
-    /// The class that it follows, and who described it.
+    /// The class it follows, and its publication.
     pub source: &'static str,
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [ClassVariant],
@@ -36,7 +36,7 @@ pub struct Flaw {
     pub letter: char,
     /// What is wrong, in a sentence.
     pub about: &'static str,
-    /// What a check says of it.
+    /// The verdict of a check.
     pub cause: Cause,
     /// The smallest matrix that fails, as it is written on the command line.
     pub matrix: &'static str,

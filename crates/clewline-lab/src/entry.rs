@@ -19,8 +19,8 @@ pub struct Entry {
     pub lacks: &'static [&'static str],
     /// The calls of which a matrix is made, as they are written, when it is explored.
     pub invocations: &'static [&'static str],
-    /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right, unless
-    /// there is only one at all.
+    /// The plain variant, whose name is empty, and then the others. There is no plain one if none
+    /// is correct, unless there is only one at all.
     pub variants: &'static [Variant],
 }
 
@@ -31,10 +31,10 @@ pub struct Variant {
     pub name: &'static str,
     /// What is wrong with it; `None` if nothing is.
     pub flaw: Option<&'static str>,
-    /// How far out of order its answers may be: a method that removes, and the quasi factor k of the relaxed
-    /// specification that it should meet. `None` if it should answer in order.
+    /// How far out of order its results may be: a method that removes, and the quasi factor k of
+    /// the relaxed specification that it should satisfy. `None` if its results should be in order.
     pub quasi: Option<(&'static str, u32)>,
-    /// How to stress it, unless something else is said.
+    /// The default settings of its stress test.
     pub recipe: Recipe,
     /// Makes it.
     pub build: fn() -> Box<dyn ErasedSubject>,

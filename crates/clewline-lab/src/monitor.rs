@@ -4,7 +4,7 @@ use clewline_threads::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::locking::lock;
 
-/// A value behind a lock, and those who wait for it to change.
+/// A value behind a lock, and a condition variable for its changes.
 pub(crate) struct Monitor<T> {
     value: Mutex<T>,
     changed: Condvar,
@@ -27,7 +27,7 @@ impl<T> Monitor<T> {
         self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes all who wait. The caller is inside.
+    /// Wakes all waiters. The caller holds the lock.
     #[track_caller]
     pub(crate) fn wake_all(&self) {
         self.changed.notify_all();

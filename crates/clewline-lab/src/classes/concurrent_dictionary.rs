@@ -1,9 +1,9 @@
-//! A hash table whose readers take no lock, and whose writers lock a part of it.
+//! A hash table with lock-free reads and one lock for each bucket.
 //!
-//! Each bucket is a linked list with a lock. Who writes locks its bucket; who wants to know of all elements, or to
-//! clear them, locks all buckets, in order. Readers go along a list as they find it. A node that is taken out keeps its
-//! link, so that whoever stands on it finds the rest. Clearing puts another table in the place of the old one, at one
-//! moment for all buckets.
+//! Each bucket is a linked list with a lock. A writer locks its bucket; an operation that reads or
+//! clears all elements locks all buckets, in order. Readers traverse a list as they find it. An
+//! unlinked node keeps its link, so that a reader on it finds the rest. Clearing replaces the
+//! table, atomically for all buckets.
 
 use clewline_threads::{
     Component, Explorable,
@@ -50,7 +50,7 @@ struct Node {
 #[derive(Debug)]
 struct KeyNotFound;
 
-/// Where a key was looked for: the node, and the one before it. Either may be [`NONE`].
+/// The result of the search for a key: the node, and the one before it. Either may be [`NONE`].
 struct Place {
     before: u32,
     node: u32,
@@ -96,7 +96,7 @@ impl Dictionary {
         self.place(&table, key).node != NONE
     }
 
-    /// Lets `change` do something with the place of `key`, while nobody else writes there.
+    /// Runs `change` on the position of `key`, while no other thread writes there.
     fn write<R>(&self, key: u32, change: impl FnOnce(&Table, Place, &mut usize) -> R) -> R {
         let mut count = lock(&self.counts[bucket(key)]);
         let table = self.tables.get(self.table.load(SeqCst));
@@ -135,7 +135,7 @@ impl Dictionary {
         })
     }
 
-    /// Puts `value` there, whatever was there before.
+    /// Sets the value of the key, whether or not it had one.
     fn set(&self, key: u32, value: u32) {
         self.write(key, |table, place, count| match place.node {
             NONE => {

@@ -1,12 +1,13 @@
 //! A lock-free queue of segments: arrays that are filled from one end to the other, once.
 //!
-//! An enqueuer fills the first free place by compare-and-swap, which is when the element is in the queue, and then moves
-//! the end on; whoever finds the end behind moves it first. Whoever finds a segment full links another one behind it. A
-//! dequeuer moves the beginning on. Places are never used again, so one that is filled says for ever what was there.
+//! An enqueuer fills the first free slot by compare-and-swap, which is the linearization point, and
+//! then advances the end; a thread that finds the end behind advances it first. A thread that finds
+//! a segment full links another one behind it. A dequeuer advances the beginning. Slots are never
+//! reused, so a filled slot keeps its value permanently.
 //!
-//! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives
-//! up, and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes
-//! until the other gives the lock back is nothing that a schedule knows.
+//! **pre** (root cause B) excludes concurrent dequeuers by a lock, and a thread that does not get
+//! the lock in time gives up, and returns as if the queue were empty. Waiting with a timeout is
+//! written as not waiting at all: a schedule has no durations.
 
 use std::sync::Arc;
 
@@ -50,7 +51,7 @@ pub(super) struct Queue {
     segments: Nodes<Segment>,
     head: AtomicU32,
     tail: AtomicU32,
-    // Who dequeues, if that takes a lock.
+    // The lock of dequeuers, if dequeuing takes one.
     dequeuer: Mutex<()>,
 }
 
@@ -95,7 +96,7 @@ impl Queue {
                 continue;
             }
             let is_filled = segment.places[high].compare_exchange(0, element, SeqCst, SeqCst).is_ok();
-            // If it was somebody else who filled the place, it may be that nobody has moved the end yet.
+            // If another thread filled the slot, the end may not have been advanced yet.
             let _is_moved = segment.high.compare_exchange(high, high + 1, SeqCst, SeqCst);
             if is_filled {
                 return;
@@ -103,7 +104,7 @@ impl Queue {
         }
     }
 
-    /// Moves the tail on from a segment that is full, to another one that is made if need be.
+    /// Advances the tail from a full segment to another one, which is made if necessary.
     fn extend(&self, tail: u32, segment: &Segment) {
         let mut next = segment.next.load(SeqCst);
         if next == NONE {

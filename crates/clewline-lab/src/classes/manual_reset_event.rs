@@ -1,13 +1,14 @@
-//! An event that is set and reset by hand: whoever waits goes on while it is set.
+//! An event that is set and reset manually: waiting threads continue while it is set.
 //!
-//! The state is one word: bit 0 says that the event is set, the rest counts those who wait. It changes only under the
-//! lock, and is read without. Whoever waits looks at the state, looks round once more, and then counts itself in by
-//! compare-and-swap, which fails if the state has changed since; then it sleeps until the next set. A set of an event
-//! that is set has nobody to wake.
+//! The state is one word: bit 0 is set if the event is set, the rest counts the waiters. It changes
+//! only under the lock, and is read without. A waiter reads the state, yields once, and then counts
+//! itself by compare-and-swap, which fails if the state has changed since; then it sleeps until the
+//! next set. A set of an event that is set has no waiter to wake.
 //!
-//! **pre** (root cause A) reads the state a second time when it computes the new one. If the event was set at that
-//! moment and is reset before the swap, then the swap finds what it expects and sets the event again, with a waiter.
-//! The next set takes it for set, wakes nobody, and the waiter sleeps for ever.
+//! **pre** (root cause A) reads the state a second time when it computes the new one. If the event
+//! was set at that moment and is reset before the swap, then the swap finds what it expects and
+//! sets the event again, with a waiter. The next set finds it set, wakes no thread, and the waiter
+//! sleeps forever.
 
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
@@ -55,7 +56,7 @@ enum Reading {
 /// The event. Other classes wait with it, too.
 pub(super) struct Event {
     state: AtomicU32,
-    // How often those who slept were woken.
+    // How often sleeping threads were woken.
     wakings: Monitor<u32>,
     reading: Reading,
 }
@@ -96,7 +97,7 @@ impl Event {
             if state & SET == SET {
                 return;
             }
-            // It may be set soon, and then nobody need sleep.
+            // It may be set soon, and then the thread need not sleep.
             thread::yield_now();
             let read = match self.reading {
                 Reading::Once => state,
@@ -109,7 +110,7 @@ impl Event {
         }
     }
 
-    /// Waits as one does who does not look round first.
+    /// Waits without yielding first.
     pub(super) fn wait_one(&self) {
         let wakings = self.wakings.enter();
         if !self.is_set() {

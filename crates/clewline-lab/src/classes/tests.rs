@@ -1,5 +1,5 @@
-//! Tests of all classes: what they answer one call at a time, that the plain ones hold, and that each root cause is
-//! found.
+//! Tests of all classes: their serial results, that the plain ones hold, and that each root cause
+//! is found.
 
 mod oracle;
 
@@ -22,14 +22,15 @@ fn flaws() -> impl Iterator<Item = (&'static Class, &'static ClassVariant, Flaw)
     all.filter_map(|(class, it)| Some((class, it, it.flaw?)))
 }
 
-/// A matrix whose entries are drawn with equal chances.
+/// A matrix with uniformly random entries.
 fn draw(subject: &dyn Explorable, columns: usize, rows: usize, random: &mut Random) -> Vec<Vec<String>> {
     let calls = subject.invocations();
     let mut column = || (0..rows).map(|_| calls[random.below(calls.len())].clone()).collect();
     (0..columns).map(|_| column()).collect()
 }
 
-/// Makes calls one after the other, and compares what they answer, in order; `#` stands for a call that waits.
+/// Makes calls one after the other, and compares their results, in order; `#` stands for a call
+/// that blocks.
 #[track_caller]
 fn check_serial(class: &str, calls: &str, expected: &str) {
     let (name, kind) = class.split_once(':').unwrap_or((class, ""));
@@ -187,7 +188,7 @@ fn serial_histories_are_all_seen() {
     let seen = check(&*(variant("cancellation-token-source", "").build)(), &columns(matrix));
     assert_eq!((seen.serial, seen.stuck_serial), (1_680, 0));
     assert!(1_680 < seen.executions, "{seen:?}");
-    // One permit: whoever comes second waits, and nobody releases.
+    // One permit: the second waiter blocks, and no thread releases.
     let seen = check(&*(variant("semaphore-slim", "").build)(), &columns("wait | wait wait"));
     assert_eq!((seen.serial, seen.stuck_serial), (3, 3));
 }

@@ -56,15 +56,15 @@ where
 /// A map of words, as a crate offers it.
 pub(super) trait Words: Send + Sync + 'static {
     fn get(&self, key: u64) -> Option<u64>;
-    /// Puts a value there, and answers the previous one if the crate does.
+    /// Inserts a value, and returns the previous one if the crate does.
     fn insert(&self, key: u64, value: u64) -> Previous;
     fn remove(&self, key: u64) -> Option<u64>;
     fn contains(&self, key: u64) -> bool;
-    /// Puts the value there if there is none, and answers what is there then.
+    /// Inserts the value if there is none, and returns the value then present.
     fn get_or_insert(&self, key: u64, value: u64) -> u64;
 }
 
-/// What a crate says about the value that another took the place of.
+/// What a crate returns about a replaced value.
 pub(super) enum Previous {
     /// It was this, or there was none.
     Was(Option<u64>),
@@ -100,11 +100,11 @@ impl<T: Words> Subject<Map> for AsMap<T> {
     }
 }
 
-/// How often a receiver asks before it answers that there is nothing. The bugs show if it is interrupted while it asks, so that
-/// is how it spends its time.
+/// How often a receiver polls before it returns that there is nothing. The bugs show if it is
+/// preempted while it polls.
 pub(super) const ASKS: usize = 1_000;
 
-/// What a receiver was told.
+/// The result of a receive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Received {
     Word(u64),
@@ -151,7 +151,8 @@ where
                 Received::Closed => channel::Return::Closed,
             },
             channel::Call::Close => {
-                // Dropped before the lock is given back: whoever finds no sender finds the channel closed.
+                // Dropped before the lock is released: a thread that finds no sender finds the
+                // channel closed.
                 *self.sender.write().unwrap_or_else(PoisonError::into_inner) = None;
                 channel::Return::Is(Value::TRUE)
             }

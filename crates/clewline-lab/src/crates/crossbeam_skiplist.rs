@@ -1,11 +1,11 @@
 //! The map of `crossbeam-skiplist`.
 //!
-//! Version 0.1.3 is the latest. Its `insert` over a key that is there takes the old entry out before it puts the new one in,
-//! and whoever looks in between finds nothing. Its `remove` answers the entry even if another thread has removed it
-//! meanwhile: two threads are told that they removed the same entry.
+//! Version 0.1.3 is the latest. Its `insert` over a present key removes the old entry before it
+//! inserts the new one, and a lookup in between finds nothing. Its `remove` returns the entry even
+//! if another thread has removed it meanwhile: two threads remove the same entry.
 //!
-//! The plain variant does neither. It puts values only where there is none, and removes an entry that it has got, which
-//! says whether it was still there.
+//! The plain variant does neither. It inserts values only if there is none, and removes an entry
+//! that it has looked up, which returns whether it was still present.
 
 use clewline_specs::map::Map;
 use clewline_threads::SubjectFactory;

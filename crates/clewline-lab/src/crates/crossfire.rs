@@ -1,7 +1,8 @@
 //! An unbounded channel of `crossfire`.
 //!
-//! A receiver that finds nothing looks whether there are senders left. In version 3.1.19 it does not look for values
-//! again, so what was sent in between, by a sender that is gone now, is passed over.
+//! A receiver that finds nothing checks whether there are senders left. In version 3.1.19 it does
+//! not look for values again, so a value that was sent in between, by a sender that is dropped now,
+//! is skipped.
 
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
@@ -65,7 +66,7 @@ pub const ENTRY: Entry = Entry {
 const RECIPE: Recipe =
     Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
 
-/// Asks until there is something else to say than that there is nothing.
+/// Polls until the result is not "nothing yet".
 fn ask_often(ask: impl Fn() -> Received) -> Received {
     let told = (0..ASKS).map(|_| ask()).find(|it| *it != Received::Empty);
     told.unwrap_or(Received::Empty)

@@ -1,7 +1,8 @@
 //! An unbounded channel of `flume`, whose receivers are futures.
 //!
-//! A future that is asked again and finds nothing looks whether there are senders left. In version 0.10.14 it does not look
-//! for values again, so what was sent in between, by a sender that is gone now, is passed over.
+//! A future that is polled again and finds nothing checks whether there are senders left. In
+//! version 0.10.14 it does not look for values again, so a value that was sent in between, by a
+//! sender that is dropped now, is skipped.
 
 use std::{
     future::Future,
@@ -57,7 +58,7 @@ pub const ENTRY: Entry = Entry {
 const RECIPE: Recipe =
     Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
 
-/// Asks a future, and drops it if it never has anything. The first time it joins those who wait.
+/// Polls a future, and drops it if it never is ready. The first poll registers it as a waiter.
 fn ask_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

@@ -1,10 +1,12 @@
-//! An unbounded channel of `kanal`, whose receivers wait.
+//! An unbounded channel of `kanal`, whose receivers block.
 //!
-//! In version 0.1.0-pre1 a receiver that waits is not told when the last sender is gone: it waits forever.
+//! In version 0.1.0-pre1 a blocked receiver is not woken when the last sender is dropped: it waits
+//! forever.
 //!
-//! A receiver of any version waits forever if nobody sends and nobody closes. So that those who do so rightly come back,
-//! somebody from outside sends them a word that means nothing, after a while; they answer that there was nothing. If the
-//! channel is closed nobody can send, and they should have come back by themselves.
+//! A receiver of any version blocks forever if no value is sent and the channel is not closed. So
+//! that receivers which block correctly return, another thread sends them a dummy value, after a
+//! while; they return that there was nothing. If the channel is closed no value can be sent, and
+//! they should have returned by themselves.
 
 use std::{
     sync::{
@@ -40,7 +42,7 @@ pub const ENTRY: Entry = Entry {
     }],
 };
 
-/// A channel and those who wait for something to come.
+/// A channel and its waiting receivers.
 struct Waiting {
     ends: Arc<Ends>,
 }
@@ -69,7 +71,7 @@ impl Waiting {
     }
 }
 
-/// Wakes all who wait, now and then, for as long as there is a channel.
+/// Wakes all waiting receivers, now and then, as long as the channel exists.
 fn wake(ends: &Weak<Ends>) {
     loop {
         thread::sleep(WHILE);
@@ -77,7 +79,7 @@ fn wake(ends: &Weak<Ends>) {
         let sender = ends.sender();
         let Some(sender) = sender.as_ref() else { return };
         for _ in 0..ends.waiting.load(Ordering::Relaxed) {
-            // Nobody is there to receive it: then nobody waits.
+            // There is no receiver: then none waits.
             let _is_sent = sender.send(NOTHING);
         }
     }
@@ -88,7 +90,8 @@ impl Ends {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let mut received = self.receiver.recv();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        // The word that means nothing may be meant for someone else, and something may have come behind it.
+        // The dummy value may be meant for another receiver, and a value may have been sent behind
+        // it.
         while let Ok(NOTHING) = received {
             received = match self.receiver.try_recv() {
                 Ok(None) if self.sender().is_some() => return Return::Is(Value::NIL),

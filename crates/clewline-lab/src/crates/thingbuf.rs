@@ -1,10 +1,11 @@
 //! The bounded queue of `thingbuf`.
 //!
-//! Values are taken by reference: a slot is free again when the reference is dropped. A push that finds the queue full but
-//! for such a slot must say that it is full. Version 0.1.4 waits for the slot instead, for as long as it takes.
+//! Values are taken by reference: a slot is free again when the reference is dropped. A push that
+//! finds the queue full except for such a slot must return that it is full. Version 0.1.4 waits for
+//! the slot instead, for as long as it takes.
 //!
-//! The subject looks at what it took while it holds a lock that those who push hold as well, as a user might who counts
-//! what is inside. Then each waits for the other.
+//! The subject reads the taken value while it holds a lock that pushes hold as well, as a user
+//! might to count the elements. Then the two deadlock.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -81,7 +81,8 @@ impl Search {
     }
 }
 
-/// What led to `receive`, by names: anything is a cause whose receiver is the sender of the next.
+/// The cause of `receive`, by names: any message is a cause whose receiver is the sender of the
+/// next.
 fn cause(receive: &EnabledStep, between: &[EnabledStep]) -> StepIdentity {
     let mut cause = receive;
     for earlier in between.iter().rev() {

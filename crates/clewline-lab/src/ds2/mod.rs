@@ -1,19 +1,21 @@
-//! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they leave out histories.
+//! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they omit
+//! histories.
 //!
-//! What they do, and what is wrong with it, beside the sound ones in [`schedulers`](clewline_actors::schedulers):
+//! Their rules, which differ from the sound ones in [`schedulers`](clewline_actors::schedulers):
 //!
-//! * Two messages are dependent if they have one receiver; what clients see does not count.
-//! * A race is looked for with the last such message alone, and even if that one led to the other.
-//! * [`Ired`](Published::Ired) and [`LiViola`](Published::LiViola) take any message for a cause whose receiver is the sender of
-//!   the next, and add nothing if that leads nowhere.
-//! * [`LiViola`](Published::LiViola) takes a message without a key to depend on nothing.
-//! * With [aliased snapshots](Snapshots::Aliased), which is what some of its systems amount to, actors are not brought back to what
-//!   they were.
-//! * [`Random`](Published::Random) picks somebody, and not a message.
+//! * Two messages are dependent if they have one receiver; what clients observe does not count.
+//! * A race is detected with the last such message alone, even if that one caused the other.
+//! * [`Ired`](Published::Ired) and [`LiViola`](Published::LiViola) take any message for a cause
+//!   whose receiver is the sender of the next, and add nothing if that leads nowhere.
+//! * In [`LiViola`](Published::LiViola) a message without a key depends on nothing.
+//! * With [aliased snapshots](Snapshots::Aliased), which is the effect of some of its systems, the
+//!   states of actors are not restored.
+//! * [`Random`](Published::Random) picks an actor or a client, and not a message.
 //! * Incomplete histories are not judged: see [`Statistics::unique_complete_violated`].
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based systems",
-//! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, sections 2 and 3; the order in which receivers take turns, and
+//! the rules where text and tables differ, follow the tables.
 
 mod backtrack;
 mod harness;

@@ -1,10 +1,11 @@
 //! DS2's random scheduler, by the rules as published.
 //!
-//! Somebody is picked at random, an actor or a client, whether or not there is anything to receive. An actor takes the first
-//! message of its queue, so that messages to one actor never overtake each other. A client sees all that was answered to it: until
-//! then its call has not returned. Requests are put into the queues one by one, one a turn.
+//! An actor or a client is picked at random, whether or not it has anything to receive. An actor
+//! takes the first message of its queue, so that messages to one actor never overtake each other. A
+//! client receives all its responses: until then its call has not returned. Requests are put into
+//! the queues one by one, one a turn.
 //!
-//! In the published code runs start from where earlier ones ended. That is not done here.
+//! In the published code runs start where earlier ones ended. That is not done here.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,7 @@ use clewline_actors::{
 };
 use clewline_core::Random;
 
-/// There are as many in each of DS2's harnesses, whoever of them calls.
+/// The number of clients in each of DS2's harnesses, whichever of them call.
 const CLIENTS: usize = 6;
 
 /// Draws one schedule after the other.

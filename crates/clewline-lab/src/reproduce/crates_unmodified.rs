@@ -1,7 +1,9 @@
-//! Published crates as they are, explored: well-known ones, in which nothing may be found, and versions whose bugs are known.
+//! Unmodified published crates, explored: well-known ones, in which nothing may be found, and
+//! versions with known bugs.
 //!
-//! For each a small crate with a test is written to a temporary folder, `cargo` builds it and what it depends on, and the test is
-//! explored. What cannot be fetched or built has a row that says so.
+//! For each a small crate with a test is written to a temporary folder, `cargo` builds it and its
+//! dependencies, and the test is explored. A crate that cannot be fetched or built has a row with
+//! the reason.
 
 mod cases;
 
@@ -113,7 +115,7 @@ struct Seen {
 
 impl Explorer<'_> {
     fn case(&self, case: &Case) -> Vec<Cell> {
-        // Its folder is there for as long as its test runs.
+        // Its folder exists as long as its test runs.
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
             let test =
@@ -168,7 +170,7 @@ impl Seen {
     fn of(checked: &Checked) -> Seen {
         let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
         let (coverage, why) = match &checked.verdict {
-            // Whatever holds was explored as far as was asked.
+            // A test that holds was explored as far as requested.
             Verdict::Holds(()) => ("all", None),
             Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
             Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),

@@ -18,7 +18,7 @@ pub struct Entry {
     pub run: Run,
 }
 
-/// Runs a table, and tells now and then how far it has come.
+/// Runs a table, and reports its progress now and then.
 pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
 
 /// Runs a table with programs that have to be compiled.

@@ -1,8 +1,9 @@
-//! What the figures of Lowe's paper share: its testers with their limits, and what it calls an observation.
+//! Common parts of the figures of Lowe's paper: its testers with their limits, and its notion of an
+//! observation.
 //!
-//! An observation is a number of runs, each recorded from real threads and then judged, and the time that took in all.
-//! Its testers judge a history as a whole, as the paper's do: [`judge`] would tell the keys of a map apart, which the paper
-//! names as future work. Ours, `auto`, may do so.
+//! An observation is a number of runs, each recorded from real threads and then judged, and the
+//! total time. Its testers judge a history as a whole, as in the paper: [`judge`] would decompose a
+//! map by its keys, which the paper names as future work. Ours, `auto`, may do so.
 
 use std::{
     fmt,
@@ -33,7 +34,7 @@ pub(super) fn subject(name: &str) -> Stress {
     crate::tried::stress(name).expect("the paper's subjects are in the table")
 }
 
-/// A line of a plot: who judges, and with which limit.
+/// A line of a plot: a tester, and its limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tester {
     /// As the paper calls it.

@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// A bug, and what the paper says about it.
+/// A bug, and the paper's figures for it.
 struct Bug {
     subject: &'static str,
     /// The mean time to find it in seconds, and its 95 % interval, if the text gives them.

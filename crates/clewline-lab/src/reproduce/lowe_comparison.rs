@@ -19,7 +19,7 @@ use super::{
 };
 use clewline_methods::{Error, stress::Stress};
 
-/// The lines for a map: those that the paper shows, and ours.
+/// The lines for a map: those of the paper, and ours.
 pub(super) static MAP_TESTERS: &[&Tester] =
     &[&lowe::WG_GRAPH, &lowe::JIT_GRAPH, &lowe::WG_JIT, &lowe::JIT_JIT, &lowe::AUTO];
 
@@ -44,7 +44,7 @@ pub(super) struct X {
     pub(super) scale: Scale,
 }
 
-/// A place on the axis, and what an observation is there.
+/// A position on the axis, and the observation there.
 pub(super) struct Point {
     pub(super) x: u32,
     pub(super) stress: Stress,
@@ -69,7 +69,7 @@ pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
     workers(stress, operations, options).with_mix(mix)
 }
 
-/// Four workers enqueue 20 values, in so many of a hundred operations, and dequeue.
+/// Four workers enqueue 20 values, in `enqueues` of a hundred operations, and dequeue.
 pub(super) fn queue(enqueues: u32, operations: usize, options: &Options) -> Stress {
     let stress = lowe::subject(lowe::QUEUE).with_values(ValueDomain::Below(20));
     workers(stress, operations, options).with_mix([("enq", enqueues), ("deq", 100 - enqueues)])

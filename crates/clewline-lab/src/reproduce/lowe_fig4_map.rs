@@ -1,6 +1,7 @@
 //! Figure 4 of Lowe's paper, on the left: testers on a map, by the length of the runs.
 //!
-//! However long the runs are, there are so many of them that the number of operations is the same.
+//! The number of runs is chosen such that the total number of operations is the same for all
+//! lengths.
 
 use clewline_report::render::{plot::Scale, table::Column};
 

@@ -29,7 +29,7 @@ pub const ENTRY: Entry = Entry {
 
 const BUG: &str = "hash-map:delete-stores";
 
-/// Operations of a run, split evenly; the numbers of workers are those that divide it, up to 12.
+/// Operations of a run, split evenly; the numbers of workers are its divisors up to 12.
 const OPERATIONS: usize = 8_400;
 const WORKERS: [u32; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 12];
 

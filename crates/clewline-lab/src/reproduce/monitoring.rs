@@ -30,7 +30,7 @@ const OBJECTS: [Object; 4] = [
     Object { spec: "stack", mix: [("push", 1), ("pop", 1)], values: ValueDomain::Distinct },
 ];
 
-// Of so many runs the fastest counts: whatever else the machine does only ever adds to a time.
+// The fastest of this number of runs counts: other load on the machine only ever adds to a time.
 const RUNS: usize = 3;
 
 struct Object {
@@ -155,7 +155,7 @@ pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[
     }
 }
 
-/// What one must know to read either table, after `finding`, which compares with what the paper says.
+/// Notes for the readers of either table, after `finding`, which compares with the paper.
 pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
     let mut notes = vec![
         finding,

@@ -1,9 +1,11 @@
-//! What the tables of the Round-Up paper have in common: their test programs, and all histories of each, counted.
+//! Common parts of the tables of the Round-Up paper: its test programs, and all histories of each,
+//! counted.
 //!
-//! `a*b+c` are two child threads with a and b calls and a main thread with c. The paper does not say which calls these are. Here
-//! the main thread puts in before the others begin, as far as it may; the others put in the rest and then take out, and there are
-//! as many calls that take out as put in ([`Roles::shape`]). In the pairs of Table V each child thread makes one
-//! call, and the main thread puts in before and takes out after, so that there are seven of both ([`Roles::pair`]).
+//! `a*b+c` denotes two child threads with a and b calls and a main thread with c. The paper does
+//! not state which calls these are. Here the main thread inserts before the others begin, as far as
+//! possible; the others insert the rest and then remove, with equal numbers of insertions and
+//! removals ([`Roles::shape`]). In the pairs of Table V each child thread makes one call, and the
+//! main thread inserts before and removes after, so that there are seven of both ([`Roles::pair`]).
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
@@ -47,7 +49,7 @@ pub(super) enum Calls {
     OneAndTwo,
 }
 
-/// What the paper says about a row.
+/// The paper's figures for a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paper {
     pub(super) is_violated: bool,
@@ -177,7 +179,7 @@ fn golden(spec: &str, matrix: &Matrix) -> Box<dyn Explorable> {
     Box::new(golden)
 }
 
-/// What every table tells of a row first.
+/// The common first columns of all tables.
 pub(super) const COLUMNS: [Column; 14] = [
     Column { key: "program", heading: "program" },
     Column { key: "subject", heading: "ours" },
@@ -206,7 +208,7 @@ pub(super) fn cells(row: &Row, census: &Census, buggy: u64) -> Vec<Cell> {
     };
     let ours = match (&census.unknown, buggy + census.broken) {
         (Some(_), 0) => Cell::Missing,
-        // A limit that was hit is no answer.
+        // A limit that was reached gives no result.
         (None, 0) if census.coverage != Coverage::Exhausted => Cell::Text("none seen".to_owned()),
         (_, n) => yes(n != 0),
     };
@@ -280,7 +282,7 @@ pub(super) fn quasi_table(
     Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&told, check) }
 }
 
-/// What is to be said about every table, after what is to be said about this one.
+/// The notes common to all tables, after those of this one.
 pub(super) fn notes(own: &[&str], check: &CheckOptions) -> Vec<String> {
     let mut notes: Vec<String> = own.iter().map(|it| (*it).to_owned()).collect();
     notes.push(format!(

@@ -2,7 +2,7 @@
 
 use clewline_report::render::table::Cell;
 
-/// Some numbers that were measured, all of the same thing.
+/// Repeated measurements of one quantity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample(Vec<f64>);
 

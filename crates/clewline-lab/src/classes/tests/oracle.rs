@@ -15,7 +15,7 @@ use clewline_threads::{
     control::{Calls, Limits, Operation},
 };
 
-/// Operations in the order in which they were called, with their answers; the last one may be pending.
+/// Operations in invocation order, with their results; the last one may be pending.
 type SerialHistory = Vec<(usize, Option<String>)>;
 type History = Vec<Operation<String>>;
 
@@ -55,7 +55,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
     seen
 }
 
-/// What the calls of one column answer: `-` for nothing, and `#` for one that waits.
+/// The results of the calls of one column: `-` for none, and `#` for a call that blocks.
 pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
     let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
@@ -86,7 +86,7 @@ fn histories(
     executions
 }
 
-/// A serial history: of those that are pending, only the first has begun.
+/// A serial history: of the pending operations, only the first has begun.
 fn in_order(history: &History) -> SerialHistory {
     let mut order: Vec<(u32, usize)> =
         history.iter().enumerate().filter_map(|(at, it)| Some((it.call?, at))).collect();
@@ -107,7 +107,7 @@ fn is_stuck(history: &SerialHistory) -> bool {
     history.last().is_some_and(|it| it.1.is_none())
 }
 
-/// Whether the same calls with the same answers always bring the same answer to the next.
+/// Whether the same calls with the same results always have the same next result.
 fn is_deterministic(serial: &BTreeSet<SerialHistory>) -> bool {
     let mut answers = BTreeMap::new();
     serial.iter().all(|history| {
@@ -130,8 +130,8 @@ fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -
     (!is_justified).then_some(Cause::Blocking)
 }
 
-/// Whether `serial` has the same operations with the same answers, in an order that keeps what precedes what. Of those
-/// that are pending only one is asked for.
+/// Whether `serial` has the same operations with the same results, in an order that respects real
+/// time. Of the pending operations only one is required.
 fn is_witness(history: &History, pending: Option<usize>, serial: &SerialHistory) -> bool {
     let is_asked = |at: usize| history[at].ret.is_some() || pending == Some(at);
     let n = (0..history.len()).filter(|at| is_asked(*at)).count();

@@ -5,7 +5,7 @@
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
-    /// What else the manifest says of the dependency.
+    /// Further settings of the dependency in the manifest.
     features: &'static str,
     /// The test.
     pub(super) source: &'static str,
@@ -128,7 +128,7 @@ const NEVER_PUSHED: &str =
     "RUSTSEC-2018-0009: values are freed twice; what is found is a value dropped that was never pushed";
 const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when a receiver gives up";
 
-/// The first two are those of a quick run.
+/// The first two make up a quick run.
 #[rustfmt::skip]
 pub(super) const CASES: [Case; 42] = [
     case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
