@@ -41,7 +41,7 @@ impl Change {
 /// Makes `call` on `map`.
 pub(crate) fn make(map: &impl Keyed, call: &Call) -> Content {
     let found = |held: Option<Value>| held.unwrap_or(Value::NIL);
-    let answer = match *call {
+    let result = match *call {
         Call::Get(key) => found(map.get(key)),
         Call::Put(key, value) => {
             map.change(key, |_| Change::to(value));
@@ -65,7 +65,7 @@ pub(crate) fn make(map: &impl Keyed, call: &Call) -> Content {
         }
         Call::Append(..) => unreachable!("appends are not drawn"),
     };
-    Content::Is(answer)
+    Content::Is(result)
 }
 
 /// The first position to probe for `key`: all bits depend on all of its bits, the upper ones more

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use clewline_core::Random;
 use clewline_threads::Explorable;
 
-use self::oracle::{answers, check, columns};
+use self::oracle::{results, check, columns};
 use super::*;
 use crate::{ClassVariant, Flaw};
 
@@ -34,8 +34,8 @@ fn draw(subject: &dyn Explorable, columns: usize, rows: usize, random: &mut Rand
 #[track_caller]
 fn check_serial(class: &str, calls: &str, expected: &str) {
     let (name, kind) = class.split_once(':').unwrap_or((class, ""));
-    let answers = answers(&*(variant(name, kind).build)(), &columns(calls));
-    assert_eq!(answers.join(" "), expected, "{class}: {calls}");
+    let results = results(&*(variant(name, kind).build)(), &columns(calls));
+    assert_eq!(results.join(" "), expected, "{class}: {calls}");
 }
 
 #[test]

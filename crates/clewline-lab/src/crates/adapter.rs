@@ -69,7 +69,7 @@ pub(super) enum Previous {
     /// It was this, or there was none.
     Was(Option<u64>),
     /// Nothing.
-    Untold,
+    NotReported,
 }
 
 /// A map of words.
@@ -86,7 +86,7 @@ impl<T: Words> Subject<Map> for AsMap<T> {
             }
             map::Call::Insert(key, new) => match self.0.insert(key.word(), new.word()) {
                 Previous::Was(old) => value(old),
-                Previous::Untold => panic!("the crate does not answer what was there before: use `put`"),
+                Previous::NotReported => panic!("the crate does not answer what was there before: use `put`"),
             },
             map::Call::Remove(key) => value(self.0.remove(key.word())),
             map::Call::Erase(key) => {
@@ -102,7 +102,7 @@ impl<T: Words> Subject<Map> for AsMap<T> {
 
 /// How often a receiver polls before it returns that there is nothing. The bugs show if it is
 /// preempted while it polls.
-pub(super) const ASKS: usize = 1_000;
+pub(super) const POLLS_MAX: usize = 1_000;
 
 /// The result of a receive.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -84,7 +84,7 @@ impl Words for Skips {
 
     fn insert(&self, key: u64, value: u64) -> Previous {
         self.map.insert(key, value);
-        Previous::Untold
+        Previous::NotReported
     }
 
     fn remove(&self, key: u64) -> Option<u64> {

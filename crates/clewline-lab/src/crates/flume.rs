@@ -13,7 +13,7 @@ use std::{
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
 
-use super::adapter::{ASKS, AsChannel, Received};
+use super::adapter::{POLLS_MAX, AsChannel, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
 /// The entry of this file in the table.
@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| poll_often(receiver.recv_async());
                 Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -47,7 +47,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume_010::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| poll_often(receiver.recv_async());
                 Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -59,10 +59,10 @@ const RECIPE: Recipe =
     Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
 
 /// Polls a future, and drops it if it never is ready. The first poll registers it as a waiter.
-fn ask_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
+fn poll_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..ASKS {
+    for _ in 0..POLLS_MAX {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(Ok(word)) => return Received::Word(word),
             Poll::Ready(Err(_)) => return Received::Closed,

@@ -6,20 +6,20 @@ use super::{Published, Search};
 
 impl Search {
     /// `receive` was just received at the last node: adds to an earlier one.
-    pub(super) fn add_races(&mut self, receive: &EnabledStep) {
+    pub(super) fn add_races(&mut self, step: &EnabledStep) {
         let (_, earlier) = self.nodes.split_last().expect("it was received at a node");
         let taken = |at: usize| earlier[at].taken.expect("something was received at each but the last");
-        let Some(at) = (0..earlier.len()).rev().find(|&it| self.depends(&taken(it), receive)) else { return };
+        let Some(at) = (0..earlier.len()).rev().find(|&it| self.depends(&taken(it), step)) else { return };
         let between: Vec<EnabledStep> = (at + 1..earlier.len()).map(taken).collect();
         let node = &earlier[at];
-        let who = receive.identity();
-        let candidates: Vec<StepIdentity> = if node.find(who).is_some() {
-            vec![who]
+        let identity = step.identity();
+        let candidates: Vec<StepIdentity> = if node.find(identity).is_some() {
+            vec![identity]
         } else {
             match self.published {
                 Published::Ired | Published::LiViola => {
-                    let cause = cause(receive, &between);
-                    (cause != who && node.find(cause).is_some()).then_some(cause).into_iter().collect()
+                    let cause = cause(step, &between);
+                    (cause != identity && node.find(cause).is_some()).then_some(cause).into_iter().collect()
                 }
                 Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Random => {
                     let all = between.iter().map(EnabledStep::identity);
@@ -83,8 +83,8 @@ impl Search {
 
 /// The cause of `receive`, by names: any message is a cause whose receiver is the sender of the
 /// next.
-fn cause(receive: &EnabledStep, between: &[EnabledStep]) -> StepIdentity {
-    let mut cause = receive;
+fn cause(step: &EnabledStep, between: &[EnabledStep]) -> StepIdentity {
+    let mut cause = step;
     for earlier in between.iter().rev() {
         if cause.from == earlier.to {
             cause = earlier;

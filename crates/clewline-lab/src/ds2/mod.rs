@@ -94,17 +94,17 @@ struct Ds2 {
 }
 
 impl MessageScheduler for Ds2 {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let mut walk = Execution::new(walk.engine().fork(), self.snapshots);
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        let mut execution = Execution::new(execution.engine().fork(), self.snapshots);
         let flow = match self.published {
-            Published::Random => random::explore(&mut walk, &self.settings, tally),
+            Published::Random => random::explore(&mut execution, &self.settings, statistics),
             published @ (Published::Exhaustive
             | Published::Dpor
             | Published::TransDpor
             | Published::Ired
-            | Published::LiViola) => Search { published, nodes: Vec::new() }.run(&mut walk, tally),
+            | Published::LiViola) => Search { published, nodes: Vec::new() }.run(&mut execution, statistics),
         };
-        tally.executed += walk.taken();
+        statistics.executed += execution.taken();
         flow?;
         ControlFlow::Break(Coverage::Limited(Limit::Unsound))
     }
@@ -180,27 +180,27 @@ struct Node {
 }
 
 impl Node {
-    fn new(walk: &Execution) -> Self {
-        let mut enabled = walk.enabled().to_vec();
+    fn new(execution: &Execution) -> Self {
+        let mut enabled = execution.enabled().to_vec();
         // Requests come before what actors sent when they started.
         enabled.sort_by_key(|it| (it.sent_by.is_some(), it.sent_by.is_none() && !it.from.is_client()));
         Node { enabled, ..Node::default() }
     }
 
-    fn add(&mut self, who: StepIdentity) {
-        if !self.backtrack.contains(&who) {
-            self.backtrack.push(who);
+    fn add(&mut self, identity: StepIdentity) {
+        if !self.backtrack.contains(&identity) {
+            self.backtrack.push(identity);
         }
     }
 
-    fn find(&self, who: StepIdentity) -> Option<&EnabledStep> {
-        self.enabled.iter().find(|it| it.identity() == who)
+    fn find(&self, identity: StepIdentity) -> Option<&EnabledStep> {
+        self.enabled.iter().find(|it| it.identity() == identity)
     }
 }
 
 impl Search {
-    fn run(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let mut root = Node::new(walk);
+    fn run(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        let mut root = Node::new(execution);
         let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(EnabledStep::identity);
         root.backtrack = match self.published {
             Published::Exhaustive | Published::Random => Vec::new(),
@@ -209,23 +209,23 @@ impl Search {
         };
         self.nodes.push(root);
         // Receivers take turns, the last one first.
-        let mut turns = (0..walk.engine().roots() as u32).rev().cycle();
+        let mut turns = (0..execution.engine().roots() as u32).rev().cycle();
         while !self.nodes.is_empty() {
             let turn = turns.next().expect("there are actors");
             let top = self.nodes.last().expect("there is one");
             let to_explore = self.to_explore(top);
             let next = to_explore.iter().find(|it| !it.to.is_client() && it.to.index() == turn);
-            if let Some(&receive) = next {
-                self.receive(walk, receive);
+            if let Some(&step) = next {
+                self.step(execution, step);
             }
             let top = self.nodes.last().expect("there is one");
             if self.to_explore(top).is_empty() {
                 if top.is_leaf {
-                    tally.is_end(walk)?;
+                    statistics.is_end(execution)?;
                 }
                 self.nodes.pop();
                 if let Some(node) = self.nodes.last_mut() {
-                    walk.back();
+                    execution.back();
                     node.is_frozen = false;
                 }
             }
@@ -246,15 +246,15 @@ impl Search {
         }
     }
 
-    fn receive(&mut self, walk: &mut Execution, receive: EnabledStep) {
+    fn step(&mut self, execution: &mut Execution, step: EnabledStep) {
         let top = self.nodes.last_mut().expect("something is received at a node");
-        top.explored.push(receive.identity());
-        top.taken = Some(receive);
-        let at = walk.enabled().iter().position(|it| *it == receive).expect("it is enabled");
-        walk.take(at);
-        let mut node = Node::new(walk);
+        top.explored.push(step.identity());
+        top.taken = Some(step);
+        let at = execution.enabled().iter().position(|it| *it == step).expect("it is enabled");
+        execution.take(at);
+        let mut node = Node::new(execution);
         if self.published != Published::Exhaustive {
-            self.add_races(&receive);
+            self.add_races(&step);
             node.backtrack.extend(node.enabled.first().map(EnabledStep::identity));
         }
         node.is_leaf = self.to_explore(&node).is_empty();

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_is_told_by_place_and_share() {
+    fn noise_is_described_by_place_and_share() {
         assert_eq!(noise_in_words(0.0, 0.02), "inside 2 %");
         assert_eq!(noise_in_words(0.5, 0.01), "between 50 % inside 1 %");
     }

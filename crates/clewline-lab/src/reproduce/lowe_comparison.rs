@@ -223,11 +223,11 @@ fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
 }
 
 fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
-    let told = |line: &Line| match line.fastest() {
+    let shown_time = |line: &Line| match line.fastest() {
         Some((x, seconds)) => format!("{} {} s at {x}", line.tester.name, digits(seconds)),
         None => format!("{} never", line.tester.name),
     };
-    let fastest: Vec<String> = lines.iter().map(told).collect();
+    let fastest: Vec<String> = lines.iter().map(shown_time).collect();
     let mut notes = vec![
         format!(
             "The paper: {} Ours, the fastest point of each line, by {}: {}.",

@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn golden_models_answer_in_their_order() {
+    fn reference_models_return_in_their_order() {
         use clewline_methods::census::Counting;
         for (spec, subject) in [("queue", "ms-queue"), ("stack", "treiber-stack")] {
             let paper = Paper {

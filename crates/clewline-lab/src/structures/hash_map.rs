@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn serial_calls_are_answered_as_specified() {
+    fn serial_calls_return_as_specified() {
         for flaw in FLAWS {
             for (seed, keys) in [1, 2, 3, 32, 300].into_iter().enumerate() {
                 check_serial(&HashMap::new(flaw), keys, seed as u64);
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_finds_a_table_half_moved_moves_the_rest() {
+    fn an_operation_completes_a_half_moved_table() {
         for moved in 0..=FIRST {
             let map = HashMap::new(Flaw::None);
             for key in 0..3 {

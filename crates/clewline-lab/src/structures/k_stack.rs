@@ -301,8 +301,8 @@ mod tests {
             }
             let (free, full) = (segment.free_slot(), segment.full_slots());
             let (slot, content) = free.expect("the first one");
-            change(slot, content, 8).expect("nobody else puts");
-            change(full[0].0, full[0].1, NONE).expect("nobody else takes");
+            change(slot, content, 8).expect("no other thread puts");
+            change(full[0].0, full[0].1, NONE).expect("no other thread takes");
             false
         };
         let calls = Calls { initial: Vec::new(), columns: vec![vec![true], vec![false]], last: Vec::new() };

@@ -267,12 +267,12 @@ mod tests {
     }
 
     #[test]
-    fn an_add_behind_what_is_removed_has_to_look_again() {
+    fn an_add_behind_a_removed_node_retries() {
         check_add_behind_what_is_removed(Way::Sound, false);
     }
 
     #[test]
-    fn an_add_behind_what_is_removed_and_not_marked_is_lost() {
+    fn an_add_behind_an_unmarked_removed_node_is_lost() {
         check_add_behind_what_is_removed(Way::Unmarked, true);
     }
 
@@ -291,12 +291,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_is_gone() {
+    fn a_marked_element_is_absent() {
         check_contains_what_is_marked(Way::Sound, false);
     }
 
     #[test]
-    fn what_is_marked_is_seen_by_who_does_not_look() {
+    fn a_marked_element_is_found_without_the_mark_check() {
         check_contains_what_is_marked(Way::SeesRemoved, true);
     }
 }

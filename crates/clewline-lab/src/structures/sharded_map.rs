@@ -285,7 +285,7 @@ mod tests {
     use crate::map_calls::tests::check_serial;
 
     #[test]
-    fn serial_calls_are_answered_as_specified() {
+    fn serial_calls_return_as_specified() {
         for publishing in [Publishing::WrittenValues, Publishing::Early] {
             for (seed, keys) in [1, 2, 3, 32, 300].into_iter().enumerate() {
                 check_serial(&ShardedMap::new(publishing), keys, seed as u64);

@@ -115,14 +115,14 @@ struct Replica {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     /// What is the greatest stamp? For a write, of what.
-    Asking { write: Option<Value>, newest: Stamped, who: BTreeSet<ActorId> },
+    Querying { write: Option<Value>, newest: Stamped, responders: BTreeSet<ActorId> },
     /// The replicas that have stored the value, and the response to send then.
-    Storing { answer: Message, who: BTreeSet<ActorId> },
+    Storing { response: Message, responders: BTreeSet<ActorId> },
 }
 
 impl Replica {
-    fn is_majority(&self, who: &BTreeSet<ActorId>) -> bool {
-        self.replicas as usize / 2 < who.len()
+    fn is_majority(&self, responders: &BTreeSet<ActorId>) -> bool {
+        self.replicas as usize / 2 < responders.len()
     }
 
     fn begin(&mut self, ticket: Ticket, write: Option<Value>, context: &mut Context<Message>) {
@@ -131,16 +131,16 @@ impl Replica {
             let new = Stamped { stamp: (self.held.stamp.0 + 1, me), value };
             return self.store(ticket, new, Message::WriteAck(ticket.n), context);
         }
-        self.calls.insert(ticket, Phase::Asking { write, newest: self.held, who: BTreeSet::from([me]) });
+        self.calls.insert(ticket, Phase::Querying { write, newest: self.held, responders: BTreeSet::from([me]) });
         others(self.replicas, me).for_each(|it| context.send(it, Message::Query(ticket)));
     }
 
     fn on_query_ack(&mut self, from: ActorId, ticket: Ticket, held: Stamped, context: &mut Context<Message>) {
         let replicas = self.replicas;
-        let Some(Phase::Asking { write, newest, who }) = self.calls.get_mut(&ticket) else { return };
+        let Some(Phase::Querying { write, newest, responders }) = self.calls.get_mut(&ticket) else { return };
         *newest = held.max(*newest);
-        who.insert(from);
-        if who.len() <= replicas as usize / 2 {
+        responders.insert(from);
+        if responders.len() <= replicas as usize / 2 {
             return;
         }
         match (*write, *newest) {
@@ -158,20 +158,20 @@ impl Replica {
         }
     }
 
-    fn store(&mut self, ticket: Ticket, new: Stamped, answer: Message, context: &mut Context<Message>) {
+    fn store(&mut self, ticket: Ticket, new: Stamped, response: Message, context: &mut Context<Message>) {
         let me = context.me();
         self.held = new.max(self.held);
-        self.calls.insert(ticket, Phase::Storing { answer, who: BTreeSet::from([me]) });
+        self.calls.insert(ticket, Phase::Storing { response, responders: BTreeSet::from([me]) });
         others(self.replicas, me).for_each(|it| context.send(it, Message::Store(ticket, new)));
     }
 
     fn on_store_ack(&mut self, from: ActorId, ticket: Ticket, context: &mut Context<Message>) {
-        let Some(Phase::Storing { answer, who }) = self.calls.get_mut(&ticket) else { return };
-        who.insert(from);
-        let (answer, who) = (*answer, who.clone());
-        if self.is_majority(&who) {
+        let Some(Phase::Storing { response, responders }) = self.calls.get_mut(&ticket) else { return };
+        responders.insert(from);
+        let (response, responders) = (*response, responders.clone());
+        if self.is_majority(&responders) {
             self.calls.remove(&ticket);
-            context.send(ticket.client, answer);
+            context.send(ticket.client, response);
         }
     }
 }
@@ -190,7 +190,7 @@ impl Actor for Replica {
                 context.send(from, Message::StoreAck(ticket));
             }
             Message::StoreAck(ticket) => self.on_store_ack(from, ticket, context),
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -239,8 +239,8 @@ impl Harness for Abd {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(asked, _), Message::WriteAck(answered))
-            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(requested, _), Message::WriteAck(responded))
+            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -118,7 +118,7 @@ struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Round {
     number: u32,
-    answers: u32,
+    responses: u32,
     agree: u32,
     // The copy when the round began. It is never read: the published code keeps it too, and so the
     // states are the same.
@@ -127,8 +127,8 @@ struct Round {
 
 impl Agent {
     /// Sends the current copy to all others, and responds when they have it.
-    fn replicate(&mut self, ticket: Ticket, answer: Message, context: &mut Context<Message>) {
-        self.replications.insert(ticket, (answer, 1));
+    fn replicate(&mut self, ticket: Ticket, response: Message, context: &mut Context<Message>) {
+        self.replications.insert(ticket, (response, 1));
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::Replication(ticket, self.copy));
         }
@@ -147,7 +147,7 @@ impl Agent {
         if self.retry == Retry::NoNeed {
             return self.replicate(ticket, Message::ReadAck(ticket.n, self.copy.value), context);
         }
-        self.reads.insert(ticket, Round { number: 0, answers: 1, agree: 1, copy: self.copy });
+        self.reads.insert(ticket, Round { number: 0, responses: 1, agree: 1, copy: self.copy });
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::ReadReplica(ticket, 0));
         }
@@ -155,13 +155,13 @@ impl Agent {
 
     fn count(&mut self, ticket: Ticket, number: u32, copy: Copied, context: &mut Context<Message>) {
         let Some(round) = self.reads.get_mut(&ticket).filter(|it| it.number == number) else { return };
-        round.answers += 1;
+        round.responses += 1;
         round.agree += u32::from(copy == self.copy);
         if round.agree == self.agents {
             self.reads.remove(&ticket);
             context.send(ticket.client, Message::ReadAck(ticket.n, self.copy.value));
-        } else if round.answers == self.agents {
-            *round = Round { number: number + 1, answers: 1, agree: 1, copy: self.copy };
+        } else if round.responses == self.agents {
+            *round = Round { number: number + 1, responses: 1, agree: 1, copy: self.copy };
             let again = match self.retry {
                 // The published test: it should be the one below.
                 Retry::Never => 3 <= round.number,
@@ -188,10 +188,10 @@ impl Actor for Agent {
                 context.send(from, Message::ReplicationAck(ticket));
             }
             Message::ReplicationAck(ticket) => {
-                let Some((answer, acks)) = self.replications.get_mut(&ticket) else { return };
+                let Some((response, acks)) = self.replications.get_mut(&ticket) else { return };
                 *acks += 1;
                 if *acks == self.agents {
-                    context.send(ticket.client, *answer);
+                    context.send(ticket.client, *response);
                     self.replications.remove(&ticket);
                 }
             }
@@ -200,7 +200,7 @@ impl Actor for Agent {
                 context.send(from, Message::ReadReplicaAck(ticket, round, self.copy));
             }
             Message::ReadReplicaAck(ticket, round, copy) => self.count(ticket, round, copy, context),
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -250,8 +250,8 @@ impl Harness for Adr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(asked, _), Message::WriteAck(answered))
-            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(requested, _), Message::WriteAck(responded))
+            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

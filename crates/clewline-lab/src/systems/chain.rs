@@ -156,7 +156,7 @@ impl Actor for Node {
             Message::Read(asker) => {
                 context.send(self.tail(), Message::Read(Asker::Actor(asker.ticket(from))));
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -211,8 +211,8 @@ impl Harness for Chain {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 

@@ -116,28 +116,28 @@ struct Agent {
     agents: u32,
     defects: Defects,
     held: Version,
-    writes: BTreeMap<Ticket, Tally>,
-    reads: BTreeMap<Ticket, Tally>,
+    writes: BTreeMap<Ticket, Agreement>,
+    reads: BTreeMap<Ticket, Agreement>,
 }
 
 /// The number of responses, including the leader, and how many of them equal the leader's copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Tally {
+struct Agreement {
     held: Version,
-    answers: u32,
+    responses: u32,
     agree: u32,
 }
 
-impl Tally {
+impl Agreement {
     fn new(held: Version) -> Self {
-        Tally { held, answers: 1, agree: 1 }
+        Agreement { held, responses: 1, agree: 1 }
     }
 
     /// Counts a response; returns whether a majority agrees.
     fn count(&mut self, held: Version) -> bool {
-        self.answers += 1;
+        self.responses += 1;
         self.agree += u32::from(held == self.held);
-        self.answers / 2 < self.agree
+        self.responses / 2 < self.agree
     }
 }
 
@@ -153,15 +153,15 @@ impl Agent {
         let ticket = asker.ticket(from);
         let number = if self.defects.gives_up { 0 } else { self.held.number + 1 };
         self.held = Version { number, value };
-        self.writes.insert(ticket, Tally::new(self.held));
-        let told = if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
+        self.writes.insert(ticket, Agreement::new(self.held));
+        let replica_ticket = if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
         for peer in others(self.agents, context.me()) {
-            context.send(peer, Message::WriteReplica(told, self.held));
+            context.send(peer, Message::WriteReplica(replica_ticket, self.held));
         }
     }
 
     fn read(&mut self, ticket: Ticket, context: &mut Context<Message>) {
-        self.reads.insert(ticket, Tally::new(self.held));
+        self.reads.insert(ticket, Agreement::new(self.held));
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::ReadReplica(ticket, self.held));
         }
@@ -205,7 +205,7 @@ impl Actor for Agent {
                     context.send(ticket.client, Message::ReadAck(ticket.n, tally.held.value));
                 }
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -255,8 +255,8 @@ impl Harness for Dr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -142,7 +142,7 @@ impl Actor for Agent {
             Message::Read(asker) => {
                 context.send(LEADER, Message::Read(Asker::Actor(asker.ticket(from))));
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -187,8 +187,8 @@ impl Harness for Edr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -109,8 +109,8 @@ enum Leading {
     No,
     /// It takes over: the agents that have promised, the commands they had accepted, and the
     /// commands to propose then.
-    Asking {
-        who: BTreeSet<ActorId>,
+    Querying {
+        promised: BTreeSet<ActorId>,
         log: Log,
         held: Vec<Command>,
     },
@@ -126,7 +126,7 @@ struct Leader {
     // How many commands have been carried out, and what the map holds since.
     done: u32,
     map: BTreeMap<Value, Value>,
-    answered: BTreeSet<Ticket>,
+    responded: BTreeSet<Ticket>,
 }
 
 impl Leader {
@@ -151,7 +151,7 @@ impl Agent {
         let Command { ticket, call } = command;
         match &mut self.leading {
             Leading::No => context.send(self.leader, Message::Request(Asker::Actor(ticket), call)),
-            Leading::Asking { held, .. } => held.push(command),
+            Leading::Querying { held, .. } => held.push(command),
             Leading::Yes(leader) => {
                 if let (Some(Defect::LeaderReads), Call::Get(_)) = (self.defect, call) {
                     let value = leader.apply(call);
@@ -177,7 +177,7 @@ impl Agent {
         (self.ballot, self.leader) = (ballot, leader);
         if let Leading::Yes(led) = std::mem::replace(&mut self.leading, Leading::No) {
             let commands = self.accepted.values().map(|it| it.1);
-            for Command { ticket, call } in commands.filter(|it| !led.answered.contains(&it.ticket)) {
+            for Command { ticket, call } in commands.filter(|it| !led.responded.contains(&it.ticket)) {
                 context.send(leader, Message::Request(Asker::Actor(ticket), call));
             }
         }
@@ -192,15 +192,15 @@ impl Agent {
 
     fn on_promise(&mut self, from: ActorId, log: &Log, context: &mut Context<Message>) {
         let majority = self.majority();
-        let Leading::Asking { who, log: newest, held } = &mut self.leading else { return };
-        who.insert(from);
+        let Leading::Querying { promised, log: newest, held } = &mut self.leading else { return };
+        promised.insert(from);
         for (place, entry) in log {
             let known = newest.entry(*place).or_insert(*entry);
             if known.0 < entry.0 {
                 *known = *entry;
             }
         }
-        if who.len() < majority {
+        if promised.len() < majority {
             return;
         }
         let (newest, held) = (std::mem::take(newest), std::mem::take(held));
@@ -234,7 +234,7 @@ impl Agent {
             let Command { ticket, call } = self.accepted[&leader.done].1;
             leader.polls.remove(&leader.done);
             leader.done += 1;
-            if leader.answered.insert(ticket) {
+            if leader.responded.insert(ticket) {
                 let value = leader.apply(call);
                 context.send(ticket.client, Message::Answer(ticket.n, value));
             }
@@ -265,7 +265,7 @@ impl Actor for Agent {
                 self.on_accepted(from, place, context);
             }
             Message::Promise(..) | Message::Accepted(..) => (),
-            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::TakeOver => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -273,7 +273,7 @@ impl Actor for Agent {
         let me = context.me();
         (self.ballot, self.leader) = (self.ballot + 1, me);
         let log = self.accepted.clone();
-        self.leading = Leading::Asking { who: BTreeSet::from([me]), log, held: Vec::new() };
+        self.leading = Leading::Querying { promised: BTreeSet::from([me]), log, held: Vec::new() };
         others(self.agents, me).for_each(|it| context.send(it, Message::Prepare(self.ballot)));
     }
 }
@@ -322,7 +322,7 @@ impl Harness for MultiPaxos {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 }

@@ -77,11 +77,11 @@ const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
     let right =
-        Defects { answers_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
+        Defects { responds_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
     visitor.visit(OpenChord {
         defects: match variant {
-            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true, ..right },
-            "answers-early" => Defects { answers_early: true, ..right },
+            "" => Defects { responds_early: true, hands_nothing_over: true, keeps_first: true, ..right },
+            "answers-early" => Defects { responds_early: true, ..right },
             "keeps-first" => Defects { keeps_first: true, ..right },
             "copy-resets" => Defects { copy_resets: true, ..right },
             _ => right,
@@ -118,7 +118,7 @@ pub enum Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
     // It responds before it has joined.
-    answers_early: bool,
+    responds_early: bool,
     // It does not hand over what belongs to another node now.
     hands_nothing_over: bool,
     // A key's values are kept in the order of the writes, and the first is read.
@@ -247,7 +247,7 @@ impl Actor for Node {
                 let value = values.first().copied().unwrap_or(Value::NIL);
                 context.send(ticket.client, Message::ReadResponse(ticket.n, value));
             }
-            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients are told"),
+            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -284,7 +284,7 @@ impl Harness for OpenChord {
             entries: Entries::new(),
             waiting: None,
         };
-        let waiting = if self.defects.answers_early { None } else { Some(Vec::new()) };
+        let waiting = if self.defects.responds_early { None } else { Some(Vec::new()) };
         vec![Box::new(first.clone()), Box::new(Node { waiting, ..first })]
     }
 
@@ -310,7 +310,7 @@ impl Harness for OpenChord {
     // neighbours, which only messages about the ring change, and the entry of its key.
     fn key(&self, message: &Message) -> Option<u64> {
         let is_request = matches!(message, Message::UploadEntry(..) | Message::Request(..));
-        if is_request && !self.defects.answers_early { None } else { self.published_key(message) }
+        if is_request && !self.defects.responds_early { None } else { self.published_key(message) }
     }
 
     fn published_key(&self, message: &Message) -> Option<u64> {
@@ -333,8 +333,8 @@ impl Harness for OpenChord {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::UploadEntry(Asker::Client(asked), ..), Message::WriteResponse(answered))
-            | (Message::Request(Asker::Client(asked), ..), Message::ReadResponse(answered, _)) if asked == answered
+            (Message::UploadEntry(Asker::Client(requested), ..), Message::WriteResponse(responded))
+            | (Message::Request(Asker::Client(requested), ..), Message::ReadResponse(responded, _)) if requested == responded
         )
     }
 }

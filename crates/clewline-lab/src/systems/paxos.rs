@@ -204,7 +204,7 @@ impl Actor for Agent {
                 context.send(ticket.client, Message::ClientReadResponse(ticket.n, value));
             }
             Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => {
-                unreachable!("only clients are told")
+                unreachable!("only clients receive these")
             }
         }
     }
@@ -277,8 +277,8 @@ impl Harness for Px {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::ProposeCommand(asked, _), Message::ClientWriteResponse(answered))
-            | (Message::Request(asked, _), Message::ClientReadResponse(answered, _)) if asked == answered
+            (Message::ProposeCommand(requested, _), Message::ClientWriteResponse(responded))
+            | (Message::Request(requested, _), Message::ClientReadResponse(responded, _)) if requested == responded
         )
     }
 }

@@ -126,8 +126,8 @@ impl Server {
             (_, Call::Read | Call::Write(_)) => false,
         };
         if self.role == Role::Alone || is_early {
-            let answer = self.apply(call);
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            let response = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
         let needs_backup = self.role == Role::Primary && !(is_early && call == Call::Read);
         if needs_backup {
@@ -142,8 +142,8 @@ impl Server {
         let Some((ticket, call)) = self.calls.pop_front() else { return };
         // A write that was acknowledged early was done then.
         if self.defect != Some(Defect::EarlyAck) || call == Call::Read {
-            let answer = self.apply(call);
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            let response = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
         if let Some(&(ticket, call)) = self.calls.front() {
             context.send(BACKUP, Message::Confirm(ticket, call));
@@ -186,7 +186,7 @@ impl Actor for Server {
                     context.send(BACKUP, Message::Request(Asker::Actor(ticket), call));
                 }
             }
-            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::TakeOver => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -229,7 +229,7 @@ impl Harness for PrimaryBackup {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 }

@@ -235,14 +235,14 @@ impl Server {
         for entry in &self.log[*committed..end.unwrap_or(*committed)] {
             *committed += 1;
             let Some((ticket, call)) = entry.command else { continue };
-            let answer = match call {
+            let response = match call {
                 Call::Write(written) => {
                     *value = written;
                     Value::TRUE
                 }
                 Call::Read => *value,
             };
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
     }
 }
@@ -265,7 +265,7 @@ impl Actor for Server {
             Message::Appended(term, length) if term == self.term => self.on_appended(from, length, context),
             Message::Appended(term, _) => self.enter(term),
             Message::Vote(_) => (),
-            Message::Answer(..) | Message::Election => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::Election => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -343,7 +343,7 @@ impl Harness for Raft {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 

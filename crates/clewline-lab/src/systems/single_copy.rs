@@ -70,7 +70,7 @@ impl Actor for Server {
                 context.send(from, Message::PutOk(n));
             }
             Message::Get(n) => context.send(from, Message::GetOk(n, self.value)),
-            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients are told"),
+            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -109,8 +109,8 @@ impl Harness for Servers {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Put(asked, _), Message::PutOk(answered))
-            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+            (Message::Put(requested, _), Message::PutOk(responded))
+            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
         )
     }
 }

@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Explores every order of everything.
-struct Everything {
+struct AllSystems {
     calls: Calls,
     clients: Clients,
     actors: u32,
@@ -35,9 +35,9 @@ enum Calls {
     Listed(HarnessFile, &'static [&'static str]),
 }
 
-impl Everything {
+impl AllSystems {
     fn scenario<S: Codec>(&self, specification: &S) -> Scenario<S::Call> {
-        let Everything { calls, clients, actors, .. } = self;
+        let AllSystems { calls, clients, actors, .. } = self;
         match calls {
             Calls::Shape(shape, shapes) => {
                 let words = ReadsAndWrites::of(shapes, specification).unwrap();
@@ -50,7 +50,7 @@ impl Everything {
     }
 }
 
-impl SystemVisitor for Everything {
+impl SystemVisitor for AllSystems {
     type Output = Seen;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Seen {
@@ -61,7 +61,7 @@ impl SystemVisitor for Everything {
 
 /// Explores the states with the engine that users have.
 struct States {
-    everything: Everything,
+    everything: AllSystems,
     until: Until,
 }
 
@@ -75,13 +75,13 @@ impl SystemVisitor for States {
     }
 }
 
-fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
+fn everything(found: &FoundSystem, actors: u32, calls: &str) -> AllSystems {
     let FoundSystem { system, variant } = found;
     let calls = match (calls.parse(), system.shapes) {
         (Ok(shape), shapes @ [_, ..]) => Calls::Shape(shape, shapes),
         _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
     };
-    Everything { calls, clients: variant.clients, actors, ignored: variant.ignored }
+    AllSystems { calls, clients: variant.clients, actors, ignored: variant.ignored }
 }
 
 fn look(name: &str, calls: &str) -> Seen {
@@ -170,7 +170,7 @@ fn the_engine_sees_what_the_oracle_sees() {
 }
 
 /// In Raft commands of a leader that was replaced may be lost, and in stateright's Paxos one client alone can write.
-const MAY_NOT_ANSWER: [&str; 2] = ["raft", "paxos:stateright"];
+const MAY_NOT_RESPOND: [&str; 2] = ["raft", "paxos:stateright"];
 
 #[track_caller]
 fn check_right(found: &FoundSystem, calls: &str) {
@@ -181,14 +181,14 @@ fn check_right(found: &FoundSystem, calls: &str) {
     }
     let counted = found.visit(found.variant.actors, States { everything, until: Until::TheEnd });
     assert_eq!((counted.violated, counted.is_cut), (0, false), "{name} {calls}: {counted:?}");
-    if !MAY_NOT_ANSWER.contains(&&*name) {
+    if !MAY_NOT_RESPOND.contains(&&*name) {
         assert_eq!(counted.complete, counted.histories, "{name} {calls}: {counted:?}");
     }
     assert!(look(&name, calls).broken.is_empty(), "{name} {calls}");
 }
 
 #[test]
-fn what_is_right_holds_and_answers_every_call() {
+fn correct_variants_hold_and_every_call_returns() {
     let right = || systems().filter(|it| it.variant.flaw.is_none());
     for found in right().step_by(pick(4, 1)) {
         check_right(&found, found.variant.calls);
@@ -203,7 +203,7 @@ fn what_is_right_holds_and_answers_every_call() {
 }
 
 /// The verdict on each property in all states.
-struct Properties(Everything);
+struct Properties(AllSystems);
 
 impl SystemVisitor for Properties {
     type Output = Vec<(&'static str, PropertyVerdict)>;
@@ -251,7 +251,7 @@ fn every_flaw_shows_in_its_scenario() {
             }
             Some(Symptom::Property(property)) => {
                 let actors = found.variant.actors;
-                let broken = found.visit(actors, Wandering(everything(&found, actors, calls)));
+                let broken = found.visit(actors, RandomPaths(everything(&found, actors, calls)));
                 assert_eq!(broken, BTreeSet::from([property]), "{name}");
             }
         }
@@ -259,9 +259,9 @@ fn every_flaw_shows_in_its_scenario() {
 }
 
 /// Executes random paths, and returns the properties that do not hold.
-struct Wandering(Everything);
+struct RandomPaths(AllSystems);
 
-impl SystemVisitor for Wandering {
+impl SystemVisitor for RandomPaths {
     type Output = BTreeSet<&'static str>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
@@ -319,7 +319,7 @@ fn show(value: Value) -> i64 {
 }
 
 #[test]
-fn shapes_say_who_asks_whom_for_what() {
+fn shapes_give_client_actor_and_call() {
     check_shape("2r+1w", 2, "0>0 1=10, 1>1 1?, 2>0 1?");
     check_shape("2r+2w", 2, "0>0 1=10, 1>1 1?, 2>0 1?, 3>1 2=20");
     check_shape("2r+2w", 3, "0>0 1=10, 1>1 1?, 2>2 1?, 3>0 2=20");

@@ -56,15 +56,15 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
 }
 
 /// The results of the calls of one column: `-` for none, and `#` for a call that blocks.
-pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
+pub(super) fn results(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
     let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
-        answers = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
+        results = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
     });
     assert_eq!(executions, 1);
-    answers.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
+    results.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
 }
 
 fn histories(
@@ -93,9 +93,9 @@ fn in_order(history: &History) -> SerialHistory {
     order.sort_unstable();
     let mut serial = Vec::new();
     for (_, at) in order {
-        let answer = history[at].ret.as_ref().map(|it| it.1.clone());
-        let is_pending = answer.is_none();
-        serial.push((at, answer));
+        let result = history[at].ret.as_ref().map(|it| it.1.clone());
+        let is_pending = result.is_none();
+        serial.push((at, result));
         if is_pending {
             break;
         }
@@ -109,11 +109,11 @@ fn is_stuck(history: &SerialHistory) -> bool {
 
 /// Whether the same calls with the same results always have the same next result.
 fn is_deterministic(serial: &BTreeSet<SerialHistory>) -> bool {
-    let mut answers = BTreeMap::new();
+    let mut results = BTreeMap::new();
     serial.iter().all(|history| {
         (0..history.len()).all(|n| {
-            let (operation, answer) = &history[n];
-            *answers.entry((&history[..n], operation)).or_insert(answer) == answer
+            let (operation, result) = &history[n];
+            *results.entry((&history[..n], operation)).or_insert(result) == result
         })
     })
 }
@@ -133,10 +133,10 @@ fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -
 /// Whether `serial` has the same operations with the same results, in an order that respects real
 /// time. Of the pending operations only one is required.
 fn is_witness(history: &History, pending: Option<usize>, serial: &SerialHistory) -> bool {
-    let is_asked = |at: usize| history[at].ret.is_some() || pending == Some(at);
-    let n = (0..history.len()).filter(|at| is_asked(*at)).count();
-    let same = |(at, answer): &(usize, Option<String>)| {
-        is_asked(*at) && history[*at].ret.as_ref().map(|it| &it.1) == answer.as_ref()
+    let is_required = |at: usize| history[at].ret.is_some() || pending == Some(at);
+    let n = (0..history.len()).filter(|at| is_required(*at)).count();
+    let same = |(at, result): &(usize, Option<String>)| {
+        is_required(*at) && history[*at].ret.as_ref().map(|it| &it.1) == result.as_ref()
     };
     let keeps =
         |later: usize, earlier: usize| !history[serial[later].0].precedes(&history[serial[earlier].0]);

@@ -200,11 +200,11 @@ fn the_line_knows_both_bounds() {
             })
             .collect()
     };
-    let after = |answers: &[Option<i64>]| {
+    let after = |results: &[Option<i64>]| {
         let adds = (1..=4).map(|it| (Call::Add(it), None));
-        serial(&adds.chain(answers.iter().map(|it| (Call::Remove, *it))).collect::<Vec<_>>())
+        serial(&adds.chain(results.iter().map(|it| (Call::Remove, *it))).collect::<Vec<_>>())
     };
-    let least = |answers: &[Option<i64>], order| least_factor(&after(answers), order);
+    let least = |results: &[Option<i64>], order| least_factor(&after(results), order);
     assert_eq!(least(&[Some(1), Some(2), Some(3), Some(4), None], Order::Oldest), Some(0));
     // Three are passed at once.
     assert_eq!(least(&[Some(4), Some(1)], Order::Oldest), Some(3));

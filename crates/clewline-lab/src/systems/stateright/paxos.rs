@@ -83,7 +83,7 @@ impl Server {
             return;
         }
         let newest = self.prepared.values().max().copied().flatten();
-        let proposal = newest.map(|it| it.1).or(self.proposal).expect("who leads has proposed");
+        let proposal = newest.map(|it| it.1).or(self.proposal).expect("a leader has proposed");
         self.proposal = Some(proposal);
         self.accepted = Some((self.ballot, proposal));
         self.acceptors.insert(context.me());
@@ -94,7 +94,7 @@ impl Server {
         self.acceptors.insert(from);
         if self.acceptors.len() == self.majority() {
             self.is_decided = true;
-            let (ticket, value) = self.proposal.expect("who leads has proposed");
+            let (ticket, value) = self.proposal.expect("a leader has proposed");
             self.tell_others(Message::Decided(self.ballot, (ticket, value)), context);
             context.send(ticket.client, Message::PutOk(ticket.n));
         }
@@ -186,8 +186,8 @@ impl Harness for Paxos {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Put(asked, _), Message::PutOk(answered))
-            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+            (Message::Put(requested, _), Message::PutOk(responded))
+            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
         )
     }
 }

@@ -185,7 +185,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
 
     /// A response reaches a client, or counts as having reached it. Returns whether it had an
     /// effect.
-    fn answer(&mut self, world: &mut WorldOf<H>, client: ActorId, message: &H::Message) -> bool {
+    fn deliver_to_client(&mut self, world: &mut WorldOf<H>, client: ActorId, message: &H::Message) -> bool {
         let Some(ret) = self.harness.response(message) else { return false };
         let program = self.program(client.index());
         let open = |at: &usize| world.operations.get(at).is_some_and(|it| it.0.is_none());
@@ -279,7 +279,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
             Action::Deliver(at) => {
                 let (from, to, message) = next.in_flight.remove(at).it;
                 if to.is_client() {
-                    return if self.answer(&mut next, to, &message) { vec![next] } else { vec![] };
+                    return if self.deliver_to_client(&mut next, to, &message) { vec![next] } else { vec![] };
                 }
                 if from.is_client() && self.scenario.clients == Clients::Tight {
                     let open =
@@ -298,20 +298,20 @@ impl<'a, H: Harness> Oracle<'a, H> {
         }
     }
 
-    /// The successors by a reaction, for each sequence of choices that extends `answers`.
+    /// The successors by a reaction, for each sequence of choices that extends `scripted_choices`.
     fn react(
         &mut self,
         world: &WorldOf<H>,
         index: usize,
-        answers: &[u32],
+        scripted_choices: &[u32],
         react: &Reaction<'_, H::Message>,
     ) -> Vec<WorldOf<H>> {
         let (id, children, mut actor) = world.actors[index].it.clone();
-        let mut context = Context::new(id, children, answers.to_vec());
+        let mut context = Context::new(id, children, scripted_choices.to_vec());
         react(&mut *actor, &mut context);
         let (outputs, children, choices) = context.into_parts();
-        if let Some(&width) = choices.get(answers.len()) {
-            let longer = |it| answers.iter().copied().chain([it]).collect::<Vec<u32>>();
+        if let Some(&width) = choices.get(scripted_choices.len()) {
+            let longer = |it| scripted_choices.iter().copied().chain([it]).collect::<Vec<u32>>();
             return (0..width).flat_map(|it| self.react(world, index, &longer(it), react)).collect();
         }
         let mut next = world.clone();
@@ -325,7 +325,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
     fn put(&mut self, world: &mut WorldOf<H>, id: ActorId, output: Output<H::Message>) {
         match output {
             Output::Send(to, message) if to.is_client() && self.scenario.clients == Clients::Tight => {
-                self.answer(world, to, &message);
+                self.deliver_to_client(world, to, &message);
             }
             Output::Send(to, message) => {
                 let sent = self.name((id, to, message));

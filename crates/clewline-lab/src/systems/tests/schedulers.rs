@@ -106,17 +106,17 @@ impl Visit {
         }));
         let budget = Budget::unlimited();
         let engine = system.engine();
-        let (coverage, tally) = match self.by {
+        let (coverage, statistics) = match self.by {
             By::Sound(name) => {
                 let entry = schedulers::find(name).unwrap();
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
             By::Receiver => {
-                let mut walk = Execution::new(engine, Snapshots::Sound);
-                let mut tally = Statistics::new(&self.settings, &mut verdicts, &budget);
+                let mut execution = Execution::new(engine, Snapshots::Sound);
+                let mut statistics = Statistics::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
-                assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
-                (Coverage::Limited(Limit::Unsound), tally)
+                assert!(source_sets::explore(&mut execution, reduction, &self.settings, &mut statistics).is_continue());
+                (Coverage::Limited(Limit::Unsound), statistics)
             }
             By::Published(published, snapshots) => {
                 let entry = ds2::entry(published, snapshots);
@@ -125,14 +125,14 @@ impl Visit {
         };
         Counts {
             coverage,
-            schedules: tally.schedules,
-            incomplete: tally.incomplete,
-            redundant: tally.redundant,
-            unique: tally.unique(),
-            unique_violated: tally.unique_complete_violated(),
-            canonical: tally.canonical(),
-            violated: tally.violated(),
-            first: tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
+            schedules: statistics.schedules,
+            incomplete: statistics.incomplete,
+            redundant: statistics.redundant,
+            unique: statistics.unique(),
+            unique_violated: statistics.unique_complete_violated(),
+            canonical: statistics.canonical(),
+            violated: statistics.violated(),
+            first: statistics.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
         }
     }
 }
@@ -168,7 +168,7 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_every_system() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let mut wrong = 0;
     let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
     // In `./test` one of six.
@@ -341,7 +341,7 @@ fn no_execution_of_three_calls_is_given_up_as_redundant() {
 }
 
 #[test]
-fn going_by_the_receiver_alone_loses_histories() {
+fn dependence_by_receiver_alone_loses_histories() {
     for (system, schedules, (canonical, violated)) in
         [("dr", 536, (44, 0)), ("edr", 8, (32, 12)), ("adr", 200, (35, 0)), ("open-chord", 600, (41, 9))]
     {
@@ -368,7 +368,7 @@ fn few_delays_show_few_schedules() {
 }
 
 #[test]
-fn chance_finds_every_violation_of_small_systems() {
+fn random_schedules_find_every_violation_of_small_systems() {
     for (system, seen) in [("edr", (32, 12)), ("open-chord", (41, 9))] {
         let counts = look(system, "2r+1w", By::Sound("random"), Settings::default());
         assert_eq!((counts.canonical, counts.violated), seen, "{system}");
@@ -410,7 +410,7 @@ fn the_rules_as_published_give_the_papers_tables() {
 }
 
 #[test]
-fn somebody_picked_at_random_sees_what_the_paper_says_of_its_registers() {
+fn random_picks_reproduce_the_papers_figures_for_its_registers() {
     for (system, unique) in [("dr", 26), ("adr", 28)] {
         let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
         let by = By::Published(Published::Random, Snapshots::Sound);
