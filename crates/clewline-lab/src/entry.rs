@@ -71,14 +71,14 @@ impl Recipe {
 
 /// A variant of a structure.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct FoundSubject {
     /// The structure.
     pub entry: &'static Entry,
     /// The variant.
     pub variant: &'static Variant,
 }
 
-impl Found {
+impl FoundSubject {
     /// The name used on the command line: `NAME` or `NAME:VARIANT`.
     #[must_use]
     pub fn name(&self) -> String {

@@ -14,6 +14,7 @@
 //! lives, as with a late garbage collector.
 
 pub mod arena;
+mod by_name;
 mod class;
 pub mod classes;
 mod container;
@@ -31,10 +32,9 @@ mod nodes;
 pub mod reproduce;
 pub mod structures;
 pub mod systems;
-mod tried;
 
+pub use by_name::{line_up, stress};
 pub use class::{Class, ClassVariant, Flaw};
-pub use entry::{Entry, Found, Recipe, Variant};
+pub use entry::{Entry, FoundSubject, Recipe, Variant};
 pub use explorable::{FoundExplorable, explorables};
 pub use find::{UnknownSubject, find, find_explorable, subjects};
-pub use tried::{line_up, stress};

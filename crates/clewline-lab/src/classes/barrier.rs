@@ -45,7 +45,7 @@ struct Barrier {
     state: AtomicU64,
     is_canceled: AtomicBool,
     // How often sleeping threads were woken.
-    wakings: Monitor<u32>,
+    wake_count: Monitor<u32>,
 }
 
 /// The decoded word of the state.
@@ -90,7 +90,7 @@ impl Barrier {
         Barrier {
             state: AtomicU64::new(state.word()),
             is_canceled: AtomicBool::new(false),
-            wakings: Monitor::new(0),
+            wake_count: Monitor::new(0),
         }
     }
 
@@ -116,9 +116,9 @@ impl Barrier {
     }
 
     fn wake(&self) {
-        let mut wakings = self.wakings.enter();
+        let mut wakings = self.wake_count.enter();
         *wakings += 1;
-        self.wakings.wake_all();
+        self.wake_count.wake_all();
     }
 
     /// Returns the phase from which on there is one more.
@@ -161,12 +161,12 @@ impl Barrier {
         if self.state().phase == before.phase {
             thread::yield_now();
         }
-        let mut wakings = self.wakings.enter();
+        let mut wakings = self.wake_count.enter();
         while self.state().phase == before.phase {
             if self.is_canceled.load(SeqCst) {
                 return Err(Refused::Canceled);
             }
-            wakings = self.wakings.wait(wakings);
+            wakings = self.wake_count.wait(wakings);
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ struct Node {
 struct KeyNotFound;
 
 /// The result of the search for a key: the node, and the one before it. Either may be [`NONE`].
-struct Place {
+struct SearchResult {
     before: u32,
     node: u32,
 }
@@ -73,7 +73,7 @@ impl Dictionary {
     }
 
     /// Goes along the bucket of `key`.
-    fn place(&self, table: &Table, key: u32) -> Place {
+    fn place(&self, table: &Table, key: u32) -> SearchResult {
         let (mut before, mut node) = (NONE, table.0[bucket(key)].load(SeqCst));
         while node != NONE {
             let it = self.nodes.get(node);
@@ -82,7 +82,7 @@ impl Dictionary {
             }
             (before, node) = (node, it.next.load(SeqCst));
         }
-        Place { before, node }
+        SearchResult { before, node }
     }
 
     fn try_get(&self, key: u32) -> Option<u32> {
@@ -97,7 +97,7 @@ impl Dictionary {
     }
 
     /// Runs `change` on the position of `key`, while no other thread writes there.
-    fn write<R>(&self, key: u32, change: impl FnOnce(&Table, Place, &mut usize) -> R) -> R {
+    fn write<R>(&self, key: u32, change: impl FnOnce(&Table, SearchResult, &mut usize) -> R) -> R {
         let mut count = lock(&self.counts[bucket(key)]);
         let table = self.tables.get(self.table.load(SeqCst));
         let place = self.place(&table, key);

@@ -61,19 +61,19 @@ struct Segment {
     low: AtomicUsize,
     // No place before this one is free; the first that is may be the one after.
     high: AtomicUsize,
-    places: [AtomicU32; SIZE],
+    places: [AtomicU32; SEGMENT_SLOTS],
     next: AtomicU32,
 }
 
 // Few, so that small matrices come to the end of a segment.
-const SIZE: usize = 3;
+const SEGMENT_SLOTS: usize = 3;
 
 impl Segment {
     fn new() -> Self {
         Segment {
             low: AtomicUsize::new(0),
             high: AtomicUsize::new(0),
-            places: [const { AtomicU32::new(0) }; SIZE],
+            places: [const { AtomicU32::new(0) }; SEGMENT_SLOTS],
             next: AtomicU32::new(NONE),
         }
     }
@@ -91,7 +91,7 @@ impl Queue {
             let tail = self.tail.load(SeqCst);
             let segment = self.segments.get(tail);
             let high = segment.high.load(SeqCst);
-            if high == SIZE {
+            if high == SEGMENT_SLOTS {
                 self.extend(tail, &segment);
                 continue;
             }
@@ -154,7 +154,7 @@ impl Queue {
             let head = self.head.load(SeqCst);
             let segment = self.segments.get(head);
             let low = segment.low.load(SeqCst);
-            if low < SIZE {
+            if low < SEGMENT_SLOTS {
                 let element = segment.places[low].load(SeqCst);
                 return (element != 0).then_some((segment, low, element));
             }
@@ -184,7 +184,7 @@ impl Queue {
     fn elements(&self, mut segment: Arc<Segment>, mut at: usize) -> Vec<u32> {
         let mut elements = Vec::new();
         loop {
-            if at == SIZE {
+            if at == SEGMENT_SLOTS {
                 let next = segment.next.load(SeqCst);
                 if next == NONE {
                     return elements;

@@ -31,7 +31,7 @@ pub const ENTRY: Class = Class {
     about: "an event that is set and reset by hand",
     source: "ManualResetEvent of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
     variants: &[
-        ClassVariant { name: "", flaw: None, build: || component(Reading::Once) },
+        ClassVariant { name: "", flaw: None, build: || component(StateReads::Once) },
         ClassVariant {
             name: "pre",
             flaw: Some(Flaw {
@@ -41,14 +41,14 @@ pub const ENTRY: Class = Class {
                 matrix: "wait | set reset set",
                 initial: "",
             }),
-            build: || component(Reading::Twice),
+            build: || component(StateReads::Twice),
         },
     ],
 };
 
 /// How often `wait` reads the state before it swaps.
 #[derive(Clone, Copy)]
-enum Reading {
+enum StateReads {
     Once,
     Twice,
 }
@@ -57,8 +57,8 @@ enum Reading {
 pub(super) struct Event {
     state: AtomicU32,
     // How often sleeping threads were woken.
-    wakings: Monitor<u32>,
-    reading: Reading,
+    wake_count: Monitor<u32>,
+    state_reads: StateReads,
 }
 
 const SET: u32 = 1;
@@ -67,23 +67,23 @@ const WAITER: u32 = 2;
 impl Event {
     /// One that is not set.
     pub(super) const fn new() -> Self {
-        Event { state: AtomicU32::new(0), wakings: Monitor::new(0), reading: Reading::Once }
+        Event { state: AtomicU32::new(0), wake_count: Monitor::new(0), state_reads: StateReads::Once }
     }
 
     pub(super) fn set(&self) {
         if self.is_set() {
             return;
         }
-        let mut wakings = self.wakings.enter();
+        let mut wakings = self.wake_count.enter();
         let before = self.state.swap(SET, SeqCst);
         if before & !SET != 0 {
             *wakings += 1;
-            self.wakings.wake_all();
+            self.wake_count.wake_all();
         }
     }
 
     fn reset(&self) {
-        let _inside = self.wakings.enter();
+        let _inside = self.wake_count.enter();
         self.state.fetch_and(!SET, SeqCst);
     }
 
@@ -99,11 +99,11 @@ impl Event {
             }
             // It may be set soon, and then the thread need not sleep.
             thread::yield_now();
-            let read = match self.reading {
-                Reading::Once => state,
-                Reading::Twice => self.state.load(SeqCst),
+            let read = match self.state_reads {
+                StateReads::Once => state,
+                StateReads::Twice => self.state.load(SeqCst),
             };
-            let wakings = self.wakings.enter();
+            let wakings = self.wake_count.enter();
             if self.state.compare_exchange(state, read + WAITER, SeqCst, SeqCst).is_ok() {
                 return self.sleep(wakings);
             }
@@ -112,7 +112,7 @@ impl Event {
 
     /// Waits without yielding first.
     pub(super) fn wait_one(&self) {
-        let wakings = self.wakings.enter();
+        let wakings = self.wake_count.enter();
         if !self.is_set() {
             self.state.fetch_add(WAITER, SeqCst);
             self.sleep(wakings);
@@ -123,13 +123,13 @@ impl Event {
     fn sleep(&self, mut wakings: MutexGuard<'_, u32>) {
         let before = *wakings;
         while *wakings == before {
-            wakings = self.wakings.wait(wakings);
+            wakings = self.wake_count.wait(wakings);
         }
     }
 }
 
-fn component(reading: Reading) -> Box<dyn Explorable> {
-    let component = Component::new(move || Event { reading, ..Event::new() });
+fn component(reading: StateReads) -> Box<dyn Explorable> {
+    let component = Component::new(move || Event { state_reads: reading, ..Event::new() });
     Box::new(
         component
             .call("set", Event::set)

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use clewline_core::Random;
 use clewline_threads::Explorable;
 
-use self::oracle::{results, check, columns};
+use self::oracle::{check, columns, results};
 use super::*;
 use crate::{ClassVariant, Flaw};
 

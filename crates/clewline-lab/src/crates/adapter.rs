@@ -54,7 +54,7 @@ where
 }
 
 /// A map of words, as a crate offers it.
-pub(super) trait Words: Send + Sync + 'static {
+pub(super) trait WordMap: Send + Sync + 'static {
     fn get(&self, key: u64) -> Option<u64>;
     /// Inserts a value, and returns the previous one if the crate does.
     fn insert(&self, key: u64, value: u64) -> Previous;
@@ -76,7 +76,7 @@ pub(super) enum Previous {
 #[derive(Default)]
 pub(super) struct AsMap<T>(pub(super) T);
 
-impl<T: Words> Subject<Map> for AsMap<T> {
+impl<T: WordMap> Subject<Map> for AsMap<T> {
     fn call(&self, call: &map::Call) -> Content {
         Content::Is(match *call {
             map::Call::Get(key) => value(self.0.get(key.word())),

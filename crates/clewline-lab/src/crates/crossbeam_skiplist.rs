@@ -11,7 +11,7 @@ use clewline_specs::map::Map;
 use clewline_threads::SubjectFactory;
 use crossbeam_skiplist::SkipMap;
 
-use super::adapter::{AsMap, Previous, Words};
+use super::adapter::{AsMap, Previous, WordMap};
 use crate::entry::{Entry, Recipe, Variant};
 
 /// The entry of this file in the table.
@@ -28,21 +28,21 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-insert",
             flaw: Some("insert over a key lets others find it absent for a while (crossbeam issue 1023)"),
             quasi: None,
             recipe: Recipe { mix: &[("get", 4), ("put", 4), ("remove", 1)], ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-remove",
             flaw: Some("two calls of remove answer the same entry"),
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_key)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_key)))),
         },
     ],
 };
@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
 const NOT_OVER: &[(&str, u32)] = &[("get", 4), ("get-or-insert", 3), ("remove", 2), ("contains", 1)];
 
 /// A map, and how to remove from it.
-struct Skips {
+struct SkipMapSubject {
     map: SkipMap<u64, u64>,
     remove: Remove,
 }
@@ -71,13 +71,13 @@ fn by_key(map: &SkipMap<u64, u64>, key: u64) -> Option<u64> {
     map.remove(&key).map(|it| *it.value())
 }
 
-impl Skips {
+impl SkipMapSubject {
     fn new(remove: Remove) -> Self {
-        Skips { map: SkipMap::new(), remove }
+        SkipMapSubject { map: SkipMap::new(), remove }
     }
 }
 
-impl Words for Skips {
+impl WordMap for SkipMapSubject {
     fn get(&self, key: u64) -> Option<u64> {
         self.map.get(&key).map(|it| *it.value())
     }

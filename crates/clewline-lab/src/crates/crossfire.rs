@@ -7,7 +7,7 @@
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
 
-use super::adapter::{POLLS_MAX, AsChannel, Received};
+use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
 /// The entry of this file in the table.

@@ -13,7 +13,7 @@ use std::{
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
 
-use super::adapter::{POLLS_MAX, AsChannel, Received};
+use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
 /// The entry of this file in the table.

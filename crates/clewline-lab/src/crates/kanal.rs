@@ -38,61 +38,64 @@ pub const ENTRY: Entry = Entry {
         flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),
         quasi: None,
         recipe: Recipe { operations: 8, mix: &[("send", 4), ("recv", 6), ("close", 1)], ..Recipe::PLAIN },
-        build: || Box::new(SubjectFactory::new(Channel, Waiting::new)),
+        build: || Box::new(SubjectFactory::new(Channel, BlockingChannel::new)),
     }],
 };
 
 /// A channel and its waiting receivers.
-struct Waiting {
-    ends: Arc<Ends>,
+struct BlockingChannel {
+    ends: Arc<ChannelEnds>,
 }
 
-struct Ends {
+struct ChannelEnds {
     sender: RwLock<Option<Sender<u64>>>,
     receiver: Receiver<u64>,
     waiting: AtomicUsize,
 }
 
 /// The word that means nothing: it is no value's.
-const NOTHING: u64 = 0;
+const DUMMY_VALUE: u64 = 0;
 
 /// How long a receiver waits for nothing.
-const WHILE: Duration = Duration::from_millis(100);
+const WAKE_INTERVAL: Duration = Duration::from_millis(100);
 
-impl Waiting {
+impl BlockingChannel {
     fn new() -> Self {
         let (sender, receiver) = unbounded();
-        let ends =
-            Arc::new(Ends { sender: RwLock::new(Some(sender)), receiver, waiting: AtomicUsize::new(0) });
+        let ends = Arc::new(ChannelEnds {
+            sender: RwLock::new(Some(sender)),
+            receiver,
+            waiting: AtomicUsize::new(0),
+        });
         let weak = Arc::downgrade(&ends);
         // Without it receivers that wait are given up by the watchdog.
         let _waker = thread::Builder::new().name("waker".to_owned()).spawn(move || wake(&weak));
-        Waiting { ends }
+        BlockingChannel { ends }
     }
 }
 
 /// Wakes all waiting receivers, now and then, as long as the channel exists.
-fn wake(ends: &Weak<Ends>) {
+fn wake(ends: &Weak<ChannelEnds>) {
     loop {
-        thread::sleep(WHILE);
+        thread::sleep(WAKE_INTERVAL);
         let Some(ends) = ends.upgrade() else { return };
         let sender = ends.sender();
         let Some(sender) = sender.as_ref() else { return };
         for _ in 0..ends.waiting.load(Ordering::Relaxed) {
             // There is no receiver: then none waits.
-            let _is_sent = sender.send(NOTHING);
+            let _is_sent = sender.send(DUMMY_VALUE);
         }
     }
 }
 
-impl Ends {
+impl ChannelEnds {
     fn recv(&self) -> Return {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let mut received = self.receiver.recv();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         // The dummy value may be meant for another receiver, and a value may have been sent behind
         // it.
-        while let Ok(NOTHING) = received {
+        while let Ok(DUMMY_VALUE) = received {
             received = match self.receiver.try_recv() {
                 Ok(None) if self.sender().is_some() => return Return::Is(Value::NIL),
                 Ok(Some(word)) => Ok(word),
@@ -107,7 +110,7 @@ impl Ends {
     }
 }
 
-impl Subject<Channel> for Waiting {
+impl Subject<Channel> for BlockingChannel {
     fn call(&self, call: &Call) -> Return {
         match *call {
             Call::Send(value) => {

@@ -33,20 +33,22 @@ pub const ENTRY: Entry = Entry {
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let queue = Queue { capacity: Capacity::bounded(4) };
-            Box::new(SubjectFactory::new(queue, || AsQueue::new(Counted::new(), Counted::push, Counted::pop)))
+            Box::new(SubjectFactory::new(queue, || {
+                AsQueue::new(CountedBuffer::new(), CountedBuffer::push, CountedBuffer::pop)
+            }))
         },
     }],
 };
 
 /// A queue, and how often it was used.
-struct Counted {
+struct CountedBuffer {
     queue: ThingBuf<u64>,
     uses: Mutex<u64>,
 }
 
-impl Counted {
+impl CountedBuffer {
     fn new() -> Self {
-        Counted { queue: ThingBuf::new(4), uses: Mutex::new(0) }
+        CountedBuffer { queue: ThingBuf::new(4), uses: Mutex::new(0) }
     }
 
     fn push(&self, word: u64) -> bool {

@@ -18,7 +18,11 @@ use clewline_core::Random;
 const CLIENTS: usize = 6;
 
 /// Draws one schedule after the other.
-pub(super) fn explore(execution: &mut Execution, settings: &Settings, statistics: &mut Statistics<'_>) -> Flow {
+pub(super) fn explore(
+    execution: &mut Execution,
+    settings: &Settings,
+    statistics: &mut Statistics<'_>,
+) -> Flow {
     let mut random = Random::new(settings.seed);
     loop {
         execution.rewind();

@@ -14,7 +14,7 @@ use clewline_explore::{Coverage, schedulers::bounded};
 use clewline_methods::line_up::{Checked, Matrix, Options as CheckOptions, Reference, check};
 use clewline_report::render::table::{Cell, Column, Table};
 
-use self::cases::{CASES, Case, Known, RIGHT, Right};
+use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_unmodified::{
     Crate, Error, GaveUp, Instrumented, NewCrate, Runtime, Talk, TestId, Toolchain, Wanted,
@@ -103,7 +103,7 @@ struct Explorer<'a> {
 }
 
 /// What exploring a test gave.
-struct Seen {
+struct ExplorationResult {
     verdict: String,
     cause: Option<String>,
     executions: Option<u64>,
@@ -114,7 +114,7 @@ struct Seen {
 }
 
 impl Explorer<'_> {
-    fn case(&self, case: &Case) -> Vec<Cell> {
+    fn case(&self, case: &CrateCase) -> Vec<Cell> {
         // Its folder exists as long as its test runs.
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
@@ -123,16 +123,16 @@ impl Explorer<'_> {
             Ok(self.explore(test))
         };
         let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);
-        let seen = seen.unwrap_or_else(|error| Seen::not(&error));
+        let seen = seen.unwrap_or_else(|error| ExplorationResult::not(&error));
         let (known, about) = match case.known {
-            Known::Bug(about) => ("bug", about),
-            Known::Mended(about) => ("mended", about),
-            Known::WeakMemory(about) => ("bug, weak memory", about),
+            KnownDefect::Bug(about) => ("bug", about),
+            KnownDefect::Mended(about) => ("mended", about),
+            KnownDefect::WeakMemory(about) => ("bug, weak memory", about),
         };
         cells(case.name, case.version, known, about, seen)
     }
 
-    fn right(&self, right: &Right) -> Vec<Vec<Cell>> {
+    fn right(&self, right: &CorrectCrates) -> Vec<Vec<Cell>> {
         let tests =
             NewCrate::write(&right.manifest(), "", right.source).and_then(|it| Ok((self.tests(&it)?, it)));
         match tests {
@@ -142,7 +142,7 @@ impl Explorer<'_> {
                 };
                 tests.iter().map(row).collect()
             }
-            Err(error) => vec![cells("all of them", "latest", "right", "", Seen::not(&error))],
+            Err(error) => vec![cells("all of them", "latest", "right", "", ExplorationResult::not(&error))],
         }
     }
 
@@ -151,10 +151,11 @@ impl Explorer<'_> {
         tested.build_in(self.target.folder(), self.toolchain, self.runtime)?.tests(None)
     }
 
-    fn explore(&self, test: &TestId) -> Seen {
+    fn explore(&self, test: &TestId) -> ExplorationResult {
         let begun = Instant::now();
-        let seen = self.check(test).map_or_else(|it| Seen::not(&it), |it| Seen::of(&it));
-        Seen { elapsed: begun.elapsed(), ..seen }
+        let seen =
+            self.check(test).map_or_else(|it| ExplorationResult::not(&it), |it| ExplorationResult::of(&it));
+        ExplorationResult { elapsed: begun.elapsed(), ..seen }
     }
 
     fn check(&self, test: &TestId) -> Result<Checked, Error> {
@@ -166,8 +167,8 @@ impl Explorer<'_> {
     }
 }
 
-impl Seen {
-    fn of(checked: &Checked) -> Seen {
+impl ExplorationResult {
+    fn of(checked: &Checked) -> ExplorationResult {
         let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
         let (coverage, why) = match &checked.verdict {
             // A test that holds was explored as far as requested.
@@ -175,7 +176,7 @@ impl Seen {
             Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
             Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),
         };
-        Seen {
+        ExplorationResult {
             verdict: checked.verdict.word().to_owned(),
             cause: checked.finding().map(|it| it.cause.name().to_owned()),
             executions: Some(checked.executions),
@@ -185,7 +186,7 @@ impl Seen {
         }
     }
 
-    fn not(error: &Error) -> Seen {
+    fn not(error: &Error) -> ExplorationResult {
         let told = error.to_string();
         let line =
             told.lines().find(|it| it.starts_with("error")).or(told.lines().next()).unwrap_or_default();
@@ -193,7 +194,7 @@ impl Seen {
             Error::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
             _ => "not run",
         };
-        Seen {
+        ExplorationResult {
             verdict: verdict.to_owned(),
             cause: None,
             executions: None,
@@ -204,7 +205,7 @@ impl Seen {
     }
 }
 
-fn cells(name: &str, version: &str, known: &str, about: &str, seen: Seen) -> Vec<Cell> {
+fn cells(name: &str, version: &str, known: &str, about: &str, seen: ExplorationResult) -> Vec<Cell> {
     let text = |it: Option<String>| it.map_or(Cell::Missing, Cell::Text);
     let why = [Some(about.to_owned()).filter(|it| !it.is_empty()), seen.why];
     let why: Vec<String> = why.into_iter().flatten().collect();

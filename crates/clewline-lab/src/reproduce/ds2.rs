@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::entry::{Options, Outcome, Size, Step};
 use crate::{
     ds2,
-    systems::{Named, Shape, find_system},
+    systems::{NamedSystem, Shape, find_system},
 };
 use clewline_report::render::table::{self, Cell, Column};
 
@@ -23,14 +23,14 @@ pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) system: &'static str,
     pub(super) harness: &'static str,
-    pub(super) cells: &'static [Paper; 7],
+    pub(super) cells: &'static [PaperFigures; 7],
     /// What is to be known about its figures.
     pub(super) notes: &'static [&'static str],
 }
 
 /// What the paper has about one scheduler.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
+pub(super) struct PaperFigures {
     schedules: u64,
     incomplete: u64,
     unique: u64,
@@ -40,9 +40,13 @@ pub(super) struct Paper {
     times: [&'static str; 5],
 }
 
-pub(super) const fn paper(counts: [u64; 4], before_violated: Option<u64>, times: [&'static str; 5]) -> Paper {
+pub(super) const fn paper(
+    counts: [u64; 4],
+    before_violated: Option<u64>,
+    times: [&'static str; 5],
+) -> PaperFigures {
     let [schedules, incomplete, unique, violated] = counts;
-    Paper { schedules, incomplete, unique, violated, before_violated, times }
+    PaperFigures { schedules, incomplete, unique, violated, before_violated, times }
 }
 
 /// The paper's columns: what they are called, which of its rules ours follow, and which sound scheduler stands beside them.
@@ -92,7 +96,7 @@ const NOTES: &[&str] = &[
 
 /// One of the paper's columns, and what stands beside it.
 struct Run {
-    paper: Paper,
+    paper: PaperFigures,
     published: Metrics,
     sound: &'static str,
     ours: (Metrics, Coverage),
@@ -175,10 +179,15 @@ fn schedules(metrics: &Metrics) -> Option<u64> {
 }
 
 /// Part and whole, of which there is a share.
-type Share = (u64, u64);
+type PartAndWhole = (u64, u64);
 
-fn shares(run: &Run, paper: fn(&Paper) -> Share, ours: fn(&Metrics) -> Option<Share>) -> Pair {
-    let percent = |(part, whole): Share| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
+fn shares(
+    run: &Run,
+    paper: fn(&PaperFigures) -> PartAndWhole,
+    ours: fn(&Metrics) -> Option<PartAndWhole>,
+) -> Pair {
+    let percent =
+        |(part, whole): PartAndWhole| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
     (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
 }
 
@@ -209,7 +218,7 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
         Size::Full => 2_000_000,
     };
     let explore = Explore { scheduler, schedules, states, seed: options.seed, ..Explore::default() };
-    let harness = Named::new(found, shape).harness(&explore);
+    let harness = NamedSystem::new(found, shape).harness(&explore);
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }
 

@@ -1,7 +1,7 @@
 //! Table A10 of the DS2 paper: Open Chord, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
 
 /// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
 /// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+const CELLS: [PaperFigures; 7] = [
     paper([18_396, 0, 165, 17], Some(15), ["5:30", "18:25", "0:00", "5:30", "0:00"]),
     paper([100_000, 0, 35, 0], None, ["6:30", "3:40", "0:00", "6:30", "0:00"]),
     paper([18_396, 0, 165, 17], Some(15), ["5:34", "17:56", "0:00", "5:34", "0:00"]),

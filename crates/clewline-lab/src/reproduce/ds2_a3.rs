@@ -1,7 +1,7 @@
 //! Table A3 of the DS2 paper: the replicated register, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
 
 /// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
 /// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 50_000, 8, 0], None, ["1:27", "9:27", "0:00", "1:27", "0:00"]),
     paper([100_000, 100_000, 91, 0], None, ["5:49", "2:55", "0:00", "5:49", "0:00"]),
     paper([50_000, 50_000, 8, 0], None, ["1:22", "6:27", "0:00", "1:22", "0:00"]),

@@ -1,7 +1,7 @@
 //! Table A4 of the DS2 paper: the erroneous replicated register, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
 
 /// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
 /// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+const CELLS: [PaperFigures; 7] = [
     paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),
     paper([100_000, 0, 66, 0], None, ["4:09", "1:39", "0:00", "4:09", "0:00"]),
     paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),

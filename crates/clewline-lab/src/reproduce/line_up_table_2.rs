@@ -187,7 +187,7 @@ impl Plan {
 
 /// What the matrices of one subject gave.
 #[derive(Default)]
-struct Measured {
+struct Measurement {
     passed: Sample,
     failed: Sample,
     unknown: u64,
@@ -227,7 +227,7 @@ fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
     options
 }
 
-fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measured {
+fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measurement {
     let subject = (variant.build)();
     let drawn = Drawn {
         entries: subject.invocations().into_iter().map(|it| MatrixEntry::new(vec![it])).collect(),
@@ -237,7 +237,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         seed,
         ..Drawn::default()
     };
-    let mut measured = Measured::default();
+    let mut measured = Measurement::default();
     let mut visit = |checked: Checked| {
         measured.serial_s.add(checked.elapsed[0].as_secs_f64());
         measured.histories.add(checked.serial_histories() as f64);

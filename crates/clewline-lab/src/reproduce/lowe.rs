@@ -27,11 +27,11 @@ pub(super) const MAP: &str = "hash-map";
 pub(super) const QUEUE: &str = "ms-queue";
 
 /// What all searches of an observation may hold together: a table of visited configurations may grow without end.
-const MEMORY: usize = 4 << 30;
+const MEMORY_BYTES_MAX: usize = 4 << 30;
 
 /// The subject of that name, which is one of ours.
 pub(super) fn subject(name: &str) -> Stress {
-    crate::tried::stress(name).expect("the paper's subjects are in the table")
+    crate::by_name::stress(name).expect("the paper's subjects are in the table")
 }
 
 /// A line of a plot: a tester, and its limit.
@@ -50,14 +50,18 @@ pub(super) static WG_GRAPH: Tester =
 pub(super) static JIT_GRAPH: Tester =
     Tester { name: "JIT graph", algorithm: "jit-graph", configurations: 3_000_000 };
 pub(super) static WG_JIT: Tester =
-    Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: BILLIONS };
-pub(super) static JIT_JIT: Tester =
-    Tester { name: "JIT-JIT competition", algorithm: "jit-tree+jit-graph", configurations: BILLIONS };
+    Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: CONFIGURATIONS_MAX };
+pub(super) static JIT_JIT: Tester = Tester {
+    name: "JIT-JIT competition",
+    algorithm: "jit-tree+jit-graph",
+    configurations: CONFIGURATIONS_MAX,
+};
 pub(super) static QUEUE_ORIENTED: Tester =
-    Tester { name: "queue-oriented", algorithm: "queue-oriented", configurations: BILLIONS };
-pub(super) static AUTO: Tester = Tester { name: "auto (ours)", algorithm: "auto", configurations: BILLIONS };
+    Tester { name: "queue-oriented", algorithm: "queue-oriented", configurations: CONFIGURATIONS_MAX };
+pub(super) static AUTO: Tester =
+    Tester { name: "auto (ours)", algorithm: "auto", configurations: CONFIGURATIONS_MAX };
 
-const BILLIONS: u64 = 10_000_000_000;
+const CONFIGURATIONS_MAX: u64 = 10_000_000_000;
 
 impl Tester {
     /// The first of two competitors is a tree search.
@@ -70,7 +74,7 @@ impl Tester {
             Size::Full => self.configurations,
             Size::Quick => self.configurations / 1_000,
         };
-        Budget::unlimited().with_configurations(configurations).with_memory(MEMORY)
+        Budget::unlimited().with_configurations(configurations).with_memory(MEMORY_BYTES_MAX)
     }
 
     /// The verdict on a history, and which competitor had it.
@@ -102,12 +106,12 @@ pub(super) struct Observation {
     pub(super) configurations: u64,
     /// In how many runs the first competitor knew first.
     pub(super) won: u64,
-    pub(super) end: End,
+    pub(super) end: ObservationEnd,
 }
 
 /// Why an observation ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum ObservationEnd {
     /// As many runs as there should be were judged, and all are linearizable.
     Done,
     /// A run is not linearizable.
@@ -118,13 +122,13 @@ pub(super) enum End {
     GaveUp(Reason),
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ObservationEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            End::Done => f.write_str("done"),
-            End::Violated => f.write_str("not linearizable"),
-            End::Broken => f.write_str("stuck or panicked"),
-            End::GaveUp(reason) => write!(f, "{reason}"),
+            ObservationEnd::Done => f.write_str("done"),
+            ObservationEnd::Violated => f.write_str("not linearizable"),
+            ObservationEnd::Broken => f.write_str("stuck or panicked"),
+            ObservationEnd::GaveUp(reason) => write!(f, "{reason}"),
         }
     }
 }
@@ -145,21 +149,21 @@ pub(super) fn observe(
     let mut recorded = stress.recorded()?;
     let end = loop {
         if let Some(reason) = budget.stopped() {
-            break End::GaveUp(reason);
+            break ObservationEnd::GaveUp(reason);
         }
         if judged == runs {
-            break End::Done;
+            break ObservationEnd::Done;
         }
-        let Some(took) = recorded.next() else { break End::Broken };
+        let Some(took) = recorded.next() else { break ObservationEnd::Broken };
         operations += took.returned as u64;
         let (verdict, winner) = tester.judge(&algorithm, &*(took.case)(), &budget);
         match (verdict, took.ending) {
             (Verdict::Holds(_), Ending::Full) => (),
-            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break End::Broken,
-            (Verdict::Unknown(reason), _) => break End::GaveUp(reason),
+            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break ObservationEnd::Broken,
+            (Verdict::Unknown(reason), _) => break ObservationEnd::GaveUp(reason),
             (Verdict::Violated(_), _) => {
                 judged += 1;
-                break End::Violated;
+                break ObservationEnd::Violated;
             }
         }
         judged += 1;
@@ -197,13 +201,13 @@ mod tests {
         stress.with_threads(2).with_operations(20).with_values(ValueDomain::Below(2)).with_seed(1)
     }
 
-    const LONG: Duration = Duration::from_secs(3_600);
+    const HOUR: Duration = Duration::from_secs(3_600);
 
     #[test]
     fn an_observation_judges_as_many_runs_as_it_should() {
         for tester in [&WG_GRAPH, &JIT_GRAPH, &WG_JIT, &JIT_JIT, &AUTO] {
-            let seen = observe(&register(), tester, 5, LONG, Size::Full).unwrap();
-            assert!(matches!(seen.end, End::Done), "{}: {seen:?}", tester.name);
+            let seen = observe(&register(), tester, 5, HOUR, Size::Full).unwrap();
+            assert!(matches!(seen.end, ObservationEnd::Done), "{}: {seen:?}", tester.name);
             assert_eq!((seen.runs, seen.operations), (5, 200));
             assert!(tester.is_competition() || seen.won == 5);
         }
@@ -212,13 +216,13 @@ mod tests {
     #[test]
     fn a_tester_that_hits_its_limit_says_so() {
         let strict = Tester { name: "strict", algorithm: "jit-graph", configurations: 3 };
-        let seen = observe(&register(), &strict, 5, LONG, Size::Full).unwrap();
+        let seen = observe(&register(), &strict, 5, HOUR, Size::Full).unwrap();
         assert_eq!((seen.runs, seen.end.to_string().as_str()), (0, "the limit of 3 configurations was hit"));
     }
 
     #[test]
     fn a_tester_that_does_not_judge_such_objects_says_so() {
-        let seen = observe(&register(), &QUEUE_ORIENTED, 5, LONG, Size::Full).unwrap();
-        assert!(seen.runs == 0 && matches!(seen.end, End::GaveUp(Reason::Refused(_))), "{seen:?}");
+        let seen = observe(&register(), &QUEUE_ORIENTED, 5, HOUR, Size::Full).unwrap();
+        assert!(seen.runs == 0 && matches!(seen.end, ObservationEnd::GaveUp(Reason::Refused(_))), "{seen:?}");
     }
 }

@@ -63,7 +63,7 @@ impl Plan {
 
 /// What the seeds took to find a bug.
 #[derive(Default)]
-struct Measured {
+struct Measurement {
     violated: u64,
     stuck: u64,
     panicked: u64,
@@ -92,8 +92,8 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     Outcome { table, plot: None }
 }
 
-fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measured {
-    let mut measured = Measured::default();
+fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measurement {
+    let mut measured = Measurement::default();
     for number in 0..plan.seeds {
         step(number);
         let stress = stress.clone().with_seed(seed.wrapping_add(number)).without_environment();
@@ -129,7 +129,7 @@ const COLUMNS: [Column; 12] = [
     Column { key: "paper_interval_s", heading: "±" },
 ];
 
-fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measured) -> Vec<Cell> {
+fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measurement) -> Vec<Cell> {
     let noise = stress.workload().noise;
     let noise = if noise.is_none() { "none".to_owned() } else { noise_in_words(noise.between, noise.inside) };
     vec![

@@ -8,7 +8,7 @@ use clewline_report::render::{plot::Scale, table::Column};
 use super::{
     entry::{Entry, Form, Options, Outcome, Size, Step},
     lowe,
-    lowe_comparison::{self, Comparison, Point, X},
+    lowe_comparison::{self, Comparison, Point, XAxis},
 };
 use clewline_methods::stress::Stress;
 
@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The axis of both halves of the figure.
-pub(super) const X: X = X {
+pub(super) const X: XAxis = XAxis {
     column: Column { key: "operations_per_worker", heading: "operations" },
     label: "operations per worker in a run",
     scale: Scale::Binary,

@@ -34,7 +34,7 @@ pub(super) struct Row {
     pub(super) spec: &'static str,
     pub(super) factor: u32,
     pub(super) calls: Calls,
-    pub(super) paper: Paper,
+    pub(super) paper: PaperFigures,
 }
 
 /// Which calls are made.
@@ -51,7 +51,7 @@ pub(super) enum Calls {
 
 /// The paper's figures for a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
+pub(super) struct PaperFigures {
     pub(super) is_violated: bool,
     pub(super) serial: u64,
     pub(super) serial_s: f64,
@@ -70,7 +70,7 @@ pub(super) const fn row(
     (is_violated, serial, serial_s): (bool, u64, f64),
     (buggy, histories, tried, seconds): (u64, u64, u64, f64),
 ) -> Row {
-    let paper = Paper { is_violated, serial, serial_s, buggy, histories, tried, seconds };
+    let paper = PaperFigures { is_violated, serial, serial_s, buggy, histories, tried, seconds };
     Row { program, subject, spec, factor, calls: Calls::Shape(a, b, c), paper }
 }
 
@@ -309,7 +309,7 @@ mod tests {
     fn reference_models_return_in_their_order() {
         use clewline_methods::census::Counting;
         for (spec, subject) in [("queue", "ms-queue"), ("stack", "treiber-stack")] {
-            let paper = Paper {
+            let paper = PaperFigures {
                 is_violated: false,
                 serial: 6,
                 serial_s: 0.0,

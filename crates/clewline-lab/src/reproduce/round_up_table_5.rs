@@ -2,7 +2,7 @@
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Step},
-    round_up::{Calls, PAPER, Paper, Row, check_options, measure, quasi_table},
+    round_up::{Calls, PAPER, PaperFigures, Row, check_options, measure, quasi_table},
 };
 use clewline_methods::{
     census::{Census, Counting},
@@ -32,7 +32,7 @@ const fn pair(
 ) -> Row {
     // `push` and `pop`, or `enq` and `deq`.
     let spec = if calls[0].as_bytes()[0] == b'p' { "stack" } else { "queue" };
-    let paper = Paper { is_violated, serial: 2, serial_s, buggy, histories, tried, seconds };
+    let paper = PaperFigures { is_violated, serial: 2, serial_s, buggy, histories, tried, seconds };
     Row { program, subject, spec, factor: 2, calls: Calls::Pair(calls, None), paper }
 }
 

@@ -7,7 +7,7 @@ use clewline_report::render::table::Cell;
 pub(super) struct Sample(Vec<f64>);
 
 /// What 95 % of Student's distribution lie within, by the number of degrees of freedom, from 1.
-const STUDENT: [f64; 19] = [
+const STUDENT_T_QUANTILES: [f64; 19] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093,
 ];
@@ -30,7 +30,7 @@ impl Sample {
         let mean = self.mean()?;
         let freedom = self.0.len().checked_sub(2)?;
         // Further on it hardly changes; the last is on the safe side.
-        let student = STUDENT[freedom.min(STUDENT.len() - 1)];
+        let student = STUDENT_T_QUANTILES[freedom.min(STUDENT_T_QUANTILES.len() - 1)];
         let squares: f64 = self.0.iter().map(|it| (it - mean).powi(2)).sum();
         let count = self.0.len() as f64;
         Some(student * (squares / (count - 1.0) / count).sqrt())

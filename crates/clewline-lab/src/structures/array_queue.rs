@@ -65,28 +65,28 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(HelpPolicy::AfterRereading))),
         },
         Variant {
             name: "shann",
             flaw: Some("who helps has looked at the slot too early, and moves the front past an element"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(HelpPolicy::AtOnce))),
         },
         Variant {
             name: "counted",
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(HelpPolicy::AfterRereading))),
         },
         Variant {
             name: "counted-shann",
             flaw: Some("as shann, and whoever knows that there is an element waits for it for ever"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(HelpPolicy::AtOnce))),
         },
     ],
 };
@@ -100,9 +100,9 @@ const RECIPE: Recipe = Recipe { operations: 200, mix: &[("enq", 1), ("deq", 1)],
 
 /// When an operation that finds a counter behind helps to advance it.
 #[derive(Clone, Copy)]
-enum Helping {
+enum HelpPolicy {
     /// If the slot, read again, still shows that the counter is behind.
-    LooksAgain,
+    AfterRereading,
     /// At once.
     AtOnce,
 }
@@ -116,33 +116,33 @@ struct ArrayQueue {
     slots: [AtomicU64; SLOTS],
     front: AtomicU64,
     rear: AtomicU64,
-    helping: Helping,
+    helping: HelpPolicy,
 }
 
 /// What is in a slot: a value or none, and how often the slot has changed. The count wraps; a thread would have to
 /// sleep through 2^32 changes to be misled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: Option<Value>,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: Value::from_word(word >> 32), changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: Value::from_word(word >> 32), changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         self.value.map_or(0, Value::word) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: Option<Value>) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: Option<Value>) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl ArrayQueue {
-    fn new(helping: Helping) -> Self {
+    fn new(helping: HelpPolicy) -> Self {
         ArrayQueue { slots: Default::default(), front: AtomicU64::new(0), rear: AtomicU64::new(0), helping }
     }
 
@@ -218,8 +218,8 @@ impl ArrayQueue {
     /// read.
     fn may_help(&self, is_still_behind: impl FnOnce() -> bool) -> bool {
         match self.helping {
-            Helping::LooksAgain => is_still_behind(),
-            Helping::AtOnce => true,
+            HelpPolicy::AfterRereading => is_still_behind(),
+            HelpPolicy::AtOnce => true,
         }
     }
 
@@ -229,12 +229,12 @@ impl ArrayQueue {
 }
 
 /// What is in a slot.
-fn read(slot: &AtomicU64) -> Content {
-    Content::of(slot.load(Ordering::SeqCst))
+fn read(slot: &AtomicU64) -> SlotContent {
+    SlotContent::of(slot.load(Ordering::SeqCst))
 }
 
 /// Puts `value` into a slot, if its content is still the one that was read.
-fn replace(slot: &AtomicU64, content: Content, value: Option<Value>) -> bool {
+fn replace(slot: &AtomicU64, content: SlotContent, value: Option<Value>) -> bool {
     let changed = content.changed(value).word();
     slot.compare_exchange(content.word(), changed, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
@@ -265,7 +265,7 @@ struct CountedQueue {
 }
 
 impl CountedQueue {
-    fn new(helping: Helping) -> Self {
+    fn new(helping: HelpPolicy) -> Self {
         CountedQueue { queue: ArrayQueue::new(helping), put: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 

@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
             recipe: QUEUE_RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::LooksAgain))
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, CommitCheck::Checks))
                 }))
             },
         },
@@ -61,7 +61,7 @@ pub const ENTRY: Entry = Entry {
             recipe: QUEUE_RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(Queue::default(), || {
-                    AsQueue(BkQueue::<1>::new(SEGMENTS, Late::LooksAgain))
+                    AsQueue(BkQueue::<1>::new(SEGMENTS, CommitCheck::Checks))
                 }))
             },
         },
@@ -72,7 +72,7 @@ pub const ENTRY: Entry = Entry {
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE },
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::Returns))
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, CommitCheck::Omitted))
                 }))
             },
         },
@@ -88,9 +88,9 @@ const SEGMENTS: u32 = 1 << 24;
 
 /// What an enqueuer does once its value is in a slot.
 #[derive(Clone, Copy)]
-enum Late {
-    LooksAgain,
-    Returns,
+enum CommitCheck {
+    Checks,
+    Omitted,
 }
 
 /// The queue, with `N` slots in a segment. Always `head <= tail < head + segments`, in positions.
@@ -102,7 +102,7 @@ struct BkQueue<const N: usize> {
     // A `Head`.
     head: AtomicU64,
     tail: AtomicU32,
-    late: Late,
+    late: CommitCheck,
 }
 
 /// The position of the head, and how often it was held there by an enqueuer.
@@ -124,27 +124,27 @@ impl Head {
 
 /// What is in a slot: a value's index or none, and how often the slot has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: u32,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: (word >> 32) as u32, changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: (word >> 32) as u32, changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         u64::from(self.value) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: u32) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: u32) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl<const N: usize> BkQueue<N> {
-    fn new(segments: u32, late: Late) -> Self {
+    fn new(segments: u32, late: CommitCheck) -> Self {
         BkQueue {
             values: Nodes::new(),
             ring: Arena::new(),
@@ -165,14 +165,14 @@ impl<const N: usize> BkQueue<N> {
         Head::of(self.head.load(SeqCst))
     }
 
-    fn free_slot(&self, position: u32) -> Option<(&AtomicU64, Content)> {
+    fn free_slot(&self, position: u32) -> Option<(&AtomicU64, SlotContent)> {
         let slots = self.segment(position).iter();
-        slots.map(|it| (it, Content::of(it.load(SeqCst)))).find(|it| it.1.value == NONE)
+        slots.map(|it| (it, SlotContent::of(it.load(SeqCst)))).find(|it| it.1.value == NONE)
     }
 
-    fn full_slots(&self, position: u32) -> Vec<(&AtomicU64, Content)> {
+    fn full_slots(&self, position: u32) -> Vec<(&AtomicU64, SlotContent)> {
         let slots = self.segment(position).iter();
-        slots.map(|it| (it, Content::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
+        slots.map(|it| (it, SlotContent::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
     }
 
     /// Advances the tail, unless another thread has.
@@ -187,8 +187,8 @@ impl<const N: usize> BkQueue<N> {
     }
 
     /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
-    fn is_committed(&self, position: u32, slot: &AtomicU64, content: Content) -> bool {
-        if matches!(self.late, Late::Returns) || slot.load(SeqCst) != content.word() {
+    fn is_committed(&self, position: u32, slot: &AtomicU64, content: SlotContent) -> bool {
+        if matches!(self.late, CommitCheck::Omitted) || slot.load(SeqCst) != content.word() {
             return true;
         }
         let head = self.head();
@@ -221,7 +221,7 @@ impl<const N: usize> BkQueue<N> {
 }
 
 /// Replaces the content of a slot, if it is unchanged. Returns the new content.
-fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+fn change(slot: &AtomicU64, content: SlotContent, value: u32) -> Option<SlotContent> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_ring_that_is_full_takes_no_more_until_something_leaves() {
         let int = |n: i64| Value::small(n).unwrap();
-        let queue = BkQueue::<1>::new(2, Late::LooksAgain);
+        let queue = BkQueue::<1>::new(2, CommitCheck::Checks);
         for round in 0..5 {
             let [one, two, three] = [3 * round, 3 * round + 1, 3 * round + 2].map(int);
             assert!(queue.add(one) && queue.add(two));

@@ -172,13 +172,13 @@ impl StatusWord {
 }
 
 /// The table is being replaced, or has to be: the operation has to continue in the next one.
-struct Outgrown;
+struct TableReplaced;
 
 impl Keyed for HashMap {
     fn get(&self, key: Value) -> Option<Value> {
         self.in_table(|table| match table.find(key) {
-            Place::Own(slot) => slot.read(),
-            Place::Free(slot) => slot.read_nothing(),
+            ProbeResult::Own(slot) => slot.read(),
+            ProbeResult::Free(slot) => slot.read_nothing(),
         })
     }
 
@@ -192,9 +192,9 @@ impl Keyed for HashMap {
 
     fn remove(&self, key: Value) -> Option<Value> {
         self.in_table(|table| match table.find(key) {
-            Place::Own(slot) if self.flaw == Flaw::DeleteStores => slot.delete_unlocked(),
-            Place::Own(slot) => slot.lock().map(|found| slot.change(found, |_| Change::Remove)),
-            Place::Free(slot) => slot.read_nothing(),
+            ProbeResult::Own(slot) if self.flaw == Flaw::DeleteStores => slot.delete_unlocked(),
+            ProbeResult::Own(slot) => slot.lock().map(|found| slot.change(found, |_| Change::Remove)),
+            ProbeResult::Free(slot) => slot.read_nothing(),
         })
     }
 }
@@ -212,12 +212,12 @@ impl HashMap {
     }
 
     /// Does `attempt` in the first table where that is possible.
-    fn in_table<'m, T>(&'m self, attempt: impl Fn(&'m Table) -> Result<T, Outgrown>) -> T {
+    fn in_table<'m, T>(&'m self, attempt: impl Fn(&'m Table) -> Result<T, TableReplaced>) -> T {
         let mut index = self.current.load(Ordering::Acquire);
         loop {
             match attempt(self.table(index)) {
                 Ok(done) => return done,
-                Err(Outgrown) => self.replace(index),
+                Err(TableReplaced) => self.replace(index),
             }
             index += 1;
         }
@@ -240,7 +240,7 @@ impl HashMap {
 }
 
 /// Where a key is in a table.
-enum Place<'t> {
+enum ProbeResult<'t> {
     /// The slot belongs to the key.
     Own(&'t Slot),
     /// The key has no slot; this one is the next it may take.
@@ -250,13 +250,13 @@ enum Place<'t> {
 impl Table {
     /// Probes one slot after another. Slots are taken in this order and not given back, so that
     /// none beyond a free one belongs to the key.
-    fn find(&self, key: Value) -> Place<'_> {
+    fn find(&self, key: Value) -> ProbeResult<'_> {
         let first = (hash(key) >> (64 - self.slots.len().ilog2())) as usize;
         let (before, after) = self.slots.split_at(first);
         for slot in after.iter().chain(before) {
             match slot.key.load(Ordering::Acquire) {
-                0 => return Place::Free(slot),
-                word if word == key.word() => return Place::Own(slot),
+                0 => return ProbeResult::Free(slot),
+                word if word == key.word() => return ProbeResult::Own(slot),
                 _ => (),
             }
         }
@@ -264,24 +264,24 @@ impl Table {
     }
 
     /// The slot of `key`, which takes one if it has none.
-    fn take(&self, key: Value) -> Result<&Slot, Outgrown> {
-        if let Place::Own(slot) = self.find(key) {
+    fn take(&self, key: Value) -> Result<&Slot, TableReplaced> {
+        if let ProbeResult::Own(slot) = self.find(key) {
             return Ok(slot);
         }
         if self.slots.len() * 3 / 4 <= self.taken.fetch_add(1, Ordering::Relaxed) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
-            return Err(Outgrown);
+            return Err(TableReplaced);
         }
         loop {
             match self.find(key) {
-                Place::Free(slot) => {
+                ProbeResult::Free(slot) => {
                     let (none, taken) = (0, key.word());
                     // Afterwards it belongs to this key, or to another one.
                     if slot.key.compare_exchange(none, taken, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                         return Ok(slot);
                     }
                 }
-                Place::Own(slot) => {
+                ProbeResult::Own(slot) => {
                     self.taken.fetch_sub(1, Ordering::Relaxed);
                     return Ok(slot);
                 }
@@ -292,7 +292,7 @@ impl Table {
 
 impl Slot {
     /// What the slot's key holds.
-    fn read(&self) -> Result<Option<Value>, Outgrown> {
+    fn read(&self) -> Result<Option<Value>, TableReplaced> {
         let mut patience = Patience::default();
         loop {
             match self.status.load() {
@@ -304,15 +304,15 @@ impl Slot {
                 // wait for it rather than find the key as it was before.
                 Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
                 Status::Updating => patience.wait(),
-                Status::Moved => return Err(Outgrown),
+                Status::Moved => return Err(TableReplaced),
             }
         }
     }
 
     /// What a key holds that had no slot in the table, this being the first free one.
-    fn read_nothing(&self) -> Result<Option<Value>, Outgrown> {
+    fn read_nothing(&self) -> Result<Option<Value>, TableReplaced> {
         match self.status.load() {
-            Status::Moved => Err(Outgrown),
+            Status::Moved => Err(TableReplaced),
             // The next table is not in use, nor was it when the key had no slot in this one. The
             // operation that has taken the slot since did so later.
             Status::Empty | Status::Updating | Status::Stored | Status::Deleted => Ok(None),
@@ -320,7 +320,7 @@ impl Slot {
     }
 
     /// Sets the status to *updating*; returns the previous status.
-    fn lock(&self) -> Result<Status, Outgrown> {
+    fn lock(&self) -> Result<Status, TableReplaced> {
         let mut patience = Patience::default();
         loop {
             match self.status.load() {
@@ -330,7 +330,7 @@ impl Slot {
                     }
                 }
                 Status::Updating => patience.wait(),
-                Status::Moved => return Err(Outgrown),
+                Status::Moved => return Err(TableReplaced),
             }
         }
     }
@@ -375,7 +375,7 @@ impl Slot {
 
     /// The flaw of `delete-stores`: the status may have changed since it was read, and may be the
     /// lock of another operation.
-    fn delete_unlocked(&self) -> Result<Option<Value>, Outgrown> {
+    fn delete_unlocked(&self) -> Result<Option<Value>, TableReplaced> {
         match self.status.load() {
             Status::Empty | Status::Deleted => Ok(None),
             Status::Stored | Status::Updating => {
@@ -383,7 +383,7 @@ impl Slot {
                 self.status.store(Status::Deleted);
                 Ok(held)
             }
-            Status::Moved => Err(Outgrown),
+            Status::Moved => Err(TableReplaced),
         }
     }
 

@@ -74,7 +74,7 @@ enum Searches {
 
 /// The queue. Places before `back` are taken; each is unfilled, then holds a value, and then is emptied.
 struct HerlihyWingQueue {
-    places: Arena<AtomicU64>,
+    slots: Arena<AtomicU64>,
     back: AtomicU32,
     searches: Searches,
 }
@@ -85,21 +85,21 @@ const EMPTIED: u64 = u64::MAX;
 
 /// What a search in vain has seen.
 #[derive(PartialEq, Eq)]
-struct Vain {
+struct EmptySearch {
     back: u32,
     unfilled: u32,
 }
 
 impl HerlihyWingQueue {
     fn new(searches: Searches) -> Self {
-        HerlihyWingQueue { places: Arena::new(), back: AtomicU32::new(1), searches }
+        HerlihyWingQueue { slots: Arena::new(), back: AtomicU32::new(1), searches }
     }
 
-    fn search(&self) -> Result<Value, Vain> {
+    fn search(&self) -> Result<Value, EmptySearch> {
         let back = self.back.load(SeqCst);
         let mut unfilled = 0;
         for place in 1..back {
-            let word = &self.places.reach(place);
+            let word = &self.slots.reach(place);
             match word.load(SeqCst) {
                 UNFILLED => unfilled += 1,
                 EMPTIED => (),
@@ -110,14 +110,14 @@ impl HerlihyWingQueue {
                 _ => (),
             }
         }
-        Err(Vain { back, unfilled })
+        Err(EmptySearch { back, unfilled })
     }
 }
 
 impl Container for HerlihyWingQueue {
     fn add(&self, value: Value) -> bool {
         let place = self.back.fetch_add(1, SeqCst);
-        self.places.reach(place).store(value.word(), SeqCst);
+        self.slots.reach(place).store(value.word(), SeqCst);
         true
     }
 

@@ -51,7 +51,9 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("pop", FACTOR)),
             recipe: STACK_RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Once)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(RemovalChecks::Once))))
+            },
         },
         Variant {
             name: "k0",
@@ -59,7 +61,9 @@ pub const ENTRY: Entry = Entry {
             quasi: None,
             recipe: STACK_RECIPE,
             build: || {
-                Box::new(SubjectFactory::new(Stack::default(), || AsStack(KStack::<1>::new(Look::Once))))
+                Box::new(SubjectFactory::new(Stack::default(), || {
+                    AsStack(KStack::<1>::new(RemovalChecks::Once))
+                }))
             },
         },
         Variant {
@@ -70,7 +74,9 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("pop", FACTOR)),
             // Two threads have to lose time in turns.
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
-            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Twice)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(RemovalChecks::Twice))))
+            },
         },
     ],
 };
@@ -81,7 +87,7 @@ const SLOTS: usize = FACTOR as usize + 1;
 
 /// How often a push checks whether its segment is being removed.
 #[derive(Clone, Copy)]
-enum Look {
+enum RemovalChecks {
     Once,
     Twice,
 }
@@ -92,7 +98,7 @@ struct KStack<const N: usize> {
     segments: Nodes<Segment<N>>,
     // A `Top`.
     top: AtomicU64,
-    look: Look,
+    removal_checks: RemovalChecks,
 }
 
 struct Segment<const N: usize> {
@@ -122,31 +128,31 @@ impl Top {
 
 /// What is in a slot: a value's index or none, and how often the slot has changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: u32,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: (word >> 32) as u32, changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: (word >> 32) as u32, changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         u64::from(self.value) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: u32) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: u32) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl<const N: usize> KStack<N> {
-    fn new(look: Look) -> Self {
+    fn new(look: RemovalChecks) -> Self {
         let segments = Nodes::new();
         let bottom = segments.add(Segment::on(NONE));
         let top = Top { segment: bottom, changes: 0 };
-        KStack { values: Nodes::new(), segments, top: AtomicU64::new(top.word()), look }
+        KStack { values: Nodes::new(), segments, top: AtomicU64::new(top.word()), removal_checks: look }
     }
 
     fn top(&self) -> Top {
@@ -178,16 +184,16 @@ impl<const N: usize> KStack<N> {
     }
 
     /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been.
-    fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: Content) -> bool {
+    fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: SlotContent) -> bool {
         if slot.load(SeqCst) != content.word() {
             return true;
         }
         if segment.removers.load(SeqCst) == 0 {
             return true;
         }
-        let is_going = match self.look {
-            Look::Once => true,
-            Look::Twice => segment.removers.load(SeqCst) != 0,
+        let is_going = match self.removal_checks {
+            RemovalChecks::Once => true,
+            RemovalChecks::Twice => segment.removers.load(SeqCst) != 0,
         };
         if is_going {
             let is_held = self.top() == top && self.replace_top(top, top.segment);
@@ -204,16 +210,16 @@ impl<const N: usize> Segment<N> {
         Segment { slots, removers: AtomicU32::new(0), below }
     }
 
-    fn contents(&self) -> [Content; N] {
-        self.slots.each_ref().map(|it| Content::of(it.load(SeqCst)))
+    fn contents(&self) -> [SlotContent; N] {
+        self.slots.each_ref().map(|it| SlotContent::of(it.load(SeqCst)))
     }
 
-    fn free_slot(&self) -> Option<(&AtomicU64, Content)> {
-        let slots = self.slots.iter().map(|it| (it, Content::of(it.load(SeqCst))));
+    fn free_slot(&self) -> Option<(&AtomicU64, SlotContent)> {
+        let slots = self.slots.iter().map(|it| (it, SlotContent::of(it.load(SeqCst))));
         slots.into_iter().find(|it| it.1.value == NONE)
     }
 
-    fn full_slots(&self) -> Vec<(&AtomicU64, Content)> {
+    fn full_slots(&self) -> Vec<(&AtomicU64, SlotContent)> {
         self.slots.iter().zip(self.contents()).filter(|it| it.1.value != NONE).collect()
     }
 
@@ -225,7 +231,7 @@ impl<const N: usize> Segment<N> {
 }
 
 /// Replaces the content of a slot, if it is unchanged. Returns the new content.
-fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+fn change(slot: &AtomicU64, content: SlotContent, value: u32) -> Option<SlotContent> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
@@ -291,7 +297,7 @@ mod tests {
     fn a_segment_is_not_found_empty_while_values_go_from_slot_to_slot() {
         let make = || {
             let segment = Segment::<2>::on(NONE);
-            change(&segment.slots[1], Content::of(0), 7).expect("a free slot");
+            change(&segment.slots[1], SlotContent::of(0), 7).expect("a free slot");
             segment
         };
         // One puts a value into the first slot and then empties the second: there is always one inside.

@@ -43,21 +43,21 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Sound))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::Sound))),
         },
         Variant {
             name: "sees-removed",
             flaw: Some("contains finds elements that are marked as removed"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::SeesRemoved))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::SeesRemoved))),
         },
         Variant {
             name: "unmarked",
             flaw: Some("remove takes a node out without marking it first"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Unmarked))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::Unmarked))),
         },
     ],
 };
@@ -72,12 +72,12 @@ const RECIPE: Recipe = Recipe {
 struct ListSet {
     nodes: Arena<Node>,
     head: Link,
-    way: Way,
+    way: Flaw,
 }
 
 /// The flaw of the set, if it has one.
 #[derive(Clone, Copy)]
-enum Way {
+enum Flaw {
     Sound,
     Unmarked,
     SeesRemoved,
@@ -90,7 +90,7 @@ struct Node {
 }
 
 /// Where an element is, or would be.
-struct Place {
+struct Position {
     /// The last node with a smaller element; none for the head.
     before: u32,
     /// The one that it leads to.
@@ -99,7 +99,7 @@ struct Place {
 }
 
 impl ListSet {
-    fn new(way: Way) -> Self {
+    fn new(way: Flaw) -> Self {
         ListSet { nodes: Arena::new(), head: Link::default(), way }
     }
 
@@ -107,9 +107,9 @@ impl ListSet {
         if node == NONE { &self.head } else { &self.nodes.get(node).next }
     }
 
-    fn find(&self, value: u64) -> Place {
+    fn find(&self, value: u64) -> Position {
         loop {
-            if let Some(place) = self.walk(value) {
+            if let Some(place) = self.search(value) {
                 return place;
             }
         }
@@ -121,7 +121,7 @@ impl ListSet {
     /// `at` is not marked when it is read, so its element is in the set at that moment. If it is
     /// not `value`, then `value` is not in the set at the moment at which `before`, not marked,
     /// leads to `at`.
-    fn walk(&self, value: u64) -> Option<Place> {
+    fn search(&self, value: u64) -> Option<Position> {
         let mut before = NONE;
         let (mut at, _) = self.head.load();
         while at != NONE {
@@ -134,13 +134,13 @@ impl ListSet {
             } else {
                 let found = node.value.load(Ordering::Relaxed);
                 if value <= found {
-                    return Some(Place { before, at, is_there: value == found });
+                    return Some(Position { before, at, is_there: value == found });
                 }
                 before = at;
             }
             at = next;
         }
-        Some(Place { before, at, is_there: false })
+        Some(Position { before, at, is_there: false })
     }
 
     fn add(&self, value: u64) -> bool {
@@ -165,7 +165,7 @@ impl ListSet {
     }
 
     fn remove(&self, value: u64) -> bool {
-        let Place { before, at, is_there } = self.find(value);
+        let Position { before, at, is_there } = self.find(value);
         if !is_there {
             return false;
         }
@@ -179,7 +179,7 @@ impl ListSet {
     /// As `remove`, but marks nothing.
     fn unlink(&self, value: u64) -> bool {
         loop {
-            let Place { before, at, is_there } = self.find(value);
+            let Position { before, at, is_there } = self.find(value);
             if !is_there {
                 return false;
             }
@@ -202,8 +202,8 @@ impl ListSet {
             if value <= found {
                 return value == found
                     && match self.way {
-                        Way::Sound | Way::Unmarked => !is_marked,
-                        Way::SeesRemoved => true,
+                        Flaw::Sound | Flaw::Unmarked => !is_marked,
+                        Flaw::SeesRemoved => true,
                     };
             }
             at = next;
@@ -217,8 +217,8 @@ impl Subject<Set> for ListSet {
         Value::bool(match *call {
             Call::Add(value) => self.add(value.word()),
             Call::Remove(value) => match self.way {
-                Way::Sound | Way::SeesRemoved => self.remove(value.word()),
-                Way::Unmarked => self.unlink(value.word()),
+                Flaw::Sound | Flaw::SeesRemoved => self.remove(value.word()),
+                Flaw::Unmarked => self.unlink(value.word()),
             },
             Call::Contains(value) => self.contains(value.word()),
         })
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn one_thread_finds_a_set() {
-        for way in [Way::Sound, Way::Unmarked, Way::SeesRemoved] {
+        for way in [Flaw::Sound, Flaw::Unmarked, Flaw::SeesRemoved] {
             let set = ListSet::new(way);
             let mut model = BTreeSet::new();
             let mut random = Random::new(1);
@@ -250,7 +250,7 @@ mod tests {
     /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other thread
     /// continues.
     #[track_caller]
-    fn check_add_behind_what_is_removed(way: Way, is_linked: bool) {
+    fn check_add_behind_what_is_removed(way: Flaw, is_linked: bool) {
         let [two, three, four] = [2, 3, 4].map(|it| Value::small(it).unwrap());
         let set = ListSet::new(way);
         for value in [two, four] {
@@ -268,18 +268,18 @@ mod tests {
 
     #[test]
     fn an_add_behind_a_removed_node_retries() {
-        check_add_behind_what_is_removed(Way::Sound, false);
+        check_add_behind_what_is_removed(Flaw::Sound, false);
     }
 
     #[test]
     fn an_add_behind_an_unmarked_removed_node_is_lost() {
-        check_add_behind_what_is_removed(Way::Unmarked, true);
+        check_add_behind_what_is_removed(Flaw::Unmarked, true);
     }
 
     /// A thread has marked 2, and a node was inserted between it and its predecessor before it
     /// could be unlinked.
     #[track_caller]
-    fn check_contains_what_is_marked(way: Way, contains: bool) {
+    fn check_contains_what_is_marked(way: Flaw, contains: bool) {
         let set = ListSet::new(way);
         let two = Value::small(2).unwrap();
         set.add(two.word());
@@ -292,11 +292,11 @@ mod tests {
 
     #[test]
     fn a_marked_element_is_absent() {
-        check_contains_what_is_marked(Way::Sound, false);
+        check_contains_what_is_marked(Flaw::Sound, false);
     }
 
     #[test]
     fn a_marked_element_is_found_without_the_mark_check() {
-        check_contains_what_is_marked(Way::SeesRemoved, true);
+        check_contains_what_is_marked(Flaw::SeesRemoved, true);
     }
 }

@@ -45,7 +45,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::Right))
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, RemovalRange::Right))
                 }))
             },
         },
@@ -56,7 +56,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(PLAIN, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(0, Reach::Right))
+                    AsPriorityQueue(QuasiPriorityQueue::new(0, RemovalRange::Right))
                 }))
             },
         },
@@ -67,7 +67,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::TooFar))
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, RemovalRange::TooFar))
                 }))
             },
         },
@@ -82,7 +82,7 @@ const RECIPE: Recipe = Recipe { mix: &[("add", 1), ("poll", 1)], ..QUEUE_RECIPE 
 
 /// How far from the head integers are removed.
 #[derive(Clone, Copy)]
-enum Reach {
+enum RemovalRange {
     Right,
     TooFar,
 }
@@ -92,7 +92,7 @@ struct QuasiPriorityQueue {
     nodes: Nodes<Node>,
     head: AtomicU32,
     factor: u32,
-    reach: Reach,
+    reach: RemovalRange,
 }
 
 /// A node never changes.
@@ -103,7 +103,7 @@ struct Node {
 }
 
 impl QuasiPriorityQueue {
-    fn new(factor: u32, reach: Reach) -> Self {
+    fn new(factor: u32, reach: RemovalRange) -> Self {
         QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), factor, reach }
     }
 
@@ -125,8 +125,8 @@ impl QuasiPriorityQueue {
     fn may_be_removed(&self, before: &[Arc<Node>]) -> bool {
         let k = self.factor as usize;
         match self.reach {
-            Reach::Right => before.len() <= k && before.iter().all(|it| it.overtaken < self.factor),
-            Reach::TooFar => before.len() <= k + 1,
+            RemovalRange::Right => before.len() <= k && before.iter().all(|it| it.overtaken < self.factor),
+            RemovalRange::TooFar => before.len() <= k + 1,
         }
     }
 

@@ -148,7 +148,7 @@ const EMPTIED: u32 = u32::MAX;
 
 /// A value in a cell.
 #[derive(Clone, Copy)]
-struct Place {
+struct FullCell {
     segment: u32,
     cell: usize,
     value: u32,
@@ -156,7 +156,7 @@ struct Place {
 
 /// How the search of a segment ended.
 #[derive(PartialEq, Eq)]
-enum End {
+enum SegmentEnd {
     /// At a cell that was free.
     Free,
     /// Behind the last cell.
@@ -196,19 +196,19 @@ impl QuasiQueue {
     }
 
     /// Collects the values of a segment.
-    fn search(&self, segment: u32, found: &mut Vec<Place>) -> End {
+    fn search(&self, segment: u32, found: &mut Vec<FullCell>) -> SegmentEnd {
         for (cell, it) in self.segments.get(segment).cells.iter().enumerate() {
             match it.load(SeqCst) {
-                FREE => return End::Free,
+                FREE => return SegmentEnd::Free,
                 EMPTIED => (),
-                value => found.push(Place { segment, cell, value }),
+                value => found.push(FullCell { segment, cell, value }),
             }
         }
-        End::Full
+        SegmentEnd::Full
     }
 
     /// Collects the values of the segment behind `segment`, if there is one.
-    fn search_next(&self, segment: u32, found: &mut Vec<Place>) {
+    fn search_next(&self, segment: u32, found: &mut Vec<FullCell>) {
         let next = self.segments.get(segment).next.load(SeqCst);
         if next != NONE {
             self.search(next, found);
@@ -216,7 +216,7 @@ impl QuasiQueue {
     }
 
     /// Empties a cell; returns whether this thread did.
-    fn take(&self, place: Place) -> bool {
+    fn take(&self, place: FullCell) -> bool {
         let cell = &self.segments.get(place.segment).cells[place.cell];
         match self.dequeuer {
             Dequeuer::Right | Dequeuer::TwoSegments | Dequeuer::GivesUp => {
@@ -262,7 +262,7 @@ impl Container for QuasiQueue {
                 }
                 continue;
             }
-            if end == End::Free {
+            if end == SegmentEnd::Free {
                 return None;
             }
             // All cells are emptied for good.

@@ -91,7 +91,7 @@ struct Node {
 }
 
 /// What a dequeuer has seen behind the head.
-struct Seen {
+struct WindowContents {
     /// The last node before which all are taken.
     taken_to: u32,
     values: Vec<u32>,
@@ -109,8 +109,8 @@ impl RdQueue {
         RdQueue { nodes, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), factor, window }
     }
 
-    fn look(&self, head: u32) -> Seen {
-        let mut seen = Seen { taken_to: head, values: Vec::new(), has_ended: false };
+    fn scan(&self, head: u32) -> WindowContents {
+        let mut seen = WindowContents { taken_to: head, values: Vec::new(), has_ended: false };
         let (mut at, mut passed) = (head, 0);
         while passed <= self.factor {
             at = self.nodes.get(at).next.load(SeqCst);
@@ -151,7 +151,7 @@ impl Container for RdQueue {
     fn remove(&self) -> Option<Value> {
         loop {
             let head = self.head.load(SeqCst);
-            let seen = self.look(head);
+            let seen = self.scan(head);
             if seen.taken_to != head {
                 let _is_moved = self.head.compare_exchange(head, seen.taken_to, SeqCst, SeqCst);
             }

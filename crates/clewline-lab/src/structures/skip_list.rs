@@ -139,7 +139,7 @@ impl SkipList {
 
     fn find(&self, rank: u64) -> Path {
         loop {
-            if let Some(path) = self.walk(rank) {
+            if let Some(path) = self.search(rank) {
                 return path;
             }
         }
@@ -151,7 +151,7 @@ impl SkipList {
     /// A node that is passed is not marked on that level, hence on no lower one: it is in the set
     /// at that moment. If it is removed before the search continues from it, then its successor is
     /// the one it had when it was removed.
-    fn walk(&self, rank: u64) -> Option<Path> {
+    fn search(&self, rank: u64) -> Option<Path> {
         let mut path = Path { before: [NONE; LEVELS], at: [NONE; LEVELS], is_there: false };
         let mut before = NONE;
         for level in (0..LEVELS).rev() {

@@ -10,9 +10,9 @@ use clewline_explore::schedulers::{
 };
 use clewline_testing::pick;
 
-use self::oracle::{Matrix, Seen, look};
+use self::oracle::{Matrix, MatrixResult, look};
 use super::STRUCTURES;
-use crate::{Found, find};
+use crate::{FoundSubject, find};
 
 const fn matrix(initial: &'static str, columns: &'static str, last: &'static str) -> Matrix {
     Matrix { initial, columns, last }
@@ -31,7 +31,7 @@ const TWO_ADDS: Matrix = matrix("+1 +2 +3 +4 +5", "+6 | +7", "- - - - - - -");
 const TWO_REMOVALS: Matrix = matrix("+1 +2 +3 +4 +5 +6 +7", "- | -", "- - - - -");
 
 /// Matrices in which the object may be found empty, or full.
-const AT_THE_EDGE: [Matrix; 5] = [
+const EMPTY_OR_FULL: [Matrix; 5] = [
     matrix("", "+1 - | +2 -", ""),
     matrix("+1", "+2 | - -", "-"),
     matrix("+1 +2 +3", "+4 | - - -", "- -"),
@@ -52,17 +52,17 @@ const NAMES: [&str; 10] = [
     "ubk-queue",
 ];
 
-fn variants() -> impl Iterator<Item = Found> {
+fn variants() -> impl Iterator<Item = FoundSubject> {
     let entries = STRUCTURES.iter().filter(|it| NAMES.contains(&it.name));
-    entries.flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }))
+    entries.flat_map(|entry| entry.variants.iter().map(move |variant| FoundSubject { entry, variant }))
 }
 
 /// With at most two preemptions.
-fn bounded(name: &str, matrix: Matrix) -> Seen {
+fn bounded(name: &str, matrix: Matrix) -> MatrixResult {
     look(name, matrix, &mut BoundedDpor::new(Some(2)))
 }
 
-fn factor(found: &Found) -> u32 {
+fn factor(found: &FoundSubject) -> u32 {
     found.variant.quasi.map_or(0, |it| it.1)
 }
 
@@ -102,7 +102,7 @@ fn what_is_right_is_out_of_order_by_what_it_claims() {
             // Each of these has enough values for every order.
             assert_eq!(seen.factor, Some(factor(&found)), "{name} {matrix:?}: {seen:?}");
         }
-        for matrix in AT_THE_EDGE.into_iter().step_by(pick(3, 1)) {
+        for matrix in EMPTY_OR_FULL.into_iter().step_by(pick(3, 1)) {
             let seen = bounded(&name, matrix);
             assert!(seen.factor.is_some_and(|it| it <= factor(&found)), "{name} {matrix:?}: {seen:?}");
         }
@@ -119,7 +119,7 @@ fn what_is_wrong_is_out_of_order_by_more_or_worse() {
             let seen = look(&name, matrix, &mut BoundedDpor::new(Some(preemptions)));
             seen.factor.is_none_or(|it| factor(&found) < it)
         };
-        assert!(AT_THE_EDGE.into_iter().chain(TWO_BY_TWO).any(is_violated), "{name}");
+        assert!(EMPTY_OR_FULL.into_iter().chain(TWO_BY_TWO).any(is_violated), "{name}");
     }
 }
 
@@ -133,7 +133,7 @@ fn check_row(name: &str, matrix: Matrix, is_quasi: bool, is_plain: bool) {
 
 #[test]
 fn rows_of_tables_two_and_three_are_as_printed() {
-    let two_by_two = AT_THE_EDGE[0];
+    let two_by_two = EMPTY_OR_FULL[0];
     check_row("iqueue", two_by_two, false, false);
     check_row("herlihy-wing-queue", two_by_two, true, true);
     for matrix in TWO_BY_TWO {
@@ -183,7 +183,7 @@ fn a_push_beside_a_pop_is_in_the_stack_of_scal_twice() {
 }
 
 /// All executions, however many preemptions they have.
-fn all(name: &str, matrix: Matrix) -> Seen {
+fn all(name: &str, matrix: Matrix) -> MatrixResult {
     look(name, matrix, &mut Dpor::new(Dependence::Histories))
 }
 

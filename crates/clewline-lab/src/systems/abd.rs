@@ -131,7 +131,8 @@ impl Replica {
             let new = Stamped { stamp: (self.held.stamp.0 + 1, me), value };
             return self.store(ticket, new, Message::WriteAck(ticket.n), context);
         }
-        self.calls.insert(ticket, Phase::Querying { write, newest: self.held, responders: BTreeSet::from([me]) });
+        self.calls
+            .insert(ticket, Phase::Querying { write, newest: self.held, responders: BTreeSet::from([me]) });
         others(self.replicas, me).for_each(|it| context.send(it, Message::Query(ticket)));
     }
 

@@ -154,7 +154,8 @@ impl Agent {
         let number = if self.defects.gives_up { 0 } else { self.held.number + 1 };
         self.held = Version { number, value };
         self.writes.insert(ticket, Agreement::new(self.held));
-        let replica_ticket = if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
+        let replica_ticket =
+            if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::WriteReplica(replica_ticket, self.held));
         }

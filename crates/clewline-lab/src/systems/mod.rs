@@ -35,7 +35,7 @@ use clewline_core::Table;
 
 pub use found::{find_system, systems};
 pub use shape::{ReadsAndWrites, Shape};
-pub use system::{FoundSystem, Named, Symptom, System, SystemVisitor, Usage, Variant};
+pub use system::{FoundSystem, NamedSystem, Symptom, System, SystemVisitor, Usage, Variant};
 pub use ticket::{Asker, Ticket};
 
 /// The table of entries, and the mapping from a built-in entry to its harness, whose types differ.

@@ -7,16 +7,16 @@ use clewline_report::ReadError;
 
 use super::{
     shape::{ReadsAndWrites, Shape},
-    system::{Calls, FoundSystem, Named, SystemVisitor, Usage, Variant},
+    system::{Calls, FoundSystem, NamedSystem, SystemVisitor, Usage, Variant},
 };
 use crate::ds2::AsPublished;
 
-impl Named {
+impl NamedSystem {
     /// `found` with the calls of `shape`, and its default number of actors.
     #[must_use]
-    pub fn new(found: FoundSystem, shape: Shape) -> Named {
+    pub fn new(found: FoundSystem, shape: Shape) -> NamedSystem {
         let Variant { actors, clients, .. } = *found.variant;
-        Named { found, calls: Calls::Shape(shape), actors, clients }
+        NamedSystem { found, calls: Calls::Shape(shape), actors, clients }
     }
 
     /// `found` with its default calls.
@@ -24,11 +24,11 @@ impl Named {
     /// # Errors
     ///
     /// If the calls of its entry are neither a shape nor a list of calls.
-    pub fn usual(found: FoundSystem) -> Result<Named, ReadError> {
+    pub fn usual(found: FoundSystem) -> Result<NamedSystem, ReadError> {
         let calls = found.variant.calls;
         calls.parse().map_or_else(
-            |_| Named::from_file(found, &calls.replace(';', "\n")),
-            |it| Ok(Named::new(found, it)),
+            |_| NamedSystem::from_file(found, &calls.replace(';', "\n")),
+            |it| Ok(NamedSystem::new(found, it)),
         )
     }
 
@@ -37,12 +37,12 @@ impl Named {
     /// # Errors
     ///
     /// If the text is no such file.
-    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, ReadError> {
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<NamedSystem, ReadError> {
         let program = HarnessFile::read(text)?;
         let actors = program.actors.map_or(found.variant.actors, |it| it.0);
         let line = program.actors.map_or(1, |it| it.1);
         let clients = program.clients.unwrap_or(found.variant.clients);
-        let named = Named { found, calls: Calls::File(program), actors, clients };
+        let named = NamedSystem { found, calls: Calls::File(program), actors, clients };
         named.check_actors().map_err(|it| ReadError::in_line(line, it.to_string()))?;
         Ok(named)
     }
@@ -52,8 +52,8 @@ impl Named {
     /// # Errors
     ///
     /// If the system does not support this number.
-    pub fn with_actors(self, actors: u32) -> Result<Named, Error> {
-        let named = Named { actors, ..self };
+    pub fn with_actors(self, actors: u32) -> Result<NamedSystem, Error> {
+        let named = NamedSystem { actors, ..self };
         named.check_actors()?;
         Ok(named)
     }
@@ -113,7 +113,7 @@ impl Usage<'_> {
         specification: &S,
         has_properties: bool,
     ) -> Result<(Scenario<S::Call>, bool), Error> {
-        let Named { found, calls, actors, clients } = self.named;
+        let NamedSystem { found, calls, actors, clients } = self.named;
         let words = ReadsAndWrites::of(found.system.shapes, specification);
         let mut scenario = match (calls, words) {
             (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },

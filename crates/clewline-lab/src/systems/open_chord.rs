@@ -247,7 +247,9 @@ impl Actor for Node {
                 let value = values.first().copied().unwrap_or(Value::NIL);
                 context.send(ticket.client, Message::ReadResponse(ticket.n, value));
             }
-            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients receive these"),
+            Message::WriteResponse(_) | Message::ReadResponse(..) => {
+                unreachable!("only clients receive these")
+            }
         }
     }
 }

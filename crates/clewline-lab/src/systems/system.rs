@@ -119,7 +119,7 @@ pub trait SystemVisitor {
 
 /// A system that is built in, and how it is used.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedSystem {
     pub(super) found: FoundSystem,
     pub(super) calls: Calls,
     pub(super) actors: u32,
@@ -135,6 +135,6 @@ pub(super) enum Calls {
 /// How a system is used: which calls are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage<'a> {
-    pub(super) named: &'a Named,
+    pub(super) named: &'a NamedSystem,
     pub(super) is_as_published: bool,
 }

@@ -14,8 +14,8 @@ use clewline_specs::map;
 use clewline_testing::pick;
 
 use self::{
-    oracle::{Seen, explore, wander},
-    states::{Counted, Until, count},
+    oracle::{Exploration, explore, wander},
+    states::{StateCounts, Until, count},
 };
 use super::{
     FoundSystem, ReadsAndWrites, SYSTEMS, Shape, Symptom, SystemVisitor, find_system, sha1::sha1, systems,
@@ -51,9 +51,9 @@ impl AllSystems {
 }
 
 impl SystemVisitor for AllSystems {
-    type Output = Seen;
+    type Output = Exploration;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Seen {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Exploration {
         let scenario = self.scenario(&harness.specification());
         explore(&harness, &scenario, self.ignored, 20_000)
     }
@@ -66,9 +66,9 @@ struct States {
 }
 
 impl SystemVisitor for States {
-    type Output = Counted;
+    type Output = StateCounts;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counted {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> StateCounts {
         let scenario = self.everything.scenario(&harness.specification());
         let rules = Rules { ignored: self.everything.ignored, ..Rules::default() };
         count(harness, scenario, rules, self.until, 5_000_000)
@@ -84,12 +84,12 @@ fn everything(found: &FoundSystem, actors: u32, calls: &str) -> AllSystems {
     AllSystems { calls, clients: variant.clients, actors, ignored: variant.ignored }
 }
 
-fn look(name: &str, calls: &str) -> Seen {
+fn look(name: &str, calls: &str) -> Exploration {
     let found = find_system(name).unwrap();
     found.visit(found.variant.actors, everything(&found, found.variant.actors, calls))
 }
 
-fn look_for(found: &FoundSystem, calls: &str, until: Until) -> Counted {
+fn look_for(found: &FoundSystem, calls: &str, until: Until) -> StateCounts {
     let actors = found.variant.actors;
     found.visit(actors, States { everything: everything(found, actors, calls), until })
 }

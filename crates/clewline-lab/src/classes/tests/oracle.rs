@@ -21,7 +21,7 @@ type History = Vec<Operation<String>>;
 
 /// What was seen.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct CheckResult {
     pub(super) serial: usize,
     pub(super) stuck_serial: usize,
     pub(super) executions: u64,
@@ -33,7 +33,7 @@ pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
     matrix.split('|').map(|it| it.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
-pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
+pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckResult {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
     let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
     let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
@@ -41,7 +41,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
         serial.insert(in_order(&history));
     });
     let stuck_serial = serial.iter().filter(|it| is_stuck(it)).count();
-    let mut seen = Seen { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
+    let mut seen = CheckResult { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
     if !is_deterministic(&serial) {
         seen.causes.insert(Cause::Nondeterministic);
         return seen;

@@ -28,7 +28,7 @@ pub(super) struct Matrix {
 
 /// What the executions of a matrix came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct MatrixResult {
     /// The least factor with which all histories hold; `None` if one holds with no factor.
     pub(super) factor: Option<u32>,
     pub(super) histories: usize,
@@ -69,7 +69,7 @@ fn written(calls: &str, order: Order) -> Vec<String> {
 }
 
 /// Explores a matrix to the end.
-pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) -> Seen {
+pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) -> MatrixResult {
     let order = order_of(name);
     let calls = Calls {
         initial: written(matrix.initial, order),
@@ -100,7 +100,7 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted, "{name}");
-    Seen { factor, histories: judged.len(), is_doubled, executions }
+    MatrixResult { factor, histories: judged.len(), is_doubled, executions }
 }
 
 fn read_call(label: &str) -> Call {

@@ -11,7 +11,7 @@ use clewline_core::{Random, Specification};
 
 /// The results of exhaustive exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct Exploration {
     /// Paths from the initial world to final ones; `None` if there is a cycle.
     pub(super) schedules: Option<u128>,
     pub(super) states: usize,
@@ -37,19 +37,19 @@ type Operations<R> = BTreeMap<usize, Operation<R>>;
 
 /// Something, and the number of what it prints.
 #[derive(Clone)]
-struct Named<T> {
+struct Numbered<T> {
     number: u32,
     it: T,
 }
 
 /// The actor, the number of actors it has created, and its state.
-type Member<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
+type ActorEntry<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
 
 #[derive(Clone)]
 struct World<M, R> {
-    actors: Vec<Named<Member<M>>>,
-    in_flight: Vec<Named<(ActorId, ActorId, M)>>,
-    timers: Vec<Named<(ActorId, M)>>,
+    actors: Vec<Numbered<ActorEntry<M>>>,
+    in_flight: Vec<Numbered<(ActorId, ActorId, M)>>,
+    timers: Vec<Numbered<(ActorId, M)>>,
     operations: Operations<R>,
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Oracle<'a, H: Harness> {
     paths: HashMap<Vec<u32>, Option<u128>>,
     ends: HashSet<Vec<(usize, Operation<Return<H>>)>>,
     goes_round: bool,
-    seen: Seen,
+    seen: Exploration,
 }
 
 pub(super) fn explore<H: Harness>(
@@ -80,7 +80,7 @@ pub(super) fn explore<H: Harness>(
     scenario: &Scenario<Call<H>>,
     ignored: Ignored,
     limit: usize,
-) -> Seen {
+) -> Exploration {
     let mut oracle = Oracle::new(harness, scenario, ignored, limit);
     let first = oracle.first();
     let schedules = oracle.walk(&first);
@@ -134,13 +134,13 @@ impl<'a, H: Harness> Oracle<'a, H> {
             paths: HashMap::new(),
             ends: HashSet::new(),
             goes_round: false,
-            seen: Seen::default(),
+            seen: Exploration::default(),
         }
     }
 
-    fn name<T: std::fmt::Debug>(&mut self, it: T) -> Named<T> {
+    fn name<T: std::fmt::Debug>(&mut self, it: T) -> Numbered<T> {
         let fresh = u32::try_from(self.numbers.len()).unwrap();
-        Named { number: *self.numbers.entry(format!("{it:?}")).or_insert(fresh), it }
+        Numbered { number: *self.numbers.entry(format!("{it:?}")).or_insert(fresh), it }
     }
 
     fn first(&mut self) -> WorldOf<H> {

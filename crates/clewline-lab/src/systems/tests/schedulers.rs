@@ -41,7 +41,7 @@ fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Cal
 
 /// What explores.
 #[derive(Clone, Copy)]
-enum By {
+enum SchedulerKind {
     /// A scheduler of the table, by name.
     Sound(&'static str),
     /// Reduction that goes by the receiver alone.
@@ -67,7 +67,7 @@ struct Counts {
 
 struct Visit {
     system: &'static str,
-    by: By,
+    by: SchedulerKind,
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
     actors: u32,
@@ -79,11 +79,11 @@ impl SystemVisitor for Visit {
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         match self.by {
-            By::Published(..) => {
+            SchedulerKind::Published(..) => {
                 let harness = AsPublished::new(self.system, harness);
                 self.count(harness)
             }
-            By::Sound(_) | By::Receiver => self.count(harness),
+            SchedulerKind::Sound(_) | SchedulerKind::Receiver => self.count(harness),
         }
     }
 }
@@ -107,18 +107,21 @@ impl Visit {
         let budget = Budget::unlimited();
         let engine = system.engine();
         let (coverage, statistics) = match self.by {
-            By::Sound(name) => {
+            SchedulerKind::Sound(name) => {
                 let entry = schedulers::find(name).unwrap();
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
-            By::Receiver => {
+            SchedulerKind::Receiver => {
                 let mut execution = Execution::new(engine, Snapshots::Sound);
                 let mut statistics = Statistics::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
-                assert!(source_sets::explore(&mut execution, reduction, &self.settings, &mut statistics).is_continue());
+                assert!(
+                    source_sets::explore(&mut execution, reduction, &self.settings, &mut statistics)
+                        .is_continue()
+                );
                 (Coverage::Limited(Limit::Unsound), statistics)
             }
-            By::Published(published, snapshots) => {
+            SchedulerKind::Published(published, snapshots) => {
                 let entry = ds2::entry(published, snapshots);
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
@@ -147,7 +150,7 @@ fn scenario<S: Codec>(
     shape.scenario(specification, words, actors, Clients::Tight).unwrap()
 }
 
-fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
+fn look(system: &str, calls: &str, by: SchedulerKind, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
     let (system, shapes) = (found.system.name, found.system.shapes);
@@ -160,7 +163,7 @@ fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
 fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64, seen: (usize, usize)) {
     for name in names {
         let settings = Settings { schedules: u64::MAX, ..Settings::default() };
-        let counts = look(system, calls, By::Sound(name), settings);
+        let counts = look(system, calls, SchedulerKind::Sound(name), settings);
         assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
         assert_eq!((counts.canonical, counts.violated), seen, "{name} {system} {calls}");
         assert_eq!(counts.schedules, schedules, "{name} {system} {calls}");
@@ -177,7 +180,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
                 let settings = Settings { jobs, ..settings.clone() };
-                look(&found.name(), found.variant.calls, By::Sound(entry.name), settings)
+                look(&found.name(), found.variant.calls, SchedulerKind::Sound(entry.name), settings)
             };
             let alone = look(1);
             wrong += u64::from(alone.first.is_some());
@@ -221,7 +224,7 @@ fn keys_save_schedules_and_lose_nothing() {
     {
         let by = |name| {
             let settings = Settings { schedules: u64::MAX, ..Settings::default() };
-            let counts = look(system, calls, By::Sound(name), settings);
+            let counts = look(system, calls, SchedulerKind::Sound(name), settings);
             assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
             (counts.schedules, counts.canonical, counts.violated)
         };
@@ -235,17 +238,17 @@ fn keys_save_schedules_and_lose_nothing() {
 
 /// Takes what is listed as a key for a promise, or the promises as they are.
 #[derive(Clone, Copy)]
-enum Believe {
+enum KeySource {
     Promises,
     Lists,
 }
 
-struct Believing<H> {
+struct WithKeys<H> {
     harness: H,
-    believe: Believe,
+    keys: KeySource,
 }
 
-impl<H: Harness> Harness for Believing<H> {
+impl<H: Harness> Harness for WithKeys<H> {
     type Message = H::Message;
     type Specification = H::Specification;
 
@@ -270,44 +273,39 @@ impl<H: Harness> Harness for Believing<H> {
     }
 
     fn key(&self, message: &H::Message) -> Option<u64> {
-        match self.believe {
-            Believe::Promises => self.harness.key(message),
-            Believe::Lists => self.harness.published_key(message),
+        match self.keys {
+            KeySource::Promises => self.harness.key(message),
+            KeySource::Lists => self.harness.published_key(message),
         }
     }
 }
 
 /// Executes steps with different keys in both orders.
-struct Refute {
+struct RefuteKeys {
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
     actors: u32,
     rules: Rules,
-    believe: Believe,
+    keys: KeySource,
 }
 
-impl SystemVisitor for Refute {
+impl SystemVisitor for RefuteKeys {
     type Output = Option<RefutedIndependence>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<RefutedIndependence> {
         let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
-        let harness = Believing { harness, believe: self.believe };
+        let harness = WithKeys { harness, keys: self.keys };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
         let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
         refute(&mut Execution::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
     }
 }
 
-fn refuted(
-    found: &FoundSystem,
-    calls: &str,
-    faults: Faults,
-    believe: Believe,
-) -> Option<RefutedIndependence> {
+fn refuted(found: &FoundSystem, calls: &str, faults: Faults, keys: KeySource) -> Option<RefutedIndependence> {
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
     found.visit(
         actors,
-        Refute { shape: calls.parse().unwrap(), shapes: found.system.shapes, actors, rules, believe },
+        RefuteKeys { shape: calls.parse().unwrap(), shapes: found.system.shapes, actors, rules, keys },
     )
 }
 
@@ -317,7 +315,7 @@ fn handlers_of_different_keys_commute() {
     let calls = pick(["1r+1w", "1r+1w", "1c"], ["2r+2w", "2r+2w", "2c"]);
     for found in systems() {
         for (calls, faults) in calls.into_iter().zip([Faults::default(), some, some]) {
-            assert_eq!(refuted(&found, calls, faults, Believe::Promises), None, "{} {calls}", found.name());
+            assert_eq!(refuted(&found, calls, faults, KeySource::Promises), None, "{} {calls}", found.name());
         }
     }
 }
@@ -326,7 +324,7 @@ fn handlers_of_different_keys_commute() {
 fn what_is_published_as_a_key_is_no_promise() {
     for name in ["paxos", "open-chord:repaired"] {
         let found = find_system(name).unwrap();
-        let refuted = refuted(&found, "2r+2w", Faults::default(), Believe::Lists);
+        let refuted = refuted(&found, "2r+2w", Faults::default(), KeySource::Lists);
         assert!(refuted.is_some(), "{name}");
     }
 }
@@ -335,7 +333,7 @@ fn what_is_published_as_a_key_is_no_promise() {
 #[test]
 fn no_execution_of_three_calls_is_given_up_as_redundant() {
     for system in ["dr", "edr", "adr", "open-chord"] {
-        let seen = look(system, "2r+1w", By::Sound("dpor"), Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Sound("dpor"), Settings::default());
         assert_eq!(seen.redundant, 0, "{system}");
     }
 }
@@ -345,7 +343,7 @@ fn dependence_by_receiver_alone_loses_histories() {
     for (system, schedules, (canonical, violated)) in
         [("dr", 536, (44, 0)), ("edr", 8, (32, 12)), ("adr", 200, (35, 0)), ("open-chord", 600, (41, 9))]
     {
-        let seen = look(system, "2r+1w", By::Receiver, Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Receiver, Settings::default());
         assert_eq!(seen.schedules, schedules, "{system}");
         assert!(seen.canonical < canonical, "{system}: {} of {canonical}", seen.canonical);
         assert!(seen.violated < violated || violated == 0, "{system}: {} of {violated}", seen.violated);
@@ -357,7 +355,7 @@ fn few_delays_show_few_schedules() {
     let counts = |system: &str, delays: u32| {
         let bounds = Bounds::default().with(&delay_bounded::DELAYS, delays);
         let settings = Settings { bounds, ..Settings::default() };
-        look(system, "2r+1w", By::Sound("delay-bounded"), settings)
+        look(system, "2r+1w", SchedulerKind::Sound("delay-bounded"), settings)
     };
     let schedules = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).schedules);
     let violated = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).violated);
@@ -370,7 +368,7 @@ fn few_delays_show_few_schedules() {
 #[test]
 fn random_schedules_find_every_violation_of_small_systems() {
     for (system, seen) in [("edr", (32, 12)), ("open-chord", (41, 9))] {
-        let counts = look(system, "2r+1w", By::Sound("random"), Settings::default());
+        let counts = look(system, "2r+1w", SchedulerKind::Sound("random"), Settings::default());
         assert_eq!((counts.canonical, counts.violated), seen, "{system}");
     }
 }
@@ -381,7 +379,7 @@ type Cell = (u64, u64, usize, usize);
 #[track_caller]
 fn check_published(system: &str, calls: &str, snapshots: Snapshots, cells: &[(Published, Cell)]) {
     for &(published, expected) in cells {
-        let by = By::Published(published, snapshots);
+        let by = SchedulerKind::Published(published, snapshots);
         let seen = look(system, calls, by, Settings::default());
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, expected, "{} of {system} {calls}", published.column());
@@ -413,7 +411,7 @@ fn the_rules_as_published_give_the_papers_tables() {
 fn random_picks_reproduce_the_papers_figures_for_its_registers() {
     for (system, unique) in [("dr", 26), ("adr", 28)] {
         let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
-        let by = By::Published(Published::Random, Snapshots::Sound);
+        let by = SchedulerKind::Published(Published::Random, Snapshots::Sound);
         let seen = look(system, "2r+1w", by, settings);
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, (20_000, 0, unique, 0), "{system}");

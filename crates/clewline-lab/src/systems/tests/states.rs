@@ -9,7 +9,7 @@ use super::oracle::{Operation, is_linearizable};
 
 /// The results of exploring all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct StateCounts {
     pub(super) states: usize,
     pub(super) edges: usize,
     /// Canonical histories at the end, those without pending calls, and those that are not linearizable.
@@ -35,12 +35,12 @@ pub(super) fn count<H: Harness + 'static>(
     rules: Rules,
     until: Until,
     limit: usize,
-) -> Counted {
+) -> StateCounts {
     let specification = harness.specification();
     let calls = scenario.calls.len();
     let system = ActorSystem::new(harness, scenario, rules).unwrap();
     let mut engine = system.engine();
-    let mut counted = Counted::default();
+    let mut counted = StateCounts::default();
     let mut verdicts: HashMap<HistoryId, bool> = HashMap::new();
     let mut judge =
         |id: HistoryId| *verdicts.entry(id).or_insert_with(|| is_right(&specification, &system.history(id)));
