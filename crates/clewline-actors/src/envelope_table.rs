@@ -45,7 +45,8 @@ pub(crate) trait ErasedActors {
     /// Makes the initial actors. They are [started](Self::start) in order.
     fn create_roots(&mut self);
 
-    /// Starts the actor created last, or the next initial actor. `choose` returns `scripted_choices`.
+    /// Starts the actor created last, or the next initial actor. `choose` returns
+    /// `scripted_choices`.
     fn start(&mut self, id: ActorId, scripted_choices: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
     /// Runs a handler on a copy of an actor. `choose` returns `scripted_choices`.

@@ -522,7 +522,7 @@ fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = In
 
 impl fmt::Debug for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Walk").field("events", &self.events).finish_non_exhaustive()
+        f.debug_struct("Execution").field("events", &self.events).finish_non_exhaustive()
     }
 }
 

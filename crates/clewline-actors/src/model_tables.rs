@@ -388,7 +388,7 @@ impl<H: Harness> ReturnLookup<ReturnOf<H>> for ModelTables<H> {
 
 impl<H: Harness> fmt::Debug for ModelTables<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
+        f.debug_struct("ModelTables").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Entries of the table of classes: components that are explored against their own serial behaviour.
+//! Entries of the table of classes: components that are explored against their own serial
+//! behaviour.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ pub struct Class {
 pub struct ClassVariant {
     /// What follows the class's name after a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     pub flaw: Option<Flaw>,
     /// Makes it, with what can be called on it.
     pub build: fn() -> Box<dyn Explorable>,
@@ -34,7 +35,7 @@ pub struct ClassVariant {
 pub struct Flaw {
     /// The letter that the paper gave it.
     pub letter: char,
-    /// What is wrong, in a sentence.
+    /// The flaw, in a sentence.
     pub about: &'static str,
     /// The verdict of a check.
     pub cause: Cause,

@@ -12,8 +12,8 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from: authors, title, year.
     pub source: &'static str,
-    /// What it should do: the name of a specification, with its parameter. A variant that [may be out of
-    /// order](Variant::quasi) should meet the relaxed one of that name: [`Found::spec`].
+    /// The name of its specification, with its parameter. A variant that [may be out of
+    /// order](Variant::quasi) should satisfy the relaxed one of that name: [`FoundSubject::spec`].
     pub spec: &'static str,
     /// Methods of the specification that it does not offer, and that are not to be called.
     pub lacks: &'static [&'static str],
@@ -29,7 +29,7 @@ pub struct Entry {
 pub struct Variant {
     /// What follows the structure's name after a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     pub flaw: Option<&'static str>,
     /// How far out of order its results may be: a method that removes, and the quasi factor k of
     /// the relaxed specification that it should satisfy. `None` if its results should be in order.
@@ -88,7 +88,8 @@ impl FoundSubject {
         }
     }
 
-    /// The name of the specification that it should meet: that of its entry, relaxed if it may be out of order.
+    /// The name of the specification that it should satisfy: that of its entry, relaxed if it may
+    /// be out of order.
     #[must_use]
     pub fn spec(&self) -> String {
         match self.variant.quasi {

@@ -44,7 +44,7 @@ impl FoundExplorable {
         }
     }
 
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     #[must_use]
     pub fn flaw(&self) -> Option<&'static str> {
         match self {

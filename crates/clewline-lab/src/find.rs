@@ -60,7 +60,7 @@ impl fmt::Display for UnknownSubject {
 
 impl std::error::Error for UnknownSubject {}
 
-/// What is called `name`: `NAME` or `NAME:VARIANT`.
+/// The subject called `name`: `NAME` or `NAME:VARIANT`.
 ///
 /// # Errors
 ///

@@ -28,7 +28,8 @@ impl Link {
         (node(word), word & MARK != 0)
     }
 
-    /// Leads to `to`, and is not marked. For a link that no other thread sees yet: nothing is compared, or published.
+    /// Leads to `to`, and is not marked. For a link that no other thread can reach yet: nothing is
+    /// compared, or published.
     #[inline(always)]
     #[track_caller]
     pub fn set(&self, to: u32) {

@@ -1,4 +1,4 @@
-//! Calls on maps, for structures that look keys up and change what they hold.
+//! Calls on maps, for structures that look up and change the values of keys.
 
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content};

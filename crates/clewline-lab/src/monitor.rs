@@ -1,4 +1,4 @@
-//! A lock with a place to wait in, as the monitors of other languages have it.
+//! A lock with a condition variable, like the monitors of other languages.
 
 use clewline_threads::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -21,7 +21,8 @@ impl<T> Monitor<T> {
         lock(&self.value)
     }
 
-    /// Gives the lock back, waits to be woken, and takes it again. What was waited for may be gone by then.
+    /// Releases the lock, waits to be woken, and takes it again. The condition may no longer hold
+    /// by then.
     #[track_caller]
     pub(crate) fn wait<'a>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)

@@ -46,7 +46,7 @@ struct Node {
     next: AtomicU32,
 }
 
-/// The key is not there.
+/// The key is absent.
 #[derive(Debug)]
 struct KeyNotFound;
 
@@ -72,7 +72,7 @@ impl Dictionary {
         }
     }
 
-    /// Goes along the bucket of `key`.
+    /// Traverses the bucket of `key`.
     fn place(&self, table: &Table, key: u32) -> SearchResult {
         let (mut before, mut node) = (NONE, table.0[bucket(key)].load(SeqCst));
         while node != NONE {
@@ -182,7 +182,8 @@ fn component() -> Box<dyn Explorable> {
         .call("count", Dictionary::count)
         .call("is-empty", Dictionary::is_empty)
         .call("clear", Dictionary::clear);
-    // A key is added with itself for a value, set to the next number, and updated from itself to the one after that.
+    // A key is added with itself as value, set to the next number, and updated from itself to the
+    // one after that.
     for key in [10, 20] {
         component = component
             .call(format!("try-add({key})"), move |it| it.try_add(key, key))

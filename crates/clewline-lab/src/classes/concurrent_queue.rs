@@ -55,11 +55,11 @@ pub(super) struct Queue {
     dequeuer: Mutex<()>,
 }
 
-/// Elements are not 0, which stands for a place that is free.
+/// Elements are not 0, which stands for a free slot.
 struct Segment {
-    // The first place that has not been dequeued.
+    // The first slot that has not been dequeued.
     low: AtomicUsize,
-    // No place before this one is free; the first that is may be the one after.
+    // No slot before this one is free; the first free one may be the next.
     high: AtomicUsize,
     places: [AtomicU32; SEGMENT_SLOTS],
     next: AtomicU32,
@@ -147,8 +147,9 @@ impl Queue {
         self.to_array().len()
     }
 
-    /// The first element, with its segment and place. `None` if the queue was empty at the last read: a place that has not
-    /// been dequeued was free, or there was no segment behind one that has been.
+    /// The first element, with its segment and slot. `None` if the queue was empty at the last
+    /// read: a slot that has not been dequeued was free, or there was no segment behind one that
+    /// has been.
     fn first(&self) -> Option<(Arc<Segment>, usize, u32)> {
         loop {
             let head = self.head.load(SeqCst);
@@ -173,14 +174,14 @@ impl Queue {
             let first = self.segments.get(head);
             let low = first.low.load(SeqCst);
             let elements = self.elements(Arc::clone(&first), low);
-            // Nothing has left meanwhile, if nothing has left from here.
+            // No element was removed meanwhile, if none was removed here.
             if first.low.load(SeqCst) == low && self.head.load(SeqCst) == head {
                 return elements;
             }
         }
     }
 
-    /// The elements from a place on.
+    /// The elements from a slot on.
     fn elements(&self, mut segment: Arc<Segment>, mut at: usize) -> Vec<u32> {
         let mut elements = Vec::new();
         loop {

@@ -45,7 +45,7 @@ fn lazy_makes_its_value_once() {
 }
 
 #[test]
-fn an_event_lets_waiters_go_while_it_is_set() {
+fn an_event_releases_waiters_while_it_is_set() {
     check_serial("manual-reset-event", "is-set set is-set wait wait-one set wait", "false - true - - - -");
     check_serial("manual-reset-event", "set reset is-set wait", "- - false #");
     check_serial("manual-reset-event", "reset wait-one", "- #");
@@ -58,7 +58,7 @@ fn a_semaphore_gives_its_permits_and_no_more() {
 }
 
 #[test]
-fn a_countdown_ends_at_zero_for_good() {
+fn a_countdown_stays_at_zero() {
     let calls =
         "signal try-add-count signal(2) is-set wait wait-one wait-zero try-add-count(2) add-count signal";
     let expected = "Ok(false) true Ok(true) true - - true false Err(Set) Err(TooMany)";
@@ -129,7 +129,7 @@ fn a_collection_ends_when_adding_is_complete_and_all_is_taken() {
 }
 
 #[test]
-fn a_bag_gives_back_what_came() {
+fn a_bag_returns_the_elements_added() {
     let calls =
         "is-empty try-peek add(10) add(20) count to-array try-peek try-take try-take try-take is-empty";
     check_serial("concurrent-bag", calls, "true None - - 2 [20,10] Some(20) Some(20) Some(10) None true");
@@ -182,7 +182,7 @@ fn plain_variants_hold() {
 }
 
 #[test]
-fn serial_histories_are_all_seen() {
+fn all_serial_histories_are_found() {
     // Nine calls in three columns that never wait: 9! / (3!)^3 orders.
     let matrix = "increment cancel increment | increment increment cancel | cancel increment increment";
     let seen = check(&*(variant("cancellation-token-source", "").build)(), &columns(matrix));

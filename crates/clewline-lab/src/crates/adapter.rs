@@ -1,6 +1,7 @@
-//! Adapters: what crates offer, in the words of specifications.
+//! Adapters from crates to the calls of specifications.
 //!
-//! They add nothing that synchronizes, but for the lock around a channel's sender, which receivers do not touch.
+//! They add no synchronization, except the lock around a channel's sender, which receivers do not
+//! touch.
 
 use std::sync::{PoisonError, RwLock};
 

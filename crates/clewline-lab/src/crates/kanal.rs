@@ -53,10 +53,10 @@ struct ChannelEnds {
     waiting: AtomicUsize,
 }
 
-/// The word that means nothing: it is no value's.
+/// The dummy value: never sent by an operation.
 const DUMMY_VALUE: u64 = 0;
 
-/// How long a receiver waits for nothing.
+/// How long a receiver waits before it is woken by the dummy value.
 const WAKE_INTERVAL: Duration = Duration::from_millis(100);
 
 impl BlockingChannel {

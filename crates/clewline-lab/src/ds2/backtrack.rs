@@ -1,4 +1,4 @@
-//! What the published rules add to what is to be tried at earlier nodes.
+//! The steps that the published rules add to the backtrack sets of earlier nodes.
 
 use clewline_actors::{EnabledStep, StepIdentity};
 
@@ -75,14 +75,13 @@ impl Search {
             | Published::TransDpor
             | Published::Ired
             | Published::Random => true,
-            // What is in no list of keys depends on nothing.
+            // A message in no list of keys depends on nothing.
             Published::LiViola => one.key.is_some() && one.key == other.key,
         }
     }
 }
 
-/// The cause of `receive`, by names: any message is a cause whose receiver is the sender of the
-/// next.
+/// The cause of `step`, by names: any message is a cause whose receiver is the sender of the next.
 fn cause(step: &EnabledStep, between: &[EnabledStep]) -> StepIdentity {
     let mut cause = step;
     for earlier in between.iter().rev() {

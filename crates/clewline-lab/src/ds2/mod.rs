@@ -86,7 +86,7 @@ impl Published {
     }
 }
 
-/// A scheduler of DS2, as it goes through the schedules of one system.
+/// A scheduler of DS2, exploring the schedules of one system.
 struct Ds2 {
     published: Published,
     snapshots: Snapshots,
@@ -134,8 +134,9 @@ static ALIASED: [Entry; 6] = entries!(Snapshots::Aliased; Exhaustive, Dpor, Tran
 
 /// The scheduler of that name, as the tables use it on the system of that name.
 ///
-/// The registers change their state in place, so that going back does not bring them back ([`Snapshots::Aliased`]). To see keys as
-/// the harnesses do, LiViola needs the system [as published](AsPublished).
+/// The registers change their state in place, so that backtracking does not restore it
+/// ([`Snapshots::Aliased`]). To have the keys of the harnesses, LiViola needs the system [as
+/// published](AsPublished).
 ///
 /// # Errors
 ///

@@ -44,7 +44,7 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error>
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     let check = check_options(options.size);
-    // In a quick run, the one that needs directed schedules, and the version in which it is mended.
+    // In a quick run, the version that needs directed schedules, and the one in which it is fixed.
     let cases = match options.size {
         Size::Full => &CASES[..],
         Size::Quick => &CASES[..2],

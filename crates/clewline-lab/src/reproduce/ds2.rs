@@ -1,8 +1,10 @@
-//! What the tables of the DS2 paper have in common: seven schedulers on one system, by the paper's rules and by sound ones.
+//! Common parts of the tables of the DS2 paper: seven schedulers on one system, by the paper's
+//! rules and by sound ones.
 //!
-//! The paper's rules are run as its tables need them, defects and all, and counted as it counts: incomplete histories are not judged,
-//! and histories differ if their events come in another order. Beside that stands what sound rules see, which count canonical
-//! histories and judge them all.
+//! The paper's rules are run as its tables need them, including their defects, and counted as it
+//! counts: incomplete histories are not judged, and histories differ if their events come in
+//! another order. Beside them are the results of sound rules, which count canonical histories and
+//! judge them all.
 
 use std::time::Duration;
 
@@ -24,7 +26,7 @@ pub(super) struct Table {
     pub(super) system: &'static str,
     pub(super) harness: &'static str,
     pub(super) cells: &'static [PaperFigures; 7],
-    /// What is to be known about its figures.
+    /// Notes on its figures.
     pub(super) notes: &'static [&'static str],
 }
 
@@ -49,11 +51,12 @@ pub(super) const fn paper(
     PaperFigures { schedules, incomplete, unique, violated, before_violated, times }
 }
 
-/// The paper's columns: what they are called, which of its rules ours follow, and which sound scheduler stands beside them.
+/// The paper's columns: their names, the rules that ours follow, and the sound scheduler beside
+/// them.
 const SCHEDULERS: [(&str, &str, &str); 7] = [
     ("EX", "exhaustive", "states"),
     ("SR", "random", "random"),
-    // Delays only change the order there, and nothing is ever left out.
+    // Delays only change the order there, and nothing is ever excluded.
     ("DB", "exhaustive", "delay-bounded"),
     ("DP", "dpor", "dpor"),
     ("TD", "transdpor", "transdpor"),
@@ -123,10 +126,10 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
 /// A figure of the paper, and ours.
 type Pair = (Cell, Cell);
 /// What a run has of one of them.
-type Told = fn(&Run) -> Pair;
+type FigurePair = fn(&Run) -> Pair;
 
 fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
-    let figures: [(&str, Told); 17] = [
+    let figures: [(&str, FigurePair); 17] = [
         ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
         ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
         ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
@@ -156,8 +159,8 @@ fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
         ("TF", |it| times(it, 4, |ours| ours.first_violation)),
         ("sound", |it| (nothing(), Cell::Text(it.sound.to_owned()))),
         ("#S", |it| (nothing(), count(schedules(&it.ours.0)))),
-        ("#CH", |it| (nothing(), told(it.ours.0.canonical, &it.ours.1, it.sound))),
-        ("#NL", |it| (nothing(), told(it.ours.0.violated, &it.ours.1, it.sound))),
+        ("#CH", |it| (nothing(), count_cell(it.ours.0.canonical, &it.ours.1, it.sound))),
+        ("#NL", |it| (nothing(), count_cell(it.ours.0.violated, &it.ours.1, it.sound))),
     ];
     let row = |(name, of): (&str, fn(&Run) -> Pair)| {
         let pairs = runs.iter().map(of).flat_map(|(paper, ours)| [paper, ours]);
@@ -222,8 +225,8 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }
 
-/// A figure that is not final has a mark, except for schedulers that are not meant to see everything.
-fn told(count: u64, coverage: &Coverage, sound: &str) -> Cell {
+/// A figure that is not final has a mark, except for schedulers that are not exhaustive.
+fn count_cell(count: u64, coverage: &Coverage, sound: &str) -> Cell {
     match coverage {
         Coverage::Limited(_) if !["random", "delay-bounded"].contains(&sound) => {
             Cell::Text(format!("> {}", clewline_report::render::grouped(count)))

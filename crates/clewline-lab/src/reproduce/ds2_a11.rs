@@ -14,8 +14,8 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
 const CELLS: [PaperFigures; 7] = [
     paper([50_000, 0, 325, 15], Some(15), ["73:29", "323:39", "0:00", "73:29", "0:00"]),
     paper([100_000, 0, 329, 1], Some(168), ["7:40", "4:43", "0:00", "7:40", "0:00"]),

@@ -14,8 +14,8 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
 const CELLS: [PaperFigures; 7] = [
     paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),
     paper([100_000, 0, 66, 0], None, ["4:09", "1:39", "0:00", "4:09", "0:00"]),

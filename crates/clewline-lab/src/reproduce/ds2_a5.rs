@@ -14,8 +14,8 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
 const CELLS: [PaperFigures; 7] = [
     paper([50_000, 49_996, 20, 0], None, ["1:31", "5:19", "0:00", "1:31", "0:00"]),
     paper([100_000, 0, 459, 0], None, ["4:34", "2:00", "0:00", "4:34", "0:00"]),

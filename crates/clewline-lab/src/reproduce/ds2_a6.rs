@@ -14,8 +14,8 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
 const CELLS: [PaperFigures; 7] = [
     paper([1_680, 887, 148, 0], None, ["0:22", "1:12", "0:00", "0:22", "0:00"]),
     paper([100_000, 0, 28, 0], None, ["8:54", "1:10", "0:00", "8:54", "0:00"]),

@@ -14,8 +14,8 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
 const CELLS: [PaperFigures; 7] = [
     paper([50_000, 0, 14, 0], None, ["68:19", "306:30", "0:00", "68:19", "0:00"]),
     paper([100_000, 0, 26, 0], None, ["6:25", "3:22", "0:00", "6:25", "0:00"]),

@@ -12,7 +12,7 @@ pub struct Entry {
     pub about: &'static str,
     /// Where it comes from: authors, title, year, place.
     pub paper: &'static str,
-    /// Whether there is something to draw.
+    /// Whether there is a plot.
     pub form: Form,
     /// Runs it.
     pub run: Run,
@@ -24,14 +24,15 @@ pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
 /// Runs a table with programs that have to be compiled.
 pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
 
-/// A table of no paper. What is in it has to be fetched and built, so that it may fail, and no test runs it.
+/// A table of no paper. Its subjects have to be fetched and built, so that it may fail, and no test
+/// runs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetched {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for `clewline tables`.
     pub about: &'static str,
-    /// Where what is in it comes from.
+    /// The source of its subjects.
     pub source: &'static str,
     /// Runs it.
     pub run: Compiled,
@@ -71,7 +72,7 @@ pub struct Step<'a> {
     pub done: usize,
     /// How many there are.
     pub of: usize,
-    /// What is done next.
+    /// The next step.
     pub what: &'a str,
 }
 

@@ -1,6 +1,7 @@
-//! Table 2 of the Line-Up paper: random matrices on each class, root causes, and how long it takes.
+//! Table 2 of the Line-Up paper: random matrices on each class, root causes, and times.
 //!
-//! The classes are ours, in Rust, with the methods of the paper's Table 1; each root cause is a variant of its class.
+//! The classes are ours, in Rust, with the methods of the paper's Table 1; each root cause is a
+//! variant of its class.
 
 use std::{ops::ControlFlow, time::Duration};
 
@@ -47,12 +48,12 @@ struct Row {
     /// Phase 1: average time.
     serial: f64,
     fail: u64,
-    /// Phase 2: average times of tests that pass and of those that fail.
+    /// Phase 2: average times of passing and of failing tests.
     passed: f64,
     failed: Option<f64>,
 }
 
-/// A row whose tests all pass.
+/// A row with passing tests only.
 const fn right(
     paper: &'static str,
     class: &'static str,
@@ -64,7 +65,7 @@ const fn right(
     Row { paper, class, causes: &[], bound, histories, serial, fail: 0, passed, failed: None }
 }
 
-/// A row some of whose tests fail.
+/// A row with failing tests.
 const fn wrong(row: Row, causes: &'static [(char, &'static str)], fail: u64, failed: f64) -> Row {
     Row { causes, fail, failed: Some(failed), ..row }
 }
@@ -140,12 +141,13 @@ struct Line {
     row: &'static Row,
     /// None for the class as it should be.
     cause: Option<(char, &'static str)>,
-    /// Whether the paper's figures for the row stand here. They are of the class with all its root causes, and stand once.
+    /// Whether the row has the paper's figures. They are of the class with all its root causes, and
+    /// are shown once.
     has_figures: bool,
 }
 
-/// Each row of the paper with its root causes. Of a class that the paper has with root causes only, the class without any comes
-/// last.
+/// Each row of the paper with its root causes. If the paper has a class with root causes only, the
+/// class without any comes last.
 fn lines() -> Vec<Line> {
     let has_right = |class: &str| ROWS.iter().any(|it| it.class == class && it.causes.is_empty());
     let lines_of = |(at, row): (usize, &'static Row)| {
@@ -270,7 +272,8 @@ fn smallest(row: &Row, variant: &ClassVariant) -> Option<(String, Cause)> {
     checked.finding().map(|it| (format!("{columns}x{rows}"), it.cause))
 }
 
-// Each figure of the paper with ours beside it, so that they stay together where the table is too wide for one block.
+// Each figure of the paper with ours beside it, so that they stay together where the table is too
+// wide for one block.
 const COLUMNS: [Column; 22] = [
     Column { key: "subject", heading: "subject" },
     Column { key: "class", heading: "class, paper" },
@@ -365,13 +368,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_root_cause_stands_once() {
+    fn every_root_cause_is_listed_once() {
         let mut letters: Vec<char> = ROWS.iter().flat_map(|it| it.causes).map(|it| it.0).collect();
         letters.sort_unstable();
         assert_eq!(letters.into_iter().collect::<String>(), "ABCDEFGHIJKL");
     }
     #[test]
-    fn every_class_stands_once_without_a_root_cause() {
+    fn every_class_is_listed_once_without_a_root_cause() {
         let mut right: Vec<&str> =
             lines().iter().filter(|it| it.cause.is_none()).map(|it| it.row.class).collect();
         right.sort_unstable();

@@ -26,7 +26,8 @@ pub(super) const MAP: &str = "hash-map";
 /// Their queue.
 pub(super) const QUEUE: &str = "ms-queue";
 
-/// What all searches of an observation may hold together: a table of visited configurations may grow without end.
+/// Memory limit of all searches of an observation together: a table of visited configurations may
+/// grow without bound.
 const MEMORY_BYTES_MAX: usize = 4 << 30;
 
 /// The subject of that name, which is one of ours.
@@ -214,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tester_that_hits_its_limit_says_so() {
+    fn a_tester_that_reaches_its_limit_reports_it() {
         let strict = Tester { name: "strict", algorithm: "jit-graph", configurations: 3 };
         let seen = observe(&register(), &strict, 5, HOUR, Size::Full).unwrap();
         assert_eq!((seen.runs, seen.end.to_string().as_str()), (0, "the limit of 3 configurations was hit"));
     }
 
     #[test]
-    fn a_tester_that_does_not_judge_such_objects_says_so() {
+    fn a_tester_reports_unsupported_objects() {
         let seen = observe(&register(), &QUEUE_ORIENTED, 5, HOUR, Size::Full).unwrap();
         assert!(seen.runs == 0 && matches!(seen.end, ObservationEnd::GaveUp(Reason::Refused(_))), "{seen:?}");
     }

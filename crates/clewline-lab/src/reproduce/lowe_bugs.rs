@@ -1,6 +1,6 @@
-//! The bugs of section 8 of Lowe's paper: how long it takes to find each.
+//! The bugs of section 8 of Lowe's paper: the time to find each.
 //!
-//! Each is run as `clewline stress` runs it, with what its entry recommends, until a run is not as it should be.
+//! Each is run as `clewline stress` runs it, with the settings of its entry, until a run fails.
 
 use std::time::Duration;
 
@@ -67,7 +67,7 @@ struct Measurement {
     violated: u64,
     stuck: u64,
     panicked: u64,
-    // Of those that found it.
+    // Of the runs that found it.
     seconds: Sample,
     operations: Sample,
 }
@@ -97,7 +97,8 @@ fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measu
     for number in 0..plan.seeds {
         step(number);
         let stress = stress.clone().with_seed(seed.wrapping_add(number)).without_environment();
-        // Only the time to the first finding counts; to make it smaller and to save it would take longer than that.
+        // Only the time to the first violation counts; minimizing and saving it would take longer
+        // than that.
         let stress = stress.with_shrinking(Duration::ZERO).without_saving();
         let Ok(outcome) = stress.with_time(plan.time).with_patience(plan.patience).run() else { continue };
         let Some(finding) = outcome.finding else { continue };

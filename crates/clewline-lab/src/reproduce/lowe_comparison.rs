@@ -1,7 +1,7 @@
 //! Comparisons of testers: Figures 4 and 5 of Lowe's paper, on a map and on a queue.
 //!
-//! For each tester and each point, observations are made until the interval of their mean is small, as in the paper, but at
-//! most a few. A tester that hits a limit gives up: its line ends there.
+//! For each tester and each point, observations are made until the interval of their mean is small,
+//! as in the paper, but at most a few. A tester that reaches a limit gives up: its line ends there.
 
 use std::time::{Duration, Instant};
 
@@ -51,14 +51,15 @@ pub(super) struct Point {
     pub(super) runs: u64,
 }
 
-// The paper makes up to 50 observations, until the interval is within 2 % of the mean; each point would take minutes.
+// The paper makes up to 50 observations, until the interval is within 2 % of the mean; each point
+// would take minutes.
 const OBSERVATIONS_PER_POINT: usize = 3;
 const INTERVAL_RELATIVE_MAX: f64 = 0.02;
 
-/// No other observation is begun once a point has taken so long.
+/// No further observation is begun once a point has taken this long.
 const POINT_TIME_MAX: Duration = Duration::from_secs(6);
 
-/// An observation is given up after so long. The paper has no such limit.
+/// An observation is given up after this time. The paper has no such limit.
 const OBSERVATION_TIME_MAX: Duration = Duration::from_secs(30);
 const QUICK_OBSERVATION_TIME_MAX: Duration = Duration::from_secs(1);
 

@@ -1,8 +1,9 @@
 //! Figure 7 of Lowe's paper, on the right: time to find a bug, by the number of workers.
 //!
-//! The bug is the paper's most subtle one: a hash map in which a delete stores its status, where it should compare and
-//! set. The paper has one line for a quiet machine and one for a noisy one, on which other programs make scheduling
-//! erratic. We have one without noise and one in which threads are disturbed inside their operations.
+//! The bug is the paper's most subtle one: a hash map in which a delete stores its status, where it
+//! should compare and set. The paper has one line for a quiet machine and one for a noisy one, on
+//! which other programs make scheduling erratic. We have one without noise and one with noise
+//! inside operations.
 
 use std::time::Duration;
 
@@ -78,7 +79,7 @@ struct Measurement {
     noise: &'static str,
     workers: u32,
     seeds: usize,
-    // Of those that found it.
+    // Of the runs that found it.
     seconds: Sample,
     operations: Sample,
 }

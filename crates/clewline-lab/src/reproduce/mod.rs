@@ -1,8 +1,9 @@
-//! Tables and figures of the papers that Clewline is built on, run again: our figures beside theirs.
+//! Reproductions of tables and figures of the papers that Clewline is built on: our figures beside
+//! theirs.
 //!
-//! Each is an [`Entry`] of [`TABLES`]. It measures on this machine, so its numbers differ from run to run where they
-//! are times; everything else follows from the seed. Where a paper gives no figure, none is made up: the cell is
-//! missing, and a note says why.
+//! Each is an [`Entry`] of [`TABLES`]. It measures on this machine, so its times differ from run to
+//! run; everything else follows from the seed. Where a paper gives no figure, none is invented: the
+//! cell is empty, and a note states why.
 //!
 //! ```
 //! use clewline_lab::reproduce::{Options, Size, find};
@@ -13,7 +14,8 @@
 //! # Ok::<(), clewline_core::NotFound>(())
 //! ```
 //!
-//! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
+//! To add one: write its file, export an `ENTRY`, add its name to the list. The tests cover it from
+//! there.
 
 mod crates_unmodified;
 mod ds2;

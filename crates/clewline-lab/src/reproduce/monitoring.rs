@@ -1,8 +1,9 @@
-//! What the figures of the paper on monitors share: its objects, its histories, and a stopwatch.
+//! Common parts of the figures of the paper on monitors: its objects, its histories, and a
+//! stopwatch.
 //!
-//! The paper records real threads, half of which produce and half of which consume. Ours are simulated: the number
-//! of processes, and thereby how many operations overlap, is the same, and so is the mix; which process
-//! calls what makes no difference to a monitor.
+//! The paper records real threads, half of which produce and half of which consume. Ours are
+//! simulated: the number of processes, and thereby the number of overlapping operations, is the
+//! same, and so is the mix; a monitor does not depend on which process calls what.
 
 use std::{hint::black_box, time::Duration};
 
@@ -22,7 +23,7 @@ use super::{
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
                                 and Priority Queues\", 2024, section 8";
 
-/// The objects of the paper: the specification, and what is produced and consumed.
+/// The objects of the paper: the specification, and the calls that produce and consume.
 const OBJECTS: [Object; 4] = [
     Object { spec: "set", mix: [("add", 1), ("remove", 1)], values: ValueDomain::Distinct },
     Object { spec: "queue", mix: [("enq", 1), ("deq", 1)], values: ValueDomain::Distinct },

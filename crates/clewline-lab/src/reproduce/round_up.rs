@@ -42,8 +42,8 @@ pub(super) struct Row {
 pub(super) enum Calls {
     /// By two child threads and the main thread.
     Shape(usize, usize, usize),
-    /// By two child threads one each, and by the main thread twelve; how many it puts in and takes out before them, if it does not
-    /// put in all.
+    /// Two child threads make one call each, and the main thread twelve; the numbers it inserts and
+    /// removes before them, if it does not insert all.
     Pair([&'static str; 2], Option<[usize; 2]>),
     /// Of the kind of the paper's Figure 1: one child thread makes one call, the other two.
     OneAndTwo,
@@ -99,7 +99,7 @@ impl Row {
         }
     }
 
-    /// What is asked of its histories.
+    /// The quasi-linearizability query for its histories.
     pub(super) fn asked(&self) -> Asked {
         let (roles, factor) = (self.roles(), self.factor);
         let relaxed = roles.relaxed().expect("what is in the tables can be relaxed");
@@ -267,19 +267,19 @@ pub(super) fn quasi_table(
         ]);
         cells
     });
-    let mut told = own.to_vec();
-    told.push(
+    let mut all_notes = own.to_vec();
+    all_notes.push(
         "Buggy: histories that the relaxed specification does not allow. By displacement: those without two orders in which those that take \
          out differ by at most the factor among each other, and those that put in by nothing. Nothing ties the two classes to each other, so \
          that a call that finds nothing may be early: this reading sees less of bugs, and none of those of stacks and priority queues, which the \
          paper finds because it knows only orders that its test program could have made. Where a call finds nothing, and so something is left, one \
          that nobody made may take that out.",
     );
-    told.push(
+    all_notes.push(
         "Phase 2: time to explore and to judge every distinct history, in both readings, by search; and beside it the time of the \
          paper's enumeration of permutations.",
     );
-    Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&told, check) }
+    Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&all_notes, check) }
 }
 
 /// The notes common to all tables, after those of this one.

@@ -36,7 +36,8 @@ const fn pair(
     Row { program, subject, spec, factor: 2, calls: Calls::Pair(calls, None), paper }
 }
 
-/// A pair that begins with a segment that is empty and not yet removed: with segments of three, after four pushes and a pop.
+/// A pair that begins with a segment that is empty and not yet removed: with segments of three,
+/// after four pushes and a pop.
 const fn on_empty_segment(row: Row) -> Row {
     match row.calls {
         Calls::Pair(calls, _) => Row { calls: Calls::Pair(calls, Some([4, 1])), ..row },

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_by_while_a_thread_works() {
+    fn processor_time_grows_while_a_thread_works() {
         let watch = Stopwatch::start();
         let mut last = Duration::ZERO;
         for round in 0_u64..3 {

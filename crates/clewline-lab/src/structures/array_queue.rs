@@ -91,7 +91,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Few, so that the queue is often full, and often goes round.
+// Few, so that the queue is often full, and often wraps around.
 const SLOTS: usize = 4;
 const SPEC: Queue = Queue { capacity: Capacity::bounded(SLOTS) };
 
@@ -119,8 +119,8 @@ struct ArrayQueue {
     helping: HelpPolicy,
 }
 
-/// What is in a slot: a value or none, and how often the slot has changed. The count wraps; a thread would have to
-/// sleep through 2^32 changes to be misled.
+/// The content of a slot: a value or none, and the number of changes of the slot. The count wraps;
+/// a thread would have to sleep through 2^32 changes to be misled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SlotContent {
     value: Option<Value>,
@@ -155,7 +155,7 @@ impl ArrayQueue {
             if self.rear.load(Ordering::SeqCst) != rear {
                 continue;
             }
-            // The rear cannot be further than this, so it still is here: the queue was full at this load.
+            // The rear cannot be beyond this, so it still is here: the queue was full at this load.
             if self.front.load(Ordering::SeqCst) + SLOTS as u64 == rear {
                 return false;
             }
@@ -180,7 +180,8 @@ impl ArrayQueue {
             if self.front.load(Ordering::SeqCst) != front {
                 continue;
             }
-            // The front cannot be further than this, so it still is here: the queue was empty at this load.
+            // The front cannot be beyond this, so it still is here: the queue was empty at this
+            // load.
             if self.rear.load(Ordering::SeqCst) == front {
                 return None;
             }
@@ -228,7 +229,7 @@ impl ArrayQueue {
     }
 }
 
-/// What is in a slot.
+/// The content of a slot.
 fn read(slot: &AtomicU64) -> SlotContent {
     SlotContent::of(slot.load(Ordering::SeqCst))
 }

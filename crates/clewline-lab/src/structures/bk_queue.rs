@@ -122,7 +122,7 @@ impl Head {
     }
 }
 
-/// What is in a slot: a value's index or none, and how often the slot has changed.
+/// The content of a slot: a value's index or none, and the number of changes of the slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SlotContent {
     value: u32,
@@ -186,7 +186,8 @@ impl<const N: usize> BkQueue<N> {
         let _is_moved = self.head.compare_exchange(from.word(), to.word(), SeqCst, SeqCst);
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back.
     fn is_committed(&self, position: u32, slot: &AtomicU64, content: SlotContent) -> bool {
         if matches!(self.late, CommitCheck::Omitted) || slot.load(SeqCst) != content.word() {
             return true;
@@ -288,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_that_is_full_takes_no_more_until_something_leaves() {
+    fn a_full_ring_accepts_no_value_until_one_is_removed() {
         let int = |n: i64| Value::small(n).unwrap();
         let queue = BkQueue::<1>::new(2, CommitCheck::Checks);
         for round in 0..5 {

@@ -88,8 +88,9 @@ const RESIZING: Recipe = Recipe {
     ..Recipe::PLAIN
 };
 
-// Five operations on one key have to meet, while the first is interrupted between two stores: noise sees to that. Without
-// it the bug is found as well, after some hundred times as many operations.
+// Five operations on one key have to coincide, while the first is preempted between two stores:
+// noise causes that. Without noise the bug is found as well, after some hundred times as many
+// operations.
 const DELETING: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 1), ("put", 1), ("erase", 1)],
@@ -119,7 +120,8 @@ const TABLES: usize = 32;
 
 struct Table {
     slots: Box<[Slot]>,
-    // How many slots belong to keys, or are about to: at most three quarters, so that there is always a free one.
+    // The number of slots that belong to keys, or are about to: at most three quarters, so that
+    // there is always a free one.
     taken: AtomicUsize,
 }
 
@@ -160,8 +162,8 @@ impl StatusWord {
         }
     }
 
-    // Sequentially consistent, though `Release` is enough to lock: what an operation wrote must not wait in a
-    // store buffer when it returns.
+    // Sequentially consistent, though `Release` is enough to lock: the writes of an operation must
+    // not wait in a store buffer when it returns.
     fn store(&self, status: Status) {
         self.0.store(status as u32, Ordering::SeqCst);
     }
@@ -296,12 +298,14 @@ impl Slot {
         let mut patience = Patience::default();
         loop {
             match self.status.load() {
-                // The key is absent when this is read. Were the next table in use, the slot would be marked.
+                // The key is absent when this is read. If the next table were in use, the slot
+                // would be marked.
                 Status::Empty | Status::Deleted => return Ok(None),
-                // Whatever has happened meanwhile, this was the key's value at some moment since the status was
-                // read. If the key holds it now, that moment is now. If not, it was deleted, or moved, since, and held
-                // this until then. An update that has written it and not yet set the status has taken effect: others
-                // wait for it rather than find the key as it was before.
+                // Whatever has happened meanwhile, this was the key's value at some moment since
+                // the status was read. If the key has it now, that moment is now. If not, it was
+                // deleted, or moved, since, and had this value until then. An update that has
+                // written it and not yet set the status has taken effect: other operations wait for
+                // it rather than find the previous state.
                 Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
                 Status::Updating => patience.wait(),
                 Status::Moved => return Err(TableReplaced),
@@ -365,7 +369,8 @@ impl Slot {
     /// Copies the value to `new`, in which no other thread looks up this key yet.
     fn copy_to(&self, new: &Table) {
         let key = Value::from_word(self.key.load(Ordering::Relaxed)).expect("what is stored has a key");
-        // There is room for all keys of the old table, unless some come late, which they do with a flaw only.
+        // There is room for all keys of the old table, unless some are added late, which happens
+        // with a flaw only.
         let Ok(copy) = new.take(key) else { return };
         if copy.status.replace(Status::Empty, Status::Updating) {
             copy.value.store(self.value.load(Ordering::Acquire), Ordering::Release);
@@ -475,7 +480,7 @@ mod tests {
 
     /// The paper's five operations; its figure 7.
     #[test]
-    fn an_update_that_lost_its_lock_brings_back_what_others_deleted() {
+    fn an_update_that_lost_its_lock_restores_a_deleted_value() {
         let map = HashMap::new(Flaw::DeleteStores);
         let key = small(0);
         // An update writes 1 and is interrupted before it can set the status.

@@ -62,17 +62,18 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// A dequeuer passes all places that were ever filled, so runs are short.
+// A dequeuer passes all slots that were ever filled, so runs are short.
 const RECIPE: Recipe = Recipe { operations: 128, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
 
-/// How many searches in vain it takes to know that the queue is empty.
+/// The number of unsuccessful searches after which the queue is found empty.
 #[derive(Clone, Copy)]
 enum Searches {
     One,
     Two,
 }
 
-/// The queue. Places before `back` are taken; each is unfilled, then holds a value, and then is emptied.
+/// The queue. Slots before `back` are taken; each is unfilled, then holds a value, and then is
+/// emptied.
 struct HerlihyWingQueue {
     slots: Arena<AtomicU64>,
     back: AtomicU32,
@@ -83,7 +84,7 @@ struct HerlihyWingQueue {
 const UNFILLED: u64 = 0;
 const EMPTIED: u64 = u64::MAX;
 
-/// What a search in vain has seen.
+/// The state seen by an unsuccessful search.
 #[derive(PartialEq, Eq)]
 struct EmptySearch {
     back: u32,

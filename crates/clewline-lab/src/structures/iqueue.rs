@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
             "deq answers null at a place that is taken and not yet filled, though there are values behind it",
         ),
         quasi: None,
-        // A thread has to lose time between taking a place and filling it.
+        // A thread has to be delayed between taking a slot and filling it.
         recipe: Recipe {
             operations: 256,
             mix: &[("enq", 1), ("deq", 1)],

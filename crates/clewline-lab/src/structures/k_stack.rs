@@ -126,7 +126,7 @@ impl Top {
     }
 }
 
-/// What is in a slot: a value's index or none, and how often the slot has changed.
+/// The content of a slot: a value's index or none, and the number of changes of the slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct SlotContent {
     value: u32,
@@ -183,7 +183,8 @@ impl<const N: usize> KStack<N> {
         segment.removers.fetch_sub(1, SeqCst);
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been.
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back, or should have been.
     fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: SlotContent) -> bool {
         if slot.load(SeqCst) != content.word() {
             return true;
@@ -294,13 +295,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_not_found_empty_while_values_go_from_slot_to_slot() {
+    fn a_segment_is_not_found_empty_while_values_move_between_slots() {
         let make = || {
             let segment = Segment::<2>::on(NONE);
             change(&segment.slots[1], SlotContent::of(0), 7).expect("a free slot");
             segment
         };
-        // One puts a value into the first slot and then empties the second: there is always one inside.
+        // One thread puts a value into the first slot and then empties the second: there is always
+        // one inside.
         let call = |segment: &Segment<2>, looks: &bool| {
             if *looks {
                 return segment.was_empty();

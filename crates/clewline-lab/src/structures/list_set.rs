@@ -62,7 +62,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Few elements, so that threads meet at neighbours.
+// Few elements, so that threads contend for neighbours.
 const RECIPE: Recipe = Recipe {
     mix: &[("add", 1), ("remove", 1), ("contains", 1)],
     values: ValueDomain::Below(8),
@@ -93,7 +93,7 @@ struct Node {
 struct Position {
     /// The last node with a smaller element; none for the head.
     before: u32,
-    /// The one that it leads to.
+    /// Its successor.
     at: u32,
     is_there: bool,
 }
@@ -183,7 +183,7 @@ impl ListSet {
             if !is_there {
                 return false;
             }
-            // What is put behind `at` between these two lines is lost.
+            // A node inserted behind `at` between these two lines is lost.
             let (next, _) = self.nodes.get(at).next.load();
             if self.link(before).swing(at, next) {
                 return true;

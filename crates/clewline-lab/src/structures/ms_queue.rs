@@ -67,7 +67,8 @@ enum Linking {
     Last,
 }
 
-/// The queue. Nodes from `head` on are linked; its first node is the dummy. The tail is never behind the head.
+/// The queue. Nodes from `head` on are linked; its first node is the dummy. The tail is never
+/// behind the head.
 struct MsQueue {
     nodes: Arena<Node>,
     head: AtomicU32,
@@ -111,8 +112,8 @@ impl MsQueue {
 
     fn link_last(&self, index: u32) {
         let last = self.tail.swap(index, Ordering::AcqRel);
-        // The flaw is the gap until this is done. The order is the strongest, so that the gap is not also one of
-        // memory.
+        // The flaw is the gap until this store. It is sequentially consistent, so that the flaw is
+        // not also one of memory ordering.
         self.nodes.get(last).next.store(index, Ordering::SeqCst);
     }
 
@@ -149,7 +150,8 @@ impl MsQueue {
             let head = self.head.load(Ordering::Acquire);
             let tail = self.tail.load(Ordering::Acquire);
             let next = self.nodes.get(head).next.load(Ordering::Acquire);
-            // Nothing is behind this node, so it is still the dummy: the queue was empty at this load.
+            // Nothing is behind this node, so it is still the dummy: the queue was empty at this
+            // load.
             if next == NONE {
                 return None;
             }

@@ -107,7 +107,7 @@ impl QuasiPriorityQueue {
         QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), factor, reach }
     }
 
-    /// The nodes from `head` on as long as they are wanted.
+    /// The nodes from `head` on, as long as `is_wanted` returns true.
     fn first(&self, head: u32, is_wanted: impl Fn(&[Arc<Node>], &Node) -> bool) -> Vec<Arc<Node>> {
         let mut first = Vec::new();
         let mut at = head;

@@ -111,7 +111,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Two dequeuers have to meet at one cell.
+// Two dequeuers have to contend for one cell.
 const NOISY: Recipe = Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE };
 
 /// How values are taken.
@@ -126,7 +126,8 @@ enum Dequeuer {
     GivesUp,
 }
 
-/// The queue. Segments are linked from the first on; all before `head` are emptied. The tail may be behind.
+/// The queue. Segments are linked from the first on; all before `head` are emptied. The tail may be
+/// behind.
 struct QuasiQueue {
     values: Nodes<Value>,
     segments: Nodes<Segment>,
@@ -142,7 +143,7 @@ struct Segment {
     next: AtomicU32,
 }
 
-// What is in a cell besides indices of values.
+// The content of a cell, besides indices of values.
 const FREE: u32 = NONE;
 const EMPTIED: u32 = u32::MAX;
 

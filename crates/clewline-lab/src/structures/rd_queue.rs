@@ -90,7 +90,7 @@ struct Node {
     next: AtomicU32,
 }
 
-/// What a dequeuer has seen behind the head.
+/// The nodes that a dequeuer has read behind the head.
 struct WindowContents {
     /// The last node before which all are taken.
     taken_to: u32,
@@ -162,7 +162,8 @@ impl Container for RdQueue {
                         return Some(node.value);
                     }
                 }
-                // Nothing was behind the last node when it was read, and all before it had been taken.
+                // Nothing was behind the last node when it was read, and all before it had been
+                // taken.
                 None if seen.has_ended => return None,
                 None => (),
             }

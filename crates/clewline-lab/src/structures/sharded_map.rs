@@ -66,7 +66,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Two keys, as in the paper, so that operations meet.
+// Two keys, as in the paper, so that operations contend.
 const RECIPE: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 4), ("put", 2), ("remove", 2), ("get-or-insert", 1)],
@@ -125,7 +125,8 @@ impl Keyed for ShardedMap {
         loop {
             let index = shard.current.load(Ordering::Acquire);
             let found = read(shard.table(index), key);
-            // Updates go to the current table. If this is still that one, it was when the slot was read.
+            // Updates go to the current table. If this is still that one, it was when the slot was
+            // read.
             if let Some(value) = found
                 && shard.current.load(Ordering::Acquire) == index
             {
@@ -194,7 +195,7 @@ impl ShardedMap {
     }
 }
 
-/// What `key` holds in `slots`; nothing if an update came in between, so that it has to be read again.
+/// The value of `key` in `slots`; `None` if an update interfered, so that it has to be read again.
 fn read(slots: &[Slot], key: Value) -> Option<Option<Value>> {
     for slot in from(slots, key) {
         let status = slot.status.load(Ordering::Acquire);
@@ -231,7 +232,7 @@ impl Shard {
         self.tables[index].get_or_init(|| (0..FIRST << index).map(|_| Slot::default()).collect())
     }
 
-    /// The slot of `key`, or the empty one that would be. For the holder of the lock.
+    /// The slot of `key`, or the empty one that it would get. For the holder of the lock.
     fn find(&self, key: Value) -> &Slot {
         find(self.table(self.current.load(Ordering::Relaxed)), key)
     }

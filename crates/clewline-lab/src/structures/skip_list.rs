@@ -94,7 +94,7 @@ struct Node {
 struct Path {
     /// The last node that a search passes; none for the head.
     before: [u32; LEVELS],
-    /// The one that it leads to.
+    /// Its successors.
     at: [u32; LEVELS],
     is_there: bool,
 }
@@ -128,7 +128,8 @@ impl SkipList {
         let found = self.nodes.get(node).rank.load(Ordering::Relaxed);
         match self.order {
             Order::HashThenElement => found < rank,
-            // Right on the lowest level, where every element is found before the last of its hash is passed.
+            // Correct on the lowest level, where every element is found before the last of its hash
+            // is passed.
             Order::Hash => found >> 32 <= rank >> 32 && found != rank,
         }
     }
@@ -238,7 +239,7 @@ impl SkipList {
         true
     }
 
-    /// Changes nothing, and so never has to begin again.
+    /// Changes nothing, and so never retries.
     fn contains(&self, rank: u64) -> bool {
         let mut before = NONE;
         let mut at = NONE;
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_skipped_where_no_hashes_are_equal() {
+    fn nothing_is_skipped_without_hash_collisions() {
         assert_eq!(first_wrong(&SkipList::new(Order::Hash, no_collisions)), None);
     }
 
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_removed_while_it_is_raised_is_not_seen() {
+    fn a_node_removed_while_it_is_raised_is_not_found() {
         let list = SkipList::new(Order::HashThenElement, one_bit);
         let [before, value] = [2, 4].map(|it| list.rank(Value::small(it).unwrap()));
         list.add(before);

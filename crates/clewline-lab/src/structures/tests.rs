@@ -1,7 +1,9 @@
-//! Tests of the structures of Round-Up's tables: all executions of small matrices, judged by the simplest oracle.
+//! Tests of the structures of Round-Up's tables: all executions of small matrices, judged by a
+//! reference oracle.
 //!
-//! The least factor with which every history of a matrix holds is computed, and compared with what the table claims. So
-//! a structure that is out of order by less than it claims fails as well as one that is by more.
+//! The least factor with which every history of a matrix holds is computed, and compared with the
+//! factor of the table. So a structure that is out of order by less than claimed fails as well as
+//! one that is by more.
 
 mod oracle;
 
@@ -67,7 +69,7 @@ fn factor(found: &FoundSubject) -> u32 {
 }
 
 #[test]
-fn one_thread_sees_each_order_that_the_structure_allows() {
+fn one_thread_finds_each_order_that_the_structure_allows() {
     // Segments of three: 3! orders of each. A window of three slots: 25 orders of five. Counting
     // overtaken values: every permutation in which no value is more than two positions from its
     // own, which are 31.
@@ -92,7 +94,7 @@ fn one_thread_sees_each_order_that_the_structure_allows() {
 }
 
 #[test]
-fn what_is_right_is_out_of_order_by_what_it_claims() {
+fn correct_variants_have_exactly_their_quasi_factor() {
     let matrices = || TWO_BY_TWO.into_iter().chain([ADD_AND_REMOVE, TWO_ADDS, TWO_REMOVALS]);
     for found in variants().filter(|it| it.variant.flaw.is_none()) {
         let name = found.name();
@@ -110,8 +112,8 @@ fn what_is_right_is_out_of_order_by_what_it_claims() {
 }
 
 #[test]
-fn what_is_wrong_is_out_of_order_by_more_or_worse() {
-    // The stack of Scal needs other matrices, and has a test of its own.
+fn flawed_variants_exceed_their_quasi_factor() {
+    // The stack of Scal needs other matrices, and has a separate test.
     for found in variants().filter(|it| it.variant.flaw.is_some() && it.variant.name != "scal") {
         let name = found.name();
         let preemptions = if name == "herlihy-wing-queue:one-search" { 3 } else { 2 };
@@ -169,9 +171,9 @@ fn rows_of_table_five_are_as_printed() {
 }
 
 #[test]
-fn a_push_beside_a_pop_is_in_the_stack_of_scal_twice() {
-    // The push adds a segment, the pop finds it empty: the top is a segment that one fills and the other removes. With
-    // main calls that leave few orders more preemptions can be afforded.
+fn a_push_concurrent_with_a_pop_is_duplicated_in_the_stack_of_scal() {
+    // The push adds a segment, the pop finds it empty: the top is a segment that one fills and the
+    // other removes. With main calls that leave few orders more preemptions can be afforded.
     let few_orders = matrix("+1 - +2 - +3 - +4 +5 +6", "+7 | -", "- - -");
     for (matrix, preemptions) in [(ADD_AND_REMOVE, 3), (few_orders, 4)] {
         let look = |name| look(name, matrix, &mut BoundedDpor::new(Some(preemptions)));

@@ -43,7 +43,8 @@ pub const ENTRY: Entry = Entry {
             flaw: Some(
                 "nodes are used again, and a head that was replaced and put back passes for one that was not",
             ),
-            // A pop has to lose time while others pop twice and push. Runs are short, since losing time takes time.
+            // A pop has to be delayed while others pop twice and push. Runs are short, since delays
+            // take time.
             quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
             build: || Box::new(SubjectFactory::new(Stack::default(), || TreiberStack::new(Reuse::AtOnce))),
@@ -114,7 +115,7 @@ impl TreiberStack {
                 return None;
             }
             let next = self.nodes.get(head).next.load(Ordering::Relaxed);
-            // A head that has not changed still has the same next node, if nodes are not used again.
+            // A head that has not changed still has the same next node, if nodes are not reused.
             match list.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(head),
                 Err(other) => head = other,

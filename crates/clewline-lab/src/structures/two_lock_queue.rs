@@ -1,14 +1,15 @@
 //! A queue with one lock at each end.
 //!
-//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-//! algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the tail's lock and link their node
-//! behind the last one; dequeuers take the head's lock, move the head to the next node, which becomes the dummy, and
-//! take its value. The dummy keeps the two from touching the same position; they meet only in the link of the dummy,
-//! when the queue is empty. That word alone has to be atomic. Here the positions are as well, or a lock could not be
-//! forgotten.
+//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking
+//! concurrent queue algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the
+//! tail's lock and link their node behind the last one; dequeuers take the head's lock, move the
+//! head to the next node, which becomes the dummy, and take its value. The dummy keeps the two from
+//! touching the same position; they share only the link of the dummy, when the queue is empty. That
+//! word alone has to be atomic. Here the positions are atomic as well, so that the variant without
+//! a lock is defined.
 //!
-//! **one-lock-missing** takes no lock at the head, in the belief that there is one consumer. Two dequeuers read the
-//! same head, and both take the same value; or one sets the head back.
+//! **one-lock-missing** takes no lock at the head, as if there were one consumer. Two dequeuers
+//! read the same head, and both take the same value; or one sets the head back.
 
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};

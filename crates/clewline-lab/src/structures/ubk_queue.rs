@@ -76,7 +76,8 @@ enum Marking {
     Last,
 }
 
-/// The queue, with `N` slots in a segment. Segments from the head on are linked; the tail is one of them.
+/// The queue, with `N` slots in a segment. Segments from the head on are linked; the tail is one of
+/// them.
 struct UbkQueue<const N: usize> {
     values: Nodes<Value>,
     segments: Nodes<Segment<N>>,
@@ -94,7 +95,7 @@ struct Segment<const N: usize> {
     next: AtomicU32,
 }
 
-// What is in a slot besides indices of values.
+// The content of a slot, besides indices of values.
 const FREE: u32 = NONE;
 const EMPTIED: u32 = u32::MAX;
 
@@ -163,12 +164,14 @@ impl<const N: usize> UbkQueue<N> {
         }
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back.
     fn is_committed(&self, index: u32, segment: &Segment<N>, slot: &AtomicU32, value: u32) -> bool {
         if slot.load(SeqCst) != value {
             return true;
         }
-        // In this order: a segment that was not at the head and is not going after that is still behind the head.
+        // In this order: a segment that was not at the head and is not being removed after that is
+        // still behind the head.
         let head = self.head();
         if head.segment == index {
             let held = Head { held: head.held + 1, ..head };

@@ -70,11 +70,11 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, replicas: u32, visitor: V) 
 /// Messages between replicas and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Write(u32, Value),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Read(u32),
     /// The response to the read with this number.
     ReadAck(u32, Value),
@@ -82,9 +82,9 @@ pub enum Message {
     Query(Ticket),
     /// This is held.
     QueryAck(Ticket, Stamped),
-    /// Hold this, unless you hold something newer.
+    /// Store this, unless the receiver has a newer value.
     Store(Ticket, Stamped),
-    /// It is held, or something newer.
+    /// It is stored, or a newer value is.
     StoreAck(Ticket),
 }
 
@@ -95,7 +95,7 @@ pub struct Stamped {
     value: Value,
 }
 
-/// What is left out.
+/// The omitted step of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     NoWriteBack,
@@ -114,7 +114,7 @@ struct Replica {
 /// The progress of a call. Lists the replicas that have responded, including this one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// What is the greatest stamp? For a write, of what.
+    /// Queries the greatest timestamp; for a write, with its value.
     Querying { write: Option<Value>, newest: Stamped, responders: BTreeSet<ActorId> },
     /// The replicas that have stored the value, and the response to send then.
     Storing { response: Message, responders: BTreeSet<ActorId> },

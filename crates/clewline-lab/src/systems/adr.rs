@@ -68,15 +68,15 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
 /// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Write(u32, Value),
     /// Hold this.
     Replication(Ticket, Copied),
     /// It is held.
     ReplicationAck(Ticket),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Read(u32),
     /// Query for the copy, in this round.
     ReadReplica(Ticket, u32),
@@ -86,14 +86,14 @@ pub enum Message {
     ReadAck(u32, Value),
 }
 
-/// A value and its stamp. Where copies know nothing of stamps it is always the same.
+/// A value and its timestamp, which is constant in variants without timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Copied {
     stamp: (u32, Option<ActorId>),
     value: Value,
 }
 
-/// What becomes of a read when a copy holds something else.
+/// What a read does when a copy differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Retry {
     Never,

@@ -77,9 +77,9 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> 
 pub enum Message {
     /// Please write this.
     Write(Asker, Value),
-    /// Pass this write down the chain. It has that number.
+    /// Pass this write down the chain. It has this number.
     Pass(u32, Ticket, Value),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
     /// Please read.
     Read(Asker),
@@ -87,7 +87,7 @@ pub enum Message {
     ReadAck(u32, Value),
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     Unnumbered,
@@ -114,7 +114,7 @@ impl Node {
         ActorId::new(self.nodes - 1)
     }
 
-    /// Applies the write with that number, and whatever was waiting for it.
+    /// Applies the write with this number, and the writes that waited for it.
     fn apply(&mut self, number: u32, ticket: Ticket, value: Value, context: &mut Context<Message>) {
         if number != self.applied + 1 && self.defect != Some(Defect::Unnumbered) {
             self.early.insert(number, (ticket, value));

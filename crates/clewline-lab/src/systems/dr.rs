@@ -80,7 +80,7 @@ pub enum Message {
     WriteReplica(Ticket, Version),
     /// It was held.
     WriteReplicaAck(Ticket, Version),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
     /// Please read.
     Read(Asker),
@@ -92,14 +92,14 @@ pub enum Message {
     ReadAck(u32, Value),
 }
 
-/// A value, and how many writes there were before. The latter stays 0 where replicas know nothing of versions.
+/// A value, and the number of writes before. The latter stays 0 in variants without versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     number: u32,
     value: Value,
 }
 
-/// What is wrong with an agent.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
     // The leader mistakes the forwarding replica for the client.
@@ -142,7 +142,7 @@ impl Agreement {
 }
 
 impl Agent {
-    /// Takes over what the leader holds, unless it is older than what is held already.
+    /// Takes over the leader's value, unless it is older than the current one.
     fn catch_up(&mut self, held: Version) {
         if self.held.number <= held.number {
             self.held = held;

@@ -71,7 +71,7 @@ pub enum Message {
     WriteReplica(Ticket, Value),
     /// It is held.
     WriteReplicaAck(Ticket),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
     /// Please read.
     Read(Asker),

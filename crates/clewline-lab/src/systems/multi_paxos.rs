@@ -64,11 +64,11 @@ pub enum Message {
     Prepare(u32),
     /// Promised; these commands were accepted, each in that ballot.
     Promise(u32, Log),
-    /// Accept the command in this ballot, at this place.
+    /// Accept the command in this ballot, at this log index.
     Accept(u32, u32, Command),
     /// It is accepted.
     Accepted(u32, u32),
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// The last agent takes over: a timer.
     TakeOver,
@@ -81,10 +81,10 @@ pub struct Command {
     call: Call,
 }
 
-/// Commands by their places, each with the ballot in which it was accepted.
+/// Commands by log index, each with the ballot in which it was accepted.
 type Log = BTreeMap<u32, (u32, Command)>;
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LeaderReads,

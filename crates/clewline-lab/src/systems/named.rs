@@ -106,8 +106,8 @@ impl Usage<'_> {
         })
     }
 
-    /// The calls, and whether DS2's keys are wanted. Generic in the specification alone, of which there are fewer than
-    /// harnesses.
+    /// The calls, and whether DS2's keys are used. Generic in the specification alone, of which
+    /// there are fewer than harnesses.
     fn scenario<S: Codec>(
         self,
         specification: &S,

@@ -106,15 +106,15 @@ pub enum Message {
     UploadEntryResponse(Ticket, Value),
     /// Look up the key. A forwarded request names the node that the client called.
     Request(Asker, Value, Option<ActorId>),
-    /// What is stored under the key.
+    /// The values stored under the key.
     Response(Ticket, Value, Vec<Value>),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteResponse(u32),
     /// The response to the read with this number.
     ReadResponse(u32, Value),
 }
 
-/// What is wrong with a node.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
     // It responds before it has joined.
@@ -127,7 +127,7 @@ struct Defects {
     copy_resets: bool,
 }
 
-/// The place of a node or a key on the ring: its digest, the last byte first.
+/// The position of a node or a key on the ring: its digest, the last byte first.
 type Place = [u8; 20];
 
 fn place(name: &str) -> Place {
@@ -144,7 +144,7 @@ fn place_of_key(key: Value) -> Place {
     place(&format!("k{}", key.as_small().expect("keys are small numbers")))
 }
 
-/// Whether `it` lies between `left` and `right`, going round in the direction of growing places.
+/// Whether `it` is between `left` and `right`, in the direction of growing positions.
 fn is_between(it: Place, left: Place, right: Place) -> bool {
     if left < right { left < it && it < right } else { left < it || it < right }
 }

@@ -60,7 +60,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
 /// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write the value; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     ProposeCommand(u32, Entry),
     /// Proposes a write for a client.
     Propose(Ticket, Entry),
@@ -68,13 +68,13 @@ pub enum Message {
     Prepare(Proposal),
     /// It is promised.
     Promise(Proposal),
-    /// Something newer is known, with this number.
+    /// A newer proposal is known, with this number.
     Nack(Proposal, u32),
     /// Accept it.
     Accept(Proposal),
     /// It is accepted.
     Accepted(Proposal),
-    /// The write of that number is done.
+    /// The write with this number is done.
     ClientWriteResponse(u32),
     /// Look up the key; the number is that of the client's call.
     Request(u32, Value),
@@ -107,7 +107,7 @@ const LEADER: ActorId = ActorId::new(0);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Agent {
     agents: u32,
-    // The greatest number that was heard of.
+    // The greatest number seen.
     latest: u32,
     polls: BTreeMap<Ticket, Poll>,
     learned: BTreeMap<Value, Value>,
@@ -130,7 +130,7 @@ impl Agent {
         self.agents / 2 < count
     }
 
-    /// Begins an attempt with a number greater than any that was heard of.
+    /// Begins an attempt with a number greater than all that were seen.
     fn propose(&mut self, ticket: Ticket, known: u32, entry: Entry, context: &mut Context<Message>) {
         self.latest = known + 1;
         self.polls.insert(ticket, Poll::default());

@@ -74,13 +74,13 @@ pub enum Message {
     Confirmed,
     /// It is not.
     Refused,
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// The backup takes over: a timer.
     TakeOver,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LocalReads,

@@ -78,15 +78,16 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -
 pub enum Message {
     /// Please do this.
     Request(Asker, Call),
-    /// Vote for the sender in this term. Its log ends with an entry of that term, and has that length.
+    /// Vote for the sender in this term. Its log ends with an entry of that term, and has that
+    /// length.
     RequestVote(u32, (u32, usize)),
     /// The vote, in this term.
     Vote(u32),
     /// The log of the leader of this term.
     Append(u32, Vec<Entry>),
-    /// So much of it is held; or the term is over, and this is the new one.
+    /// This length of the log is stored; or the term is over, and this is the new one.
     Appended(u32, usize),
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// A server has heard of no leader for long: a timer.
     Election,
@@ -99,7 +100,7 @@ pub struct Entry {
     command: Option<(Ticket, Call)>,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LeaderReads,
@@ -129,7 +130,8 @@ enum Role {
     Candidate {
         votes: BTreeSet<ActorId>,
     },
-    /// How much of the log the others hold, how much is committed, and what the register holds then.
+    /// How much of the log the others hold, how much is committed, and the value of the register
+    /// then.
     Leader {
         held: BTreeMap<ActorId, usize>,
         committed: usize,
@@ -214,7 +216,7 @@ impl Server {
         }
         self.leader = Some(from);
         self.role = Role::Follower;
-        // What came late is a part of what is held already.
+        // A late message is a prefix of the current log.
         if !self.log.starts_with(log) {
             self.log = log.to_vec();
         }

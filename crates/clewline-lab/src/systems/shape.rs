@@ -5,14 +5,16 @@ use std::{fmt, str::FromStr};
 use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
 use clewline_core::{Codec, CodecError, ParseError, Values, read_label};
 
-/// How an object is read and written, in whole or key by key: calls as they are typed, of which shapes are made.
+/// How an object is read and written, in whole or key by key: the typed calls of which shapes are
+/// made.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadsAndWrites {
-    /// The write with that number, from 0: each writes another value and, if there are keys, to a key of its own.
+    /// The write with this number, from 0: each writes another value and, if there are keys, to
+    /// another key.
     pub write: fn(u32) -> String,
-    /// The read with that number: if there are keys, two reads of each.
+    /// The read with this number: if there are keys, two reads of each.
     pub read: fn(u32) -> String,
-    /// A write of a value of its own to what every `read_shared` reads.
+    /// A write of a distinct value to the location that every `read_shared` reads.
     pub write_shared: fn(u32) -> String,
     /// A read of what every `write_shared` writes.
     pub read_shared: &'static str,
@@ -146,7 +148,7 @@ impl FromStr for Shape {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Shape, ParseError> {
-        // How many of a unit a text begins with, and the rest.
+        // The number before a unit at the beginning of a text, and the rest.
         fn count(text: &str, unit: char) -> Option<(u32, &str)> {
             let digits = text.find(|it: char| !it.is_ascii_digit())?;
             Some((text[..digits].parse().ok()?, text[digits..].strip_prefix(unit)?))

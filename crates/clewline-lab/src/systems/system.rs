@@ -35,16 +35,17 @@ pub struct System {
 pub struct Variant {
     /// What follows the system's name after a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is special about it, and for a flawed one what is wrong.
+    /// Its peculiarity, and the flaw of a flawed one.
     pub about: &'static str,
-    /// How what is wrong shows; `None` if nothing is wrong.
+    /// The symptom of its flaw; `None` if it is correct.
     pub flaw: Option<Symptom>,
     /// The default number of actors.
     pub actors: u32,
-    /// The least and the greatest number of actors with which it works.
+    /// The least and the greatest number of actors it supports.
     pub range: (u32, u32),
-    /// The calls of the default scenario, with which a flaw shows: a [shape](crate::systems::Shape), or the lines of a
-    /// [harness file](clewline_methods::actors::HarnessFile) with semicolons between them.
+    /// The calls of the default scenario, in which a flaw shows: a [shape](crate::systems::Shape),
+    /// or the lines of a [harness file](clewline_methods::actors::HarnessFile) with semicolons
+    /// between them.
     pub calls: &'static str,
     /// How clients go about their calls.
     pub clients: Clients,
@@ -77,7 +78,7 @@ impl Variant {
     };
 }
 
-/// How something that is wrong shows.
+/// How a flaw shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symptom {
     /// Some history is not linearizable.

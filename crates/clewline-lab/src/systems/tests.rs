@@ -139,7 +139,7 @@ fn four_calls_on_the_papers_systems_have_the_known_schedules_and_histories() {
 /// The examples of stateright have these numbers of unique and generated states, the initial one
 /// included.
 #[test]
-fn states_are_as_many_as_stateright_counts() {
+fn state_counts_equal_those_of_stateright() {
     let expected = [
         ("abd:stateright", "2c", 544, 875),
         ("single-copy:stateright", "3c", 4_243, 6_778),
@@ -155,7 +155,7 @@ fn states_are_as_many_as_stateright_counts() {
 }
 
 #[test]
-fn the_engine_sees_what_the_oracle_sees() {
+fn the_engine_agrees_with_the_oracle() {
     let mut compared = 0;
     for found in systems().step_by(pick(5, 1)) {
         let calls = found.variant.calls;
@@ -169,7 +169,8 @@ fn the_engine_sees_what_the_oracle_sees() {
     assert!(pick(3, 25) < compared, "{compared} systems are small enough");
 }
 
-/// In Raft commands of a leader that was replaced may be lost, and in stateright's Paxos one client alone can write.
+/// In Raft commands of a replaced leader may be lost, and in stateright's Paxos only one client can
+/// write.
 const MAY_NOT_RESPOND: [&str; 2] = ["raft", "paxos:stateright"];
 
 #[track_caller]
@@ -223,7 +224,7 @@ impl SystemVisitor for Properties {
 }
 
 #[test]
-fn what_is_right_has_its_properties() {
+fn correct_variants_satisfy_their_properties() {
     let mut held = 0;
     for found in systems().filter(|it| it.variant.flaw.is_none()) {
         let actors = found.variant.actors;
@@ -271,7 +272,7 @@ impl SystemVisitor for RandomPaths {
 }
 
 #[test]
-fn the_table_is_in_order_and_says_everything() {
+fn the_table_is_sorted_and_complete() {
     let names: Vec<&str> = SYSTEMS.iter().map(|it| it.name).collect();
     assert!(names.is_sorted(), "{names:?}");
     let all: Vec<String> = systems().map(|it| it.name()).collect();

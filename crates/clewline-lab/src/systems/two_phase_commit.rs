@@ -81,7 +81,7 @@ pub enum Message {
     Impatience,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     Impatient,

@@ -1,4 +1,5 @@
-//! The check of a matrix in its simplest form: every serial history in a list, and every history against all of them.
+//! A reference check of a matrix: a list of all serial histories, and every history against all of
+//! them.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -19,7 +20,7 @@ use clewline_threads::{
 type SerialHistory = Vec<(usize, Option<String>)>;
 type History = Vec<Operation<String>>;
 
-/// What was seen.
+/// The results of a check.
 #[derive(Debug)]
 pub(super) struct CheckResult {
     pub(super) serial: usize,

@@ -12,7 +12,7 @@ pub(super) struct CrateCase {
     pub(super) known: KnownDefect,
 }
 
-/// What is known of a version.
+/// The known defect of a version.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum KnownDefect {
     /// It has a bug.
@@ -50,7 +50,7 @@ impl CrateCase {
         format!("{PACKAGE}{name} = {{ version = \"={version}\"{features} }}\n")
     }
 
-    /// A lock file that names the version: one that was yanked is taken only so.
+    /// A lock file that names the version: a yanked version is accepted only like this.
     pub(super) fn lock(&self) -> String {
         let CrateCase { name, version, .. } = self;
         format!(

@@ -1,4 +1,5 @@
-//! The relaxed specification in its simplest form, and the least factor with which all histories of a matrix hold.
+//! A reference implementation of the relaxed specification, and the least factor with which all
+//! histories of a matrix hold.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -121,7 +122,7 @@ fn has_double(history: &History) -> bool {
     removals.filter_map(|it| it.1.ret?.1).any(|it| !removed.insert(it))
 }
 
-/// No factor above the number of operations allows more.
+/// A factor above the number of operations allows no more.
 fn least_factor(history: &History, order: Order) -> Option<u32> {
     (0..=u32::try_from(history.len()).unwrap()).find(|&factor| {
         let all = (1 << history.len()) - 1;
@@ -132,7 +133,8 @@ fn least_factor(history: &History, order: Order) -> Option<u32> {
 /// Elements in the order in which they should leave, each with how often it was overtaken.
 type Line = Vec<(i64, u32)>;
 
-/// Whether the operations that are `left`, a bit each, can come in some order after what led to `line`.
+/// Whether the operations `left`, one bit each, can be linearized in some order after those that
+/// led to `line`.
 fn can_go_on(
     history: &History,
     order: Order,
@@ -189,7 +191,7 @@ fn step(order: Order, factor: u32, line: &[(i64, u32)], call: Call, ret: Option<
 }
 
 #[test]
-fn the_line_knows_both_bounds() {
+fn the_line_enforces_both_bounds() {
     let serial = |calls: &[(Call, Option<i64>)]| -> History {
         let at = |n: usize| u32::try_from(n).unwrap();
         calls

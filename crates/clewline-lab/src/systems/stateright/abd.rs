@@ -1,4 +1,5 @@
-//! The register of Attiya, Bar-Noy and Dolev, as stateright's example has it: a server sees to one request at a time.
+//! The register of Attiya, Bar-Noy and Dolev, as in stateright's example: a server processes one
+//! request at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +15,11 @@ use crate::systems::{
 /// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Put(u32, Value),
     /// It is written.
     PutOk(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Get(u32),
     /// This was read.
     GetOk(u32, Value),
@@ -26,9 +27,9 @@ pub enum Message {
     Query(Ticket),
     /// This is held.
     AckQuery(Ticket, Held),
-    /// Hold this, unless you hold something newer.
+    /// Store this, unless the receiver has a newer value.
     Record(Ticket, Held),
-    /// It was seen to.
+    /// Acknowledges it.
     AckRecord(Ticket),
 }
 

@@ -22,11 +22,11 @@ type Proposal = (Ticket, Value);
 /// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Put(u32, Value),
     /// It is written.
     PutOk(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Get(u32),
     /// This was read.
     GetOk(u32, Value),

@@ -1,6 +1,7 @@
-//! The simplest explorer of actor systems: every order of everything, by cloning worlds.
+//! A reference explorer of actor systems: enumerates every order, by cloning worlds.
 //!
-//! It shares nothing with the explorer that users have but the user's side of it. Two worlds are one if they print the same.
+//! It shares only the user's interface with the product's explorer. Two worlds are equal if their
+//! `Debug` texts are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,7 +17,8 @@ pub(super) struct Exploration {
     pub(super) schedules: Option<u128>,
     pub(super) states: usize,
     pub(super) edges: usize,
-    /// Canonical histories at the end of paths, those without pending calls, and those that are not linearizable.
+    /// Canonical histories at the end of paths, those without pending calls, and those that are not
+    /// linearizable.
     pub(super) histories: usize,
     pub(super) complete: usize,
     pub(super) violated: usize,
@@ -35,7 +37,7 @@ type Return<H> = <<H as Harness>::Specification as Specification>::Return;
 pub(super) type Operation<R> = (Option<R>, u64);
 type Operations<R> = BTreeMap<usize, Operation<R>>;
 
-/// Something, and the number of what it prints.
+/// A value, and the number of its `Debug` text.
 #[derive(Clone)]
 struct Numbered<T> {
     number: u32,
@@ -163,7 +165,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         world
     }
 
-    /// The calls of a client, by their places in the scenario.
+    /// The calls of a client, by their indices in the scenario.
     fn program(&self, client: u32) -> Vec<usize> {
         let calls = self.scenario.calls.iter().enumerate();
         calls.filter(|(_, it)| it.client == client).map(|(at, _)| at).collect()

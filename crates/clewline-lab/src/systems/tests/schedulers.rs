@@ -44,7 +44,7 @@ fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Cal
 enum SchedulerKind {
     /// A scheduler of the table, by name.
     Sound(&'static str),
-    /// Reduction that goes by the receiver alone.
+    /// Reduction with dependence by receiver alone.
     Receiver,
     /// The rules as published.
     Published(Published, Snapshots),
@@ -203,7 +203,7 @@ fn every_schedule_of_the_papers_systems_is_counted() {
 }
 
 #[test]
-fn reductions_see_every_history_of_the_papers_systems() {
+fn reductions_find_every_history_of_the_papers_systems() {
     check_sound("dr", "2r+1w", REDUCTIONS, 597, (44, 0));
     check_sound("edr", "2r+1w", REDUCTIONS, 54, (32, 12));
     check_sound("adr", "2r+1w", REDUCTIONS, 279, (35, 0));
@@ -218,7 +218,7 @@ fn reductions_see_every_history_of_the_papers_systems() {
 }
 
 #[test]
-fn keys_save_schedules_and_lose_nothing() {
+fn keys_save_schedules_and_lose_no_history() {
     for (system, calls) in
         [("open-chord", "1r+2w"), ("open-chord:answers-early", "1r+2w"), ("paxos", "3r+0w")]
     {
@@ -236,7 +236,7 @@ fn keys_save_schedules_and_lose_nothing() {
     }
 }
 
-/// Takes what is listed as a key for a promise, or the promises as they are.
+/// Whether the published keys or the promised ones are used.
 #[derive(Clone, Copy)]
 enum KeySource {
     Promises,
@@ -321,7 +321,7 @@ fn handlers_of_different_keys_commute() {
 }
 
 #[test]
-fn what_is_published_as_a_key_is_no_promise() {
+fn published_keys_are_not_sound() {
     for name in ["paxos", "open-chord:repaired"] {
         let found = find_system(name).unwrap();
         let refuted = refuted(&found, "2r+2w", Faults::default(), KeySource::Lists);
@@ -331,7 +331,7 @@ fn what_is_published_as_a_key_is_no_promise() {
 
 // An implementation in which a message races with its cause abandons more executions.
 #[test]
-fn no_execution_of_three_calls_is_given_up_as_redundant() {
+fn no_execution_of_three_calls_is_redundant() {
     for system in ["dr", "edr", "adr", "open-chord"] {
         let seen = look(system, "2r+1w", SchedulerKind::Sound("dpor"), Settings::default());
         assert_eq!(seen.redundant, 0, "{system}");
@@ -351,7 +351,7 @@ fn dependence_by_receiver_alone_loses_histories() {
 }
 
 #[test]
-fn few_delays_show_few_schedules() {
+fn few_delays_give_few_schedules() {
     let counts = |system: &str, delays: u32| {
         let bounds = Bounds::default().with(&delay_bounded::DELAYS, delays);
         let settings = Settings { bounds, ..Settings::default() };

@@ -12,7 +12,8 @@ use super::oracle::{Operation, is_linearizable};
 pub(super) struct StateCounts {
     pub(super) states: usize,
     pub(super) edges: usize,
-    /// Canonical histories at the end, those without pending calls, and those that are not linearizable.
+    /// Canonical histories at the end, those without pending calls, and those that are not
+    /// linearizable.
     pub(super) histories: usize,
     pub(super) complete: usize,
     pub(super) violated: usize,
@@ -23,7 +24,7 @@ pub(super) struct StateCounts {
 /// When to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// All states were seen.
+    /// All states were visited.
     TheEnd,
     /// Some history is not linearizable.
     Violated,
