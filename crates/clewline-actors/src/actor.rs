@@ -233,11 +233,11 @@ pub trait AnyActor<M>: fmt::Debug + Send + Sync {
     /// See [`Actor::on_restart`].
     fn on_restart(&mut self, context: &mut Context<M>);
     /// A copy.
-    fn boxed(&self) -> Box<dyn AnyActor<M>>;
+    fn clone_boxed(&self) -> Box<dyn AnyActor<M>>;
     /// Whether the two are of one type and equal.
-    fn is(&self, other: &dyn AnyActor<M>) -> bool;
+    fn is_equal(&self, other: &dyn AnyActor<M>) -> bool;
     /// Feeds the type and the value to `hasher`.
-    fn feed(&self, hasher: &mut dyn std::hash::Hasher);
+    fn hash_into(&self, hasher: &mut dyn std::hash::Hasher);
     /// The actor itself, to be downcast to its type.
     fn as_any(&self) -> &dyn Any;
 }
@@ -259,15 +259,15 @@ impl<A: Actor> AnyActor<A::Message> for A {
         Actor::on_restart(self, context);
     }
 
-    fn boxed(&self) -> Box<dyn AnyActor<A::Message>> {
+    fn clone_boxed(&self) -> Box<dyn AnyActor<A::Message>> {
         Box::new(self.clone())
     }
 
-    fn is(&self, other: &dyn AnyActor<A::Message>) -> bool {
+    fn is_equal(&self, other: &dyn AnyActor<A::Message>) -> bool {
         other.as_any().downcast_ref::<A>().is_some_and(|it| it == self)
     }
 
-    fn feed(&self, mut hasher: &mut dyn std::hash::Hasher) {
+    fn hash_into(&self, mut hasher: &mut dyn std::hash::Hasher) {
         std::any::type_name::<A>().hash(&mut hasher);
         self.hash(&mut hasher);
     }
@@ -279,6 +279,6 @@ impl<A: Actor> AnyActor<A::Message> for A {
 
 impl<M> Clone for Box<dyn AnyActor<M>> {
     fn clone(&self) -> Self {
-        (**self).boxed()
+        (**self).clone_boxed()
     }
 }

@@ -203,7 +203,7 @@ impl Execution {
         if let [action] = actions[..] {
             frame.world = engine.apply(&frame.world, action).expect("a start is never left out");
             prelude.extend_from_slice(engine.planned_events());
-            frame.in_flight = flying(engine.planned_sends(), None).collect();
+            frame.in_flight = in_flight_from(engine.planned_sends(), None).collect();
         }
         let locals = frame.world.locals.clone();
         let mut execution = Execution {
@@ -352,7 +352,7 @@ impl Execution {
             | Action::Cut { .. }
             | Action::Heal => (),
         }
-        in_flight.extend(flying(&executed.sends, Some(event)));
+        in_flight.extend(in_flight_from(&executed.sends, Some(event)));
         // Drops timers that were cancelled, and what a crash discards.
         in_flight.retain(|it| world.in_flight.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
@@ -516,7 +516,7 @@ fn without_message(engine: &Engine, action: Action) -> Option<EnabledStep> {
     })
 }
 
-fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = InFlight> {
+fn in_flight_from(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = InFlight> {
     sends.iter().enumerate().map(move |(at, &envelope)| InFlight { envelope, sent_by, ordinal: at as u32 })
 }
 

@@ -673,8 +673,8 @@ impl<'a> Worker<'a> {
         let summary = self.engine.summary(world.history);
         let all = u64::MAX.checked_shr(64 - self.engine.operations() as u32).unwrap_or(0);
         self.result.stuck += u64::from(summary.returned != all);
-        let mut flying = world.in_flight.iter();
-        self.result.undelivered += u64::from(flying.any(|&it| !self.engine.envelope(it).is_timer));
+        let mut in_flight = world.in_flight.iter();
+        self.result.undelivered += u64::from(in_flight.any(|&it| !self.engine.envelope(it).is_timer));
         let history = world.history.0 as usize;
         if self.result.is_final_history.len() <= history {
             self.result.is_final_history.resize(history + 1, false);

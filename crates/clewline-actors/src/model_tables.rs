@@ -61,7 +61,7 @@ struct Local<M> {
 
 impl<M> PartialEq for Local<M> {
     fn eq(&self, other: &Self) -> bool {
-        (self.actor, self.children) == (other.actor, other.children) && self.value.is(&*other.value)
+        (self.actor, self.children) == (other.actor, other.children) && self.value.is_equal(&*other.value)
     }
 }
 
@@ -70,7 +70,7 @@ impl<M> Eq for Local<M> {}
 impl<M> Hash for Local<M> {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (self.actor, self.children).hash(state);
-        self.value.feed(state);
+        self.value.hash_into(state);
     }
 }
 

@@ -234,8 +234,8 @@ impl Engine {
 
     // Whether a timer is set, and not just going off.
     fn is_set(&self, world: &World, timer: EnvelopeId) -> bool {
-        let mut flying = world.in_flight.iter().enumerate();
-        flying.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
+        let mut in_flight = world.in_flight.iter().enumerate();
+        in_flight.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
     }
 
     // Puts the request of an operation in flight. Where clients wait, this is when it is called.

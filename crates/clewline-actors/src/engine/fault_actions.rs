@@ -36,9 +36,10 @@ impl Engine {
             (used.duplicate, faults.duplicate, |at| Action::Duplicate { at }),
         ] {
             if used < budget {
-                let flying = &world.in_flight;
-                let different = (0..flying.len()).filter(|&it| it == 0 || flying[it - 1] != flying[it]);
-                let messages = different.filter(|&it| !self.envelope(flying[it]).is_timer);
+                let in_flight = &world.in_flight;
+                let different =
+                    (0..in_flight.len()).filter(|&it| it == 0 || in_flight[it - 1] != in_flight[it]);
+                let messages = different.filter(|&it| !self.envelope(in_flight[it]).is_timer);
                 actions.extend(messages.map(|at| action(at as u16)));
             }
         }

@@ -68,14 +68,14 @@ fn graph_search_and_reference_enumeration_agree_on_random_systems() {
         let calls: Vec<_> = scenario.calls.iter().map(|it| it.call).collect();
         let system = ActorSystem::new(harness, scenario.clone(), rules).unwrap();
         let seen = explore(&system, &schedules(1));
-        let what = format!("seed {seed}, {rules:?}, {harness:?}, {scenario:?}");
+        let about = format!("seed {seed}, {rules:?}, {harness:?}, {scenario:?}");
         let paths = seen.paths.clone().unwrap();
-        assert_eq!(paths.schedules, Some(reference.schedules), "schedules of {what}");
-        assert_eq!(paths.depth, reference.depth, "depth of {what}");
+        assert_eq!(paths.schedules, Some(reference.schedules), "schedules of {about}");
+        assert_eq!(paths.depth, reference.depth, "depth of {about}");
         let finals: BTreeSet<Canonical> =
             seen.final_histories.iter().map(|it| canonical(&system, *it)).collect();
-        assert_eq!(finals, reference.finals, "histories of {what}");
-        assert_eq!(seen.final_histories.len(), reference.finals.len(), "each history once: {what}");
+        assert_eq!(finals, reference.finals, "histories of {about}");
+        assert_eq!(seen.final_histories.len(), reference.finals.len(), "each history once: {about}");
         assert_eq!(seen.bad_handler, None);
         for id in &seen.final_histories {
             let events = system.histories().events(*id);
@@ -83,14 +83,18 @@ fn graph_search_and_reference_enumeration_agree_on_random_systems() {
             if is_linearizable(&events, &calls, &returns) { holding += 1 } else { violated += 1 }
         }
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
-        let walked = execute_all(&mut execution, &mut kinds);
-        assert_eq!(walked.0, reference.schedules, "schedules of a walk, {what}");
-        assert_eq!(walked.1, seen.final_histories.iter().copied().collect(), "histories of a walk, {what}");
-        assert_eq!(walked.2.len() as u64, seen.unique, "states of a walk, {what}");
+        let executed = execute_all(&mut execution, &mut kinds);
+        assert_eq!(executed.0, reference.schedules, "schedules of executions, {about}");
+        assert_eq!(
+            executed.1,
+            seen.final_histories.iter().copied().collect(),
+            "histories of executions, {about}"
+        );
+        assert_eq!(executed.2.len() as u64, seen.unique, "states of executions, {about}");
         let two = explore(&system, &schedules(2));
-        assert_eq!(two, seen, "two threads, {what}");
+        assert_eq!(two, seen, "two threads, {about}");
         let exact = explore(&system, &Search { compare: StateComparison::Exactly, ..schedules(2) });
-        assert_eq!(exact, seen, "compared exactly, {what}");
+        assert_eq!(exact, seen, "compared exactly, {about}");
         compared += 1;
     }
     println!("{compared} systems, {holding} histories hold, {violated} are violated, {kinds:?}");

@@ -187,9 +187,9 @@ impl ExplorationResult {
     }
 
     fn not(error: &Error) -> ExplorationResult {
-        let told = error.to_string();
+        let message = error.to_string();
         let line =
-            told.lines().find(|it| it.starts_with("error")).or(told.lines().next()).unwrap_or_default();
+            message.lines().find(|it| it.starts_with("error")).or(message.lines().next()).unwrap_or_default();
         let verdict = match error {
             Error::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
             _ => "not run",

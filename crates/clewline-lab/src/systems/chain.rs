@@ -161,10 +161,10 @@ impl Actor for Node {
     }
 }
 
-fn copies_are_equal(glance: &GlobalState<'_, Message>) -> bool {
-    let mut values = glance.all::<Node>().map(|it| it.value);
+fn copies_are_equal(state: &GlobalState<'_, Message>) -> bool {
+    let mut values = state.all::<Node>().map(|it| it.value);
     let first = values.next();
-    !glance.in_flight.is_empty() || values.all(|it| Some(it) == first)
+    !state.in_flight.is_empty() || values.all(|it| Some(it) == first)
 }
 
 /// The nodes, and how clients talk to them.

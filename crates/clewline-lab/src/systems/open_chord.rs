@@ -256,12 +256,12 @@ impl Actor for Node {
 
 const FIRST: ActorId = ActorId::new(0);
 
-fn know_their_predecessors(glance: &GlobalState<'_, Message>) -> bool {
+fn know_their_predecessors(state: &GlobalState<'_, Message>) -> bool {
     let is_about_the_ring = |message: &Message| {
         matches!(message, Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor)
     };
-    glance.in_flight.iter().any(|it| is_about_the_ring(it.2))
-        || glance.all::<Node>().all(|it| it.predecessor.is_some())
+    state.in_flight.iter().any(|it| is_about_the_ring(it.2))
+        || state.all::<Node>().all(|it| it.predecessor.is_some())
 }
 
 /// The two nodes, and how clients talk to them.

@@ -291,13 +291,13 @@ impl Actor for Server {
     }
 }
 
-fn leaders<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = &'a Server> {
-    glance.all::<Server>().filter(|it| matches!(it.role, Role::Leader { .. }))
+fn leaders<'a>(state: &'a GlobalState<'_, Message>) -> impl Iterator<Item = &'a Server> {
+    state.all::<Server>().filter(|it| matches!(it.role, Role::Leader { .. }))
 }
 
-fn terms_have_one_leader(glance: &GlobalState<'_, Message>) -> bool {
+fn terms_have_one_leader(state: &GlobalState<'_, Message>) -> bool {
     let mut terms = BTreeSet::new();
-    leaders(glance).all(|it| terms.insert(it.term))
+    leaders(state).all(|it| terms.insert(it.term))
 }
 
 /// The servers, and how clients talk to them.

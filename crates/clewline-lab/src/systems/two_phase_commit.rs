@@ -184,8 +184,8 @@ impl Actor for Participant {
     }
 }
 
-fn states<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = State> + 'a {
-    glance.all::<Participant>().map(|it| it.state)
+fn states<'a>(state: &'a GlobalState<'_, Message>) -> impl Iterator<Item = State> + 'a {
+    state.all::<Participant>().map(|it| it.state)
 }
 
 /// The coordinator and the participants.
@@ -223,12 +223,12 @@ impl Harness for TwoPhaseCommit {
     }
 
     fn properties(&self) -> Vec<Property<Message>> {
-        let agree = |glance: &GlobalState<'_, Message>| {
-            let is = |state| states(glance).any(|it| it == state);
-            !(is(State::Committed) && is(State::Aborted))
+        let agree = |state: &GlobalState<'_, Message>| {
+            let is_any = |outcome| states(state).any(|it| it == outcome);
+            !(is_any(State::Committed) && is_any(State::Aborted))
         };
-        let decided = |glance: &GlobalState<'_, Message>| {
-            states(glance).all(|it| matches!(it, State::Committed | State::Aborted))
+        let decided = |state: &GlobalState<'_, Message>| {
+            states(state).all(|it| matches!(it, State::Committed | State::Aborted))
         };
         vec![
             Property { name: AGREE, when: Modality::Always, holds: agree },
