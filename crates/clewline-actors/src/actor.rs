@@ -21,7 +21,7 @@ const CLIENT: u32 = 1 << 31;
 impl ActorId {
     /// Maximum number of initial actors of a system.
     pub const ROOTS_MAX: u32 = 64;
-    /// How many others an actor can create.
+    /// Maximum number of actors that one actor can create.
     pub const CHILDREN_MAX: u32 = 16;
 
     /// The `index`-th initial actor.

@@ -22,7 +22,7 @@ use crate::{
 /// Everything about a step that can matter to another step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// What kind of step it is.
+    /// The kind of the step.
     pub kind: StepKind,
     /// The sender of the message received.
     pub from: ActorId,

@@ -238,7 +238,7 @@ impl Engine {
         self.roots
     }
 
-    /// How many operations the scenario has.
+    /// The number of operations of the scenario.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.same_client.len()
@@ -281,7 +281,7 @@ impl Engine {
         &self.plan.events
     }
 
-    /// What the action that was planned last puts in flight, in order.
+    /// The messages that the last planned action puts in flight, in order.
     #[must_use]
     pub fn planned_sends(&self) -> &[EnvelopeId] {
         &self.plan.sent

@@ -80,7 +80,7 @@ pub(crate) struct Reaction {
     pub(crate) choice_counts: Vec<u32>,
 }
 
-/// What a handler is run for.
+/// The input of a handler.
 #[derive(Clone, Copy)]
 pub(crate) enum Cause {
     Message(ActorId, MessageId),

@@ -101,7 +101,7 @@ impl EnabledStep {
     }
 }
 
-/// See [`Receive::identity`].
+/// See [`EnabledStep::identity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepIdentity {
     kind: StepKind,
@@ -274,7 +274,7 @@ impl Execution {
         history_events
     }
 
-    /// Replaces `chronicle` by the calls and returns so far, in chronological order.
+    /// Replaces `history_events` by the calls and returns so far, in chronological order.
     pub(crate) fn history_events_into(&self, history_events: &mut Vec<HistoryEvent>) {
         history_events.clear();
         history_events.extend_from_slice(&self.prelude);

@@ -39,22 +39,22 @@ use crate::{
     world::{Action, World},
 };
 
-/// How far to search, and for what.
+/// The limits and the purpose of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// How many threads search.
+    /// Number of threads.
     pub jobs: usize,
     /// What is counted.
     pub count: Count,
     /// How states are distinguished.
     pub compare: StateComparison,
-    /// Where faults happen.
+    /// At which places faults are explored.
     pub places: FaultPlacement,
     /// When to stop before the search is exhausted.
     pub until: Until,
-    /// How many states to visit at most.
+    /// Maximum number of states to visit.
     pub states_max: u64,
-    /// About how many bytes to use at most.
+    /// Approximate memory limit, in bytes.
     pub bytes_max: usize,
     /// When to stop at the latest.
     pub deadline: Option<Instant>,
@@ -124,7 +124,7 @@ pub enum StopReason {
 pub struct Explored {
     /// Why it ended.
     pub ended: StopReason,
-    /// Where faults happened.
+    /// At which places faults were explored.
     pub places: FaultPlacement,
     /// States generated, with repetitions: the number of edges plus the number of initial states.
     pub generated: u64,
@@ -138,19 +138,19 @@ pub struct Explored {
     pub undelivered: u64,
     /// Different canonical histories of all states.
     pub histories: u64,
-    /// Those that are violated.
+    /// Violated ones.
     pub violated: u64,
     /// Those without a verdict.
     pub unknown: u64,
     /// Different canonical histories of states without enabled actions, by id.
     pub final_histories: Vec<HistoryId>,
-    /// How many of those are complete.
+    /// The number of complete ones.
     pub final_complete: u64,
-    /// How many of those are violated.
+    /// The number of violated ones.
     pub final_violated: u64,
     /// Each property, in the order of the harness.
     pub properties: Vec<PropertyVerdict>,
-    /// What paths there are, if they were to be counted.
+    /// The paths, if they were counted.
     pub paths: Option<Paths>,
     /// A handler that is not pure, or panicked.
     pub bad_handler: Option<BadHandler>,
@@ -198,7 +198,7 @@ pub fn explore_states(
     if search.jobs <= 1 || !has_limit {
         return explored;
     }
-    // What one thread sees until then is what counts, unless there is too little time for it.
+    // The result of a single thread counts, unless there is too little time for it.
     verdicts.clear();
     let alone = explore_once(engine, properties, verdicts, &Search { jobs: 1, ..search.clone() }, progress);
     match alone.ended {
@@ -334,7 +334,7 @@ fn summarize(
     }
 }
 
-// What the threads of one search share.
+// State shared by the threads of one search.
 struct SharedSearch<'a> {
     search: &'a Search,
     properties: &'a [Modality],

@@ -31,8 +31,9 @@ pub trait Harness: Send + Sync {
     /// The result that a message to a client carries; `None` if it is no response and is ignored.
     fn response(&self, message: &Self::Message) -> Option<<Self::Specification as Specification>::Return>;
 
-    /// Whether `response` answers `request`. A client ignores other responses, such as a duplicate
-    /// of the response to its previous call. By default every response belongs to the pending call.
+    /// Whether `response` is the response to `request`. A client ignores other responses, such as a
+    /// duplicate of the response to its previous call. By default every response belongs to the
+    /// pending call.
     fn is_response_to(&self, _request: &Self::Message, _response: &Self::Message) -> bool {
         true
     }
@@ -67,13 +68,13 @@ pub trait Harness: Send + Sync {
 pub struct Property<M> {
     /// What a report calls it.
     pub name: &'static str,
-    /// When it is to be true.
+    /// In which states it has to hold.
     pub when: Modality,
     /// Whether it is true of a state.
     pub holds: fn(&GlobalState<'_, M>) -> bool,
 }
 
-/// When a property is to be true.
+/// In which states a property has to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modality {
     /// In every state that can be reached.

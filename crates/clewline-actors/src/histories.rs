@@ -174,7 +174,7 @@ impl Histories {
         events
     }
 
-    /// About how many bytes everything takes.
+    /// Approximate memory use, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.len() * (size_of::<Summary>() + 32) + self.entries.len() * size_of::<Entry>()

@@ -23,7 +23,7 @@ pub struct MessageId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EnvelopeId(pub u32);
 
-/// What an operation returned.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(pub u32);
 
@@ -54,12 +54,12 @@ pub struct Envelope {
     pub(crate) lane: u32,
 }
 
-/// What an actor reacts to.
+/// The input of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// A message or a timer.
     Envelope(EnvelopeId),
-    /// It starts again after a crash.
+    /// A restart after a crash.
     Restart,
 }
 

@@ -140,7 +140,7 @@ fn replay_kept(
     kept: &[bool],
 ) -> Option<Vec<EnabledStep>> {
     execution.rewind();
-    // Where each step happens now.
+    // The index at which each step is executed now.
     let mut places: Vec<Option<u32>> = Vec::new();
     for (step, is_kept) in steps.iter().zip(kept) {
         let at = is_kept

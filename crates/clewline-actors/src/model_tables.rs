@@ -26,7 +26,7 @@ use crate::{
     world::Delivery,
 };
 
-/// What a client of `H` calls.
+/// The calls of clients of `H`.
 pub type CallOf<H> = <<H as Harness>::Specification as Specification>::Call;
 /// The results of its operations.
 pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
@@ -37,7 +37,7 @@ pub struct ModelTables<H: Harness> {
     ledger: EnvelopeTable,
 }
 
-/// What has the types of the harness.
+/// The tables that depend on the types of the harness.
 struct Tables<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
@@ -80,9 +80,9 @@ impl<M> Hash for Local<M> {
 pub enum BadScenario {
     /// There are no actors.
     NoActors,
-    /// There are too many, this many.
+    /// There are too many actors: this number.
     TooManyActors(usize),
-    /// There are too many calls, this many.
+    /// There are too many calls: this number.
     TooManyCalls(usize),
     /// A call, by its index, goes to an actor that does not exist.
     NoSuchActor(usize, ActorId),
@@ -376,7 +376,7 @@ impl<H: Harness> InternedModel for ModelTables<H> {
 
 /// Looks up the results of operations.
 pub trait ReturnLookup<R>: Send {
-    /// What an operation returned.
+    /// The result of an operation.
     fn returned(&self, id: ReturnId) -> &R;
 }
 

@@ -117,7 +117,7 @@ impl Engine {
         (end - start) as u16
     }
 
-    /// Where the outcomes of a reaction are.
+    /// The range of the outcomes of a reaction.
     pub(crate) fn reaction(&mut self, local: LocalId, input: Input) -> (u32, u32) {
         let key = match input {
             Input::Envelope(id) => id.0,
@@ -349,7 +349,7 @@ impl Engine {
             let run = self.lane_range(world, self.lane(world.in_flight[at]));
             for (place, &id) in world.in_flight[run.clone()].iter().enumerate() {
                 sum = sum.wrapping_sub(self.in_flight_hash(id, place));
-                // It was the first, and the others move up.
+                // It was the first of its lane; the others move up.
                 if place != 0 {
                     sum = sum.wrapping_add(self.in_flight_hash(id, place - 1));
                 }
@@ -393,7 +393,7 @@ impl Engine {
         world.in_flight.insert(end, id);
     }
 
-    /// Where the messages of a lane are.
+    /// The range of the messages of a lane.
     pub(crate) fn lane_range(&self, world: &World, lane: u32) -> Range<usize> {
         let start = world.in_flight.partition_point(|&it| self.lane(it) < lane);
         start..world.in_flight.partition_point(|&it| self.lane(it) <= lane)

@@ -26,7 +26,7 @@ pub(crate) struct RandomActor {
     features: Features,
 }
 
-/// What actors of a system do besides sending messages.
+/// Which outputs besides messages the actors of a system have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
     pub(crate) timers: bool,

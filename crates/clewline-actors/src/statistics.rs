@@ -77,7 +77,7 @@ pub struct Statistics<'a> {
     events_buffer: Vec<HistoryEvent>,
     // Executions not yet reported to the budget.
     unreported: u64,
-    // How many results of other threads were added.
+    // The number of results of other threads that were added.
     pub(crate) added: u64,
     // Published during exploration: the steps of the longest execution.
     pub(crate) deepest: Arc<AtomicU64>,

@@ -13,7 +13,7 @@ pub enum Delivery {
     /// Any.
     #[default]
     Unordered,
-    /// What one actor sends to another arrives in the order it was sent.
+    /// Messages from one actor to another arrive in the order in which they were sent.
     FifoPerChannel,
     /// All messages to an actor arrive in the order in which they were sent, as in a mailbox with
     /// instantaneous delivery.
@@ -25,7 +25,7 @@ pub enum Delivery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// It is gone, as any other message that was received.
+    /// It is consumed, as any other message.
     #[default]
     Gone,
     /// Such a delivery is left out: the message stays in flight. This gives fewer states, and the
@@ -57,7 +57,7 @@ pub struct World {
     pub(crate) down: u64,
     /// One side of the partition: one bit for each initial actor. 0 if there is none.
     pub(crate) cut: u64,
-    /// How often each fault has happened.
+    /// The number of faults of each kind so far.
     pub(crate) used: FaultsUsed,
     /// The canonical history so far.
     pub(crate) history: HistoryId,
@@ -144,7 +144,7 @@ impl World {
     }
 }
 
-/// How often each fault has happened.
+/// The number of faults of each kind so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FaultsUsed {
     /// Messages lost.

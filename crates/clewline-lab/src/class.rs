@@ -22,7 +22,7 @@ pub struct Class {
 /// The class as it should be, or with a root cause of failure.
 #[derive(Clone, Copy)]
 pub struct ClassVariant {
-    /// What follows the class's name after a colon; empty for the plain variant.
+    /// The name after the class's name and a colon; empty for the plain variant.
     pub name: &'static str,
     /// Its flaw; `None` if it is correct.
     pub flaw: Option<Flaw>,

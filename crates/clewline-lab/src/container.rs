@@ -25,14 +25,14 @@ pub(crate) const fn relaxed_stack(factor: u32) -> Relaxed<Stack> {
     Relaxed { plain: Stack { capacity: Capacity::UNBOUNDED }, factor }
 }
 
-/// How to stress queues that may be out of order. Runs are short, so that every search ends.
+/// Stress settings of relaxed queues. Runs are short, so that every search ends.
 pub(crate) const QUEUE_RECIPE: Recipe =
     Recipe { operations: 32, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
 
 /// The same for stacks.
 pub(crate) const STACK_RECIPE: Recipe = Recipe { mix: &[("push", 1), ("pop", 1)], ..QUEUE_RECIPE };
 
-/// What can be added to and removed from.
+/// A container with insertion and removal.
 pub(crate) trait Container: Send + Sync + 'static {
     /// Adds a value; returns whether there was room.
     fn add(&self, value: Value) -> bool;
@@ -75,7 +75,7 @@ where
     }
 }
 
-/// What integers can be added to and removed from.
+/// A container of integers with insertion and removal.
 pub(crate) trait Integers: Send + Sync + 'static {
     /// Adds an integer.
     fn add(&self, int: i64);

@@ -10,7 +10,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `clewline subjects`.
     pub about: &'static str,
-    /// Where it comes from: authors, title, year.
+    /// Source: authors, title, year.
     pub source: &'static str,
     /// The name of its specification, with its parameter. A variant that [may be out of
     /// order](Variant::quasi) should satisfy the relaxed one of that name: [`FoundSubject::spec`].
@@ -27,7 +27,7 @@ pub struct Entry {
 /// A bug, or a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// What follows the structure's name after a colon; empty for the plain variant.
+    /// The name after the structure's name and a colon; empty for the plain variant.
     pub name: &'static str,
     /// Its flaw; `None` if it is correct.
     pub flaw: Option<&'static str>,
@@ -40,25 +40,25 @@ pub struct Variant {
     pub build: fn() -> Box<dyn ErasedSubject>,
 }
 
-/// How to stress a subject.
+/// Settings of a stress test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many operations each calls in a run.
+    /// Operations of each thread in a run.
     pub operations: usize,
     /// Which methods are drawn how often.
     pub mix: &'static [(&'static str, u32)],
-    /// How many keys there are, for maps.
+    /// Number of keys, for maps.
     pub keys: usize,
-    /// Where values come from; for sets, the elements.
+    /// Domain of values; for sets, of elements.
     pub values: ValueDomain,
-    /// How often threads are disturbed.
+    /// Noise.
     pub noise: Noise,
 }
 
 impl Recipe {
-    /// What suits most structures: as many operations in a run as a few time slices take.
+    /// Suits most structures: a run takes a few time slices.
     pub const PLAIN: Recipe = Recipe {
         threads: 4,
         operations: 2_048,

@@ -32,7 +32,7 @@ fn the_hasty_register_is_counted_without_enumerating() {
     assert_eq!((seen.stuck, seen.undelivered, seen.ended), (0, 0, StopReason::Exhausted));
 }
 
-// What the naive explorer calls a history.
+// The canonical history in the form of the reference explorer.
 fn canonical<H: Harness<Specification = Register> + 'static>(
     system: &ActorSystem<H>,
     id: HistoryId,

@@ -21,7 +21,7 @@ use crate::{
     execution::{EnabledStep, Execution, StepKind},
 };
 
-/// How often an execution may depart from the base order.
+/// Maximum delays of an execution with respect to the base order.
 pub const DELAYS: Bound = Bound {
     name: "delays",
     one: "delay",

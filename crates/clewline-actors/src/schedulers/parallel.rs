@@ -234,7 +234,7 @@ impl<E: BranchTask> Workers<'_, E> {
         queue.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
     }
 
-    // How far to be ahead of the leader.
+    // The maximum number of tasks ahead of the leader.
     fn ahead_max(&self) -> usize {
         self.0.as_ref().map_or(1, |it| 2 * it.queue.waiting_max)
     }

@@ -31,7 +31,7 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// How many orderings of steps a bug needs.
+/// PCT bug depth d (d - 1 priority change points).
 pub const DEPTH: Bound = Bound {
     name: "depth",
     one: "depth",

@@ -410,13 +410,13 @@ impl<'a> SourceSetSearch<'a> {
 /// A step of a backtrack set, as a task.
 struct Branch<'a> {
     reduction: Reduction<'a>,
-    // What leads to its node.
+    // The schedule that leads to its node.
     prefix: Schedule,
     // The sleep set there, and the steps tried there before it.
     sleep_set: Vec<SleepingStep>,
     before: Vec<StepIdentity>,
     step: StepIdentity,
-    // How many schedules there may be until a limit is hit.
+    // The number of schedules left until a limit is reached.
     schedules_max: u64,
 }
 

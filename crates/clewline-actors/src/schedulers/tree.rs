@@ -42,7 +42,7 @@ const SUBTREE_EXECUTIONS_MAX: u64 = if cfg!(test) { 6 } else { 1024 };
 
 struct Node {
     branches: Vec<(usize, usize)>,
-    // How many of them were begun.
+    // The number of branches begun.
     begun: usize,
 }
 
@@ -117,7 +117,7 @@ struct Scout<'o> {
     order: &'o dyn BranchOrder,
     steps_max: usize,
     nodes: Vec<Node>,
-    // What was picked to come to the last of them.
+    // The choices that lead to the last node.
     picks: Vec<u32>,
     is_begun: bool,
     // Whether a branch was excluded at a node that no task has reported yet.
@@ -132,7 +132,7 @@ struct Subtree<'o> {
     prefix: Schedule,
     left: usize,
     order: &'o dyn BranchOrder,
-    // How many there are.
+    // The number of branches at that node.
     branches: usize,
     // Whether a branch was excluded at a node above it, which is reported with this task.
     is_bounded: bool,

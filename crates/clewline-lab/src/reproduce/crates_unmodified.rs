@@ -28,7 +28,7 @@ pub(super) const ENTRY: Fetched = Fetched {
     run,
 };
 
-/// How far each test is explored. Whatever it returns is right, if it comes to an end.
+/// The limits of each exploration. Every result of a test is correct, if it terminates.
 fn check_options(size: Size) -> CheckOptions {
     let seconds = match size {
         Size::Full => 60,
@@ -102,7 +102,7 @@ struct Explorer<'a> {
     options: &'a CheckOptions,
 }
 
-/// What exploring a test gave.
+/// The result of exploring a test.
 struct ExplorationResult {
     verdict: String,
     cause: Option<String>,

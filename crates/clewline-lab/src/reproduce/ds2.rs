@@ -30,7 +30,7 @@ pub(super) struct Table {
     pub(super) notes: &'static [&'static str],
 }
 
-/// What the paper has about one scheduler.
+/// The paper's figures for one scheduler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaperFigures {
     schedules: u64,
@@ -125,7 +125,7 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
 
 /// A figure of the paper, and ours.
 type Pair = (Cell, Cell);
-/// What a run has of one of them.
+/// Extracts a pair from a run.
 type FigurePair = fn(&Run) -> Pair;
 
 fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {

@@ -70,7 +70,7 @@ const fn wrong(row: Row, causes: &'static [(char, &'static str)], fail: u64, fai
     Row { causes, fail, failed: Some(failed), ..row }
 }
 
-/// How many tests the paper ran of each class.
+/// The number of tests of each class in the paper.
 const PAPER_TESTS: u64 = 100;
 
 /// In the order of the paper. A root cause that two of its rows have is in one of ours.
@@ -165,7 +165,7 @@ fn lines() -> Vec<Line> {
     ROWS.iter().enumerate().flat_map(lines_of).collect()
 }
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     dimension: usize,
     samples: u64,
@@ -187,7 +187,7 @@ impl Plan {
     }
 }
 
-/// What the matrices of one subject gave.
+/// The results of the matrices of one subject.
 #[derive(Default)]
 struct Measurement {
     passed: Sample,

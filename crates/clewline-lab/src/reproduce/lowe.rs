@@ -17,7 +17,7 @@ use clewline_threads::Ending;
 use super::entry::{Size, caution};
 use clewline_methods::{Error, limits::Timer, stress::Stress};
 
-/// Where all of them come from.
+/// The source of all figures.
 pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";
 
 /// The map of the comparisons.
@@ -42,7 +42,7 @@ pub(super) struct Tester {
     pub(super) name: &'static str,
     /// As we call it.
     pub(super) algorithm: &'static str,
-    /// How many configurations each of its searches may visit in a run.
+    /// Maximum configurations of each of its searches in a run.
     pub(super) configurations: u64,
 }
 
@@ -97,13 +97,13 @@ impl Tester {
 /// Runs that were recorded and judged.
 #[derive(Debug)]
 pub(super) struct Observation {
-    /// How long that took in all.
+    /// Total time.
     pub(super) elapsed: Duration,
-    /// How many runs were judged.
+    /// Number of runs judged.
     pub(super) runs: u64,
-    /// How many operations were recorded.
+    /// Number of operations recorded.
     pub(super) operations: u64,
-    /// How many configurations were visited, give or take a few.
+    /// Approximate number of configurations visited.
     pub(super) configurations: u64,
     /// In how many runs the first competitor knew first.
     pub(super) won: u64,
@@ -180,7 +180,7 @@ pub(super) fn observe(
     })
 }
 
-/// What differs from the paper in all of them.
+/// The differences to the paper in all of them.
 pub(super) fn notes() -> Vec<String> {
     let processors = clewline_core::parallel::jobs_available();
     let mut notes = vec![format!(

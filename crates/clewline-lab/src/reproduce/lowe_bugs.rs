@@ -41,7 +41,7 @@ const BUGS: [Bug; 7] = [
     Bug { subject: "sharded-map:publishes-early", paper: Some((0.671, 0.044)) },
 ];
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     seeds: u64,
     // For each seed.
@@ -61,7 +61,7 @@ impl Plan {
     }
 }
 
-/// What the seeds took to find a bug.
+/// The times of the seeds to find a bug.
 #[derive(Default)]
 struct Measurement {
     violated: u64,
@@ -149,7 +149,7 @@ fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measurement) -> Vec<C
     ]
 }
 
-/// Where noise is, and before how many of a hundred operations or accesses.
+/// The place of noise, and its share in percent of operations or accesses.
 fn noise_in_words(between: f64, inside: f64) -> String {
     let part = |name: &str, share: f64| (share != 0.0).then(|| format!("{name} {} %", 100.0 * share));
     [part("between", between), part("inside", inside)].into_iter().flatten().collect::<Vec<_>>().join(" ")

@@ -33,7 +33,7 @@ pub(super) struct Comparison {
     pub(super) testers: &'static [&'static Tester],
     pub(super) x: XAxis,
     pub(super) points: Vec<Point>,
-    /// What the paper finds.
+    /// The paper's finding.
     pub(super) claim: &'static str,
 }
 
@@ -80,7 +80,7 @@ fn workers(stress: Stress, operations: usize, options: &Options) -> Stress {
     stress.with_threads(4).with_operations(operations).with_noise(Noise::NONE).with_seed(options.seed)
 }
 
-/// What a tester took at a point.
+/// The times of a tester at a point.
 struct Measurement {
     x: u32,
     runs: u64,

@@ -42,7 +42,7 @@ const LINES: [(&str, Noise); 2] = [("none", Noise::NONE), ("inside", NOISE_INSID
 // If the first few seeds find nothing, the others are not tried.
 const SEEDS_BEFORE_GIVING_UP: usize = 3;
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     workers: &'static [u32],
     operations: usize,
@@ -74,7 +74,7 @@ impl Plan {
     }
 }
 
-/// What some seeds took at a point.
+/// The times of some seeds at a point.
 struct Measurement {
     noise: &'static str,
     workers: u32,

@@ -84,7 +84,7 @@ pub static TABLES: &[Entry] = &[
     round_up_table_5::ENTRY,
 ];
 
-/// How to run the table of that name with programs in C, if that can be done.
+/// The function that runs the table of that name with programs in C, if there is one.
 #[must_use]
 pub fn in_c(name: &str) -> Option<Compiled> {
     round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)

@@ -19,7 +19,7 @@ use super::{
     stopwatch::Stopwatch,
 };
 
-/// Where both figures come from.
+/// The source of both figures.
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
                                 and Priority Queues\", 2024, section 8";
 
@@ -64,13 +64,13 @@ pub(super) struct Point {
     pub(super) processes: usize,
 }
 
-/// How long it took to judge one history.
+/// The time to judge one history.
 pub(super) struct Measurement {
     pub(super) object: &'static str,
     pub(super) point: Point,
     /// From a history in memory to the verdict; none if no monitor decides it.
     pub(super) verdict: Option<Duration>,
-    /// To the verdict and an order that proves it.
+    /// With a linearization as witness.
     pub(super) witness: Option<Duration>,
 }
 
@@ -180,7 +180,7 @@ pub(super) fn notes(finding: String, measured: &[Measurement]) -> Vec<String> {
     notes
 }
 
-/// What `summary` makes of the points of each object and the seconds without witness there.
+/// Applies `summary` to the points of each object and the seconds without witness there.
 pub(super) fn by_object<T>(
     measured: &[Measurement],
     summary: impl Fn(&str, &[(Point, f64)]) -> Option<T>,

@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// How much is run of each row.
+/// The extent to which each row is run.
 pub(super) fn check_options(size: Size) -> CheckOptions {
     let (executions_max, time) = match size {
         Size::Full => (20_000_000, Duration::from_secs(60)),
@@ -146,7 +146,7 @@ pub(super) fn measure<'a>(
     rows.iter().enumerate().map(one).collect()
 }
 
-/// How many histories the golden model has one call at a time.
+/// The number of serial histories of the reference model.
 pub(super) fn golden_histories(row: &Row, check: &CheckOptions) -> usize {
     let matrix = row.matrix();
     let golden = golden(row.spec, &matrix);

@@ -43,7 +43,7 @@ pub(super) const ROWS: [Row; 18] = [
     row("Quasi Priority Queue b2", "quasi-priority-queue:b2", "priority-queue", 2, (2, 2, 4), (true, 6, 0.5), (125, 125, 532, 27.0)),
 ];
 
-/// What the paper's figures suit better than what it prints.
+/// The calls that fit the paper's figures better than those it prints.
 const fn one_and_two(row: Row) -> Row {
     Row { calls: Calls::OneAndTwo, ..row }
 }

@@ -27,7 +27,7 @@ impl Stopwatch {
         processor.filter(|it| !it.is_zero()).unwrap_or(wall)
     }
 
-    /// What it measures.
+    /// The quantity measured.
     pub(super) fn unit() -> &'static str {
         if processor_time().is_some() { "processor time" } else { "time on the wall" }
     }

@@ -78,7 +78,7 @@ pub enum Message {
     Read(u32),
     /// The response to the read with this number.
     ReadAck(u32, Value),
-    /// What do you hold?
+    /// Query for the value.
     Query(Ticket),
     /// This is held.
     QueryAck(Ticket, Stamped),

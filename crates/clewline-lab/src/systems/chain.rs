@@ -75,13 +75,13 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> 
 /// Messages between nodes and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
     /// Pass this write down the chain. It has this number.
     Pass(u32, Ticket, Value),
     /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
     /// The response to the read with this number.
     ReadAck(u32, Value),
@@ -101,7 +101,7 @@ struct Node {
     nodes: u32,
     defect: Option<Defect>,
     value: Value,
-    // How many writes were applied.
+    // The number of writes applied.
     applied: u32,
     // Writes that came before their turn.
     early: BTreeMap<u32, (Ticket, Value)>,

@@ -74,7 +74,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
 /// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
     /// The leader holds this now: hold it too.
     WriteReplica(Ticket, Version),
@@ -82,9 +82,9 @@ pub enum Message {
     WriteReplicaAck(Ticket, Version),
     /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
-    /// What do you hold? The leader holds this.
+    /// Query for the copy, with the leader's.
     ReadReplica(Ticket, Version),
     /// This is held.
     ReadReplicaAck(Ticket, Version),

@@ -65,7 +65,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
 /// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
     /// The leader holds this now: hold it too.
     WriteReplica(Ticket, Value),
@@ -73,7 +73,7 @@ pub enum Message {
     WriteReplicaAck(Ticket),
     /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
     /// The response to the read with this number.
     ReadAck(u32, Value),

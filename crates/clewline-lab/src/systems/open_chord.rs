@@ -100,7 +100,7 @@ pub enum Message {
     SuccessorFound(Entries),
     /// And it comes before you.
     UpdatePredecessor,
-    /// Please store the value under the key.
+    /// Request to store the value under the key.
     UploadEntry(Asker, Value, Value),
     /// It is stored under the key.
     UploadEntryResponse(Ticket, Value),

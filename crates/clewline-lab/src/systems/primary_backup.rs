@@ -66,7 +66,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, _servers: u32, visitor: V) 
 /// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please do this.
+    /// A request.
     Request(Asker, Call),
     /// Is the sender still the primary? If so, do this too.
     Confirm(Ticket, Call),
@@ -87,7 +87,7 @@ enum Defect {
     EarlyAck,
 }
 
-/// What a server is.
+/// The role of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Role {
     Primary,
@@ -104,7 +104,7 @@ struct Server {
     defect: Option<Defect>,
     role: Role,
     value: Value,
-    // What the primary has yet to do: the first is with the backup.
+    // The pending calls of the primary: the first is with the backup.
     calls: VecDeque<(Ticket, Call)>,
 }
 

@@ -76,7 +76,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -
 /// Messages between servers and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please do this.
+    /// A request.
     Request(Asker, Call),
     /// Vote for the sender in this term. Its log ends with an entry of that term, and has that
     /// length.
@@ -123,7 +123,7 @@ struct Server {
     has_stood: bool,
 }
 
-/// What a server is in its term.
+/// The role of a server in its term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Role {
     Follower,
@@ -144,7 +144,7 @@ impl Server {
         self.servers as usize / 2 + 1
     }
 
-    /// How new the log is: the greater one wins.
+    /// How recent the log is: the greater one wins.
     fn newness(&self) -> (u32, usize) {
         (self.log.last().map_or(0, |it| it.term), self.log.len())
     }

@@ -14,7 +14,7 @@ pub struct System {
     pub name: &'static str,
     /// One line for `clewline systems`.
     pub about: &'static str,
-    /// Where it comes from: authors, title, year.
+    /// Source: authors, title, year.
     pub source: &'static str,
     /// What it should do: the name of a specification.
     pub spec: &'static str,

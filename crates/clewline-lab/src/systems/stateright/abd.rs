@@ -23,7 +23,7 @@ pub enum Message {
     Get(u32),
     /// This was read.
     GetOk(u32, Value),
-    /// What do you hold?
+    /// Query for the value.
     Query(Ticket),
     /// This is held.
     AckQuery(Ticket, Held),
@@ -127,7 +127,7 @@ impl Actor for Server {
 /// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Abd {
-    /// How many.
+    /// Their number.
     pub servers: u32,
 }
 

@@ -142,7 +142,7 @@ impl Actor for Server {
 /// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Paxos {
-    /// How many.
+    /// Their number.
     pub servers: u32,
 }
 

@@ -57,7 +57,7 @@ struct World<M, R> {
 
 type Reaction<'a, M> = dyn Fn(&mut dyn AnyActor<M>, &mut Context<M>) + 'a;
 
-/// What may happen next.
+/// An enabled action.
 #[derive(Clone, Copy)]
 enum Action {
     Deliver(usize),
@@ -70,7 +70,7 @@ pub(super) struct Oracle<'a, H: Harness> {
     ignored: Ignored,
     limit: usize,
     numbers: HashMap<String, u32>,
-    // How many paths lead from a world to an end; `None` while that is being counted.
+    // The number of paths from a world to an end; `None` while it is being counted.
     paths: HashMap<Vec<u32>, Option<u128>>,
     ends: HashSet<Vec<(usize, Operation<Return<H>>)>>,
     goes_round: bool,

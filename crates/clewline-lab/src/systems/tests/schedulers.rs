@@ -39,7 +39,7 @@ fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Cal
     go_on(specification, history, 0, &specification.initial())
 }
 
-/// What explores.
+/// The scheduler.
 #[derive(Clone, Copy)]
 enum SchedulerKind {
     /// A scheduler of the table, by name.
