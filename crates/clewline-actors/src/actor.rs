@@ -2,32 +2,33 @@
 
 use std::{any::Any, fmt, hash::Hash};
 
-/// What actors of one system say to each other, and what their timers say to them: usually one enum.
+/// The messages that actors of one system send to each other, and the values of their timers.
+/// Usually one enum.
 pub trait Message: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static {}
 
 impl<T: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static> Message for T {}
 
-/// Whoever can be sent a message: an actor, or one of the clients that use the system from outside.
+/// A receiver of messages: an actor, or one of the clients that use the system from outside.
 ///
-/// The actors a system begins with are numbered from 0 in the order they are listed. An actor that another one creates has a
-/// number made of its creator's number and how many that one had created before, so that it does not depend on who else creates
-/// what at the same time.
+/// The initial actors are numbered from 0 in the order in which they are listed. The id of a
+/// created actor is computed from the id of its creator and the number of actors that the creator
+/// had created before. It therefore does not depend on what other actors create at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorId(u32);
 
 const CLIENT: u32 = 1 << 31;
 
 impl ActorId {
-    /// How many actors a system can begin with.
+    /// Maximum number of initial actors of a system.
     pub const ROOTS_MAX: u32 = 64;
-    /// How many others an actor can create.
+    /// Maximum number of actors that one actor can create.
     pub const CHILDREN_MAX: u32 = 16;
 
-    /// The `index`-th actor a system begins with.
+    /// The `index`-th initial actor.
     ///
     /// # Panics
     ///
-    /// If a system cannot begin with so many.
+    /// If `index` is not below [`ROOTS_MAX`](Self::ROOTS_MAX).
     #[must_use]
     pub const fn new(index: u32) -> Self {
         assert!(index < Self::ROOTS_MAX, "a system begins with at most 64 actors");
@@ -41,7 +42,7 @@ impl ActorId {
         ActorId(CLIENT | index)
     }
 
-    /// The actor this one creates after it has created `n` others; `None` if the numbers are used up.
+    /// The actor this one creates after it has created `n` others; `None` if the ids are used up.
     #[must_use]
     pub fn child(self, n: u32) -> Option<Self> {
         if self.is_client() || Self::CHILDREN_MAX <= n {
@@ -57,7 +58,7 @@ impl ActorId {
         self.0 & CLIENT != 0
     }
 
-    /// Its number among the clients, or among the actors.
+    /// Its index among the clients, or among the actors.
     #[must_use]
     pub const fn index(self) -> u32 {
         self.0 & !CLIENT
@@ -81,12 +82,13 @@ impl fmt::Debug for ActorId {
 ///
 /// # Contract
 ///
-/// Each method is a pure function of `self`, its arguments, and what [`Context::choose`] answers: no clock, no random number,
-/// no shared memory. The exploration runs a method once for each state and message that occurs, on a copy, and remembers what
-/// came of it. It runs a sample again, and tells if something else comes of it.
+/// Each method is a pure function of `self`, its arguments, and the results of [`Context::choose`]:
+/// no clock, no random number, no shared memory. The exploration runs a method once for each pair
+/// of state and message that occurs, on a copy, and caches the outcome. It runs a sample of them
+/// again, and reports a different outcome as an error.
 ///
-/// Two actors that are equal behave in the same way from then on: the exploration merges equal states. Keep no field that never
-/// matters, such as a count of messages seen, or there will be more states than need be.
+/// Two equal actors behave in the same way from then on: the exploration merges equal states. Do
+/// not keep fields that never matter, such as a count of messages received: they only add states.
 ///
 /// ```
 /// use clewline_actors::{Actor, ActorId, Context};
@@ -110,72 +112,76 @@ impl fmt::Debug for ActorId {
 /// }
 /// ```
 pub trait Actor: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static {
-    /// What the actors of its system say to each other. The same type for all of them; the actors' types may differ.
+    /// The message type of the system. All its actors have the same one; the types of the actors
+    /// may differ.
     type Message: Message;
 
-    /// The system begins, or another actor has created this one.
+    /// Called when the system starts, or when another actor has created this one.
     fn on_start(&mut self, _context: &mut Context<Self::Message>) {}
 
-    /// A message has come.
+    /// Called when a message is received.
     fn on_message(&mut self, from: ActorId, message: &Self::Message, context: &mut Context<Self::Message>);
 
-    /// A timer goes off that was [set](Context::set_timer). It may go off at any moment, late or early: how long it was to run
-    /// means nothing here. It is no longer set.
+    /// Called when a timer fires that was [set](Context::set_timer). It may fire at any moment: the
+    /// exploration has no durations. The timer is then no longer set.
     fn on_timer(&mut self, _timer: &Self::Message, _context: &mut Context<Self::Message>) {}
 
-    /// The actor starts again after a crash. `self` is as it was when it crashed: what was kept in memory alone is to be
-    /// forgotten here. Its timers are no longer set. By default everything was on disk.
+    /// Called when the actor restarts after a crash. `self` is as it was at the crash: reset
+    /// volatile fields here. Its timers are no longer set. By default the whole state is durable.
     fn on_restart(&mut self, _context: &mut Context<Self::Message>) {}
 }
 
-/// What an actor does while it reacts, besides changing itself.
+/// The interface through which an actor acts while it reacts, besides changing its own state.
 #[derive(Debug)]
 pub struct Context<M> {
     me: ActorId,
     children: u32,
     outputs: Vec<Output<M>>,
-    // What `choose` is to answer, and among how many there was a choice each time.
-    answers: Vec<u32>,
-    choices: Vec<u32>,
+    // The results that `choose` returns, and the number of alternatives of each choice.
+    scripted_choices: Vec<u32>,
+    choice_counts: Vec<u32>,
 }
 
-/// One thing an actor did.
+/// One output of a handler.
 #[derive(Clone, Debug)]
 pub enum Output<M> {
     /// A message to an actor or a client.
     Send(ActorId, M),
-    /// A timer is set; it was set already, perhaps.
+    /// A timer is set. It may have been set already.
     SetTimer(M),
     /// A timer is no longer set.
     CancelTimer(M),
-    /// There is one more actor.
+    /// An actor is created.
     Create(ActorId, Box<dyn AnyActor<M>>),
 }
 
 impl<M: Message> Context<M> {
-    /// What `me` is handed, who created `children` others before. `choose` answers `answers`, and 0 from then on.
+    /// The context of a handler of `me`, which has created `children` actors before. `choose`
+    /// returns `scripted_choices`, and then 0.
     #[must_use]
-    pub fn new(me: ActorId, children: u32, answers: Vec<u32>) -> Self {
-        Context { me, children, outputs: Vec::new(), answers, choices: Vec::new() }
+    pub fn new(me: ActorId, children: u32, scripted_choices: Vec<u32>) -> Self {
+        Context { me, children, outputs: Vec::new(), scripted_choices, choice_counts: Vec::new() }
     }
 
-    /// Who is reacting.
+    /// The actor that reacts.
     #[must_use]
     pub fn me(&self) -> ActorId {
         self.me
     }
 
-    /// Sends `message`. When it arrives, and whether others overtake it, is for the schedule to say.
+    /// Sends `message`. The schedule decides when it arrives, and whether other messages overtake
+    /// it.
     pub fn send(&mut self, to: ActorId, message: M) {
         self.outputs.push(Output::Send(to, message));
     }
 
-    /// Sets a timer, which is known by what it says when it goes off. To set it twice is to set it once.
+    /// Sets a timer, identified by its value. Setting a timer twice has the same effect as setting
+    /// it once.
     pub fn set_timer(&mut self, timer: M) {
         self.outputs.push(Output::SetTimer(timer));
     }
 
-    /// Makes sure that a timer does not go off.
+    /// Cancels a timer: it does not fire.
     pub fn cancel_timer(&mut self, timer: M) {
         self.outputs.push(Output::CancelTimer(timer));
     }
@@ -184,7 +190,8 @@ impl<M: Message> Context<M> {
     ///
     /// # Panics
     ///
-    /// If an actor creates more than 16 others, or if they create others to a depth of more than about six.
+    /// If an actor creates more than 16 others, or if creations are nested more than about six
+    /// deep.
     pub fn create<A: Actor<Message = M>>(&mut self, actor: A) -> ActorId {
         let id =
             self.me.child(self.children).expect("an actor creates at most 16 others, six generations deep");
@@ -193,28 +200,29 @@ impl<M: Message> Context<M> {
         id
     }
 
-    /// A number below `n`: every one of them is explored.
+    /// Returns a number below `n`. Every number is explored.
     ///
     /// # Panics
     ///
     /// If `n` is 0.
     pub fn choose(&mut self, n: u32) -> u32 {
         assert!(0 < n, "there is nothing to choose from");
-        let at = self.choices.len();
-        self.choices.push(n);
-        self.answers.get(at).copied().unwrap_or(0)
+        let at = self.choice_counts.len();
+        self.choice_counts.push(n);
+        self.scripted_choices.get(at).copied().unwrap_or(0)
     }
 
-    /// What was done, how many others the actor has created by now, and among how many `choose` chose each time.
+    /// The outputs, the number of actors created so far, and the number of alternatives of each
+    /// `choose`.
     #[must_use]
     pub fn into_parts(self) -> (Vec<Output<M>>, u32, Vec<u32>) {
-        (self.outputs, self.children, self.choices)
+        (self.outputs, self.children, self.choice_counts)
     }
 }
 
-/// An actor whose type is not known: what lets actors of several types live in one system.
+/// An actor with its type erased, so that actors of several types can be part of one system.
 ///
-/// Nobody implements this: every [`Actor`] is one.
+/// Implemented for every [`Actor`]; do not implement it otherwise.
 pub trait AnyActor<M>: fmt::Debug + Send + Sync {
     /// See [`Actor::on_start`].
     fn on_start(&mut self, context: &mut Context<M>);
@@ -225,12 +233,12 @@ pub trait AnyActor<M>: fmt::Debug + Send + Sync {
     /// See [`Actor::on_restart`].
     fn on_restart(&mut self, context: &mut Context<M>);
     /// A copy.
-    fn boxed(&self) -> Box<dyn AnyActor<M>>;
+    fn clone_boxed(&self) -> Box<dyn AnyActor<M>>;
     /// Whether the two are of one type and equal.
-    fn is(&self, other: &dyn AnyActor<M>) -> bool;
+    fn is_equal(&self, other: &dyn AnyActor<M>) -> bool;
     /// Feeds the type and the value to `hasher`.
-    fn feed(&self, hasher: &mut dyn std::hash::Hasher);
-    /// The actor itself, for those who know its type.
+    fn hash_into(&self, hasher: &mut dyn std::hash::Hasher);
+    /// The actor itself, to be downcast to its type.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -251,15 +259,15 @@ impl<A: Actor> AnyActor<A::Message> for A {
         Actor::on_restart(self, context);
     }
 
-    fn boxed(&self) -> Box<dyn AnyActor<A::Message>> {
+    fn clone_boxed(&self) -> Box<dyn AnyActor<A::Message>> {
         Box::new(self.clone())
     }
 
-    fn is(&self, other: &dyn AnyActor<A::Message>) -> bool {
+    fn is_equal(&self, other: &dyn AnyActor<A::Message>) -> bool {
         other.as_any().downcast_ref::<A>().is_some_and(|it| it == self)
     }
 
-    fn feed(&self, mut hasher: &mut dyn std::hash::Hasher) {
+    fn hash_into(&self, mut hasher: &mut dyn std::hash::Hasher) {
         std::any::type_name::<A>().hash(&mut hasher);
         self.hash(&mut hasher);
     }
@@ -271,6 +279,6 @@ impl<A: Actor> AnyActor<A::Message> for A {
 
 impl<M> Clone for Box<dyn AnyActor<M>> {
     fn clone(&self) -> Self {
-        (**self).boxed()
+        (**self).clone_boxed()
     }
 }

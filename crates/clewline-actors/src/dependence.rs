@@ -1,41 +1,43 @@
-//! Dependence: which steps may not change places without anyone noticing.
+//! Dependence: which pairs of steps do not commute.
 //!
-//! Two steps are independent if, wherever both can happen, neither keeps the other from happening, and both orders lead to the
-//! same world: the same actors, the same messages, and the same canonical history. Reductions rest on that alone.
+//! Two steps are independent if, wherever both are enabled, neither disables the other, and both
+//! orders lead to the same world: the same actors, the same messages, and the same canonical
+//! history. Partial-order reductions rely on nothing else.
 //!
-//! That two messages have different receivers is not enough. A return at one actor and a call at another leave every actor as
-//! it is in either order, but which came first is part of the history; a relation that leaves this out loses violations.
+//! Different receivers alone do not make two messages independent. A return at one actor and a call
+//! at another leave the same actor states in either order, but their order is part of the history.
+//! A relation that ignores this loses violations.
 
 use std::fmt;
 
 use crate::{
     actor::ActorId,
     engine::Engine,
-    execution::{Execution, Happened, Kind},
+    execution::{ExecutedStep, Execution, StepKind},
     faults::Mailbox,
     histories::HistoryEvent,
     world::{Delivery, Rules},
 };
 
-/// All of a step that can matter to another.
+/// Everything about a step that can matter to another step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// What kind of step it is.
-    pub kind: Kind,
-    /// Who sent what is received.
+    /// The kind of the step.
+    pub kind: StepKind,
+    /// The sender of the message received.
     pub from: ActorId,
-    /// Who received it.
+    /// The receiver.
     pub to: ActorId,
-    /// Which part of the state it is about.
+    /// The part of the state the message is about.
     pub key: Option<u64>,
-    /// The operations it called, a bit each.
+    /// The operations it called, one bit each.
     pub calls: u64,
-    /// The operations that returned, a bit each.
+    /// The operations that returned, one bit each.
     pub returns: u64,
-    // Sets of those who called, were told something, and were sent something. Two may share a bit: then more is dependent than
-    // need be.
+    // Sets of clients that called, of clients that were notified, and of receivers of its messages.
+    // Two members may share a bit; this only adds dependences.
     callers: u64,
-    told: u64,
+    notified: u64,
     receivers: u64,
 }
 
@@ -44,24 +46,24 @@ fn bit(actor: ActorId) -> u64 {
 }
 
 impl Footprint {
-    /// The footprint of a step that was made.
+    /// The footprint of an executed step.
     #[must_use]
-    pub fn of(happened: &Happened, engine: &Engine) -> Self {
-        let receive = &happened.receive;
-        let receivers = happened.sends.iter().map(|it| bit(engine.envelope(*it).to));
-        let copy = if receive.kind == Kind::Duplicate { bit(receive.to) } else { 0 };
+    pub fn of(executed: &ExecutedStep, engine: &Engine) -> Self {
+        let step = &executed.step;
+        let receivers = executed.sends.iter().map(|it| bit(engine.envelope(*it).to));
+        let copy = if step.kind == StepKind::Duplicate { bit(step.to) } else { 0 };
         let mut footprint = Footprint {
-            kind: receive.kind,
-            from: receive.from,
-            to: receive.to,
-            key: receive.key,
+            kind: step.kind,
+            from: step.from,
+            to: step.to,
+            key: step.key,
             calls: 0,
             returns: 0,
             callers: 0,
-            told: happened.notified.iter().fold(0, |set, it| set | bit(*it)),
+            notified: executed.notified.iter().fold(0, |set, it| set | bit(*it)),
             receivers: receivers.fold(copy, |set, it| set | it),
         };
-        for event in &happened.history {
+        for event in &executed.history {
             match *event {
                 HistoryEvent::Call(operation) => {
                     footprint.calls |= 1 << operation;
@@ -73,20 +75,25 @@ impl Footprint {
         footprint
     }
 
-    /// The footprint of the last step of `walk`.
+    /// The footprint of the last step of `execution`.
     ///
     /// # Panics
     ///
-    /// If there was none.
+    /// If no step was executed.
     #[must_use]
-    pub fn of_last(walk: &Execution) -> Self {
-        Footprint::of(walk.events().last().expect("a step was made"), walk.engine())
+    pub fn of_last(execution: &Execution) -> Self {
+        Footprint::of(execution.events().last().expect("a step was made"), execution.engine())
     }
 
     fn has_place(&self) -> bool {
         match self.kind {
-            Kind::Message | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => true,
-            Kind::Begin | Kind::Cut | Kind::Heal => false,
+            StepKind::Message
+            | StepKind::Timer
+            | StepKind::Lose
+            | StepKind::Duplicate
+            | StepKind::Crash
+            | StepKind::Restart => true,
+            StepKind::Begin | StepKind::Cut | StepKind::Heal => false,
         }
     }
 
@@ -94,88 +101,97 @@ impl Footprint {
         self.has_place() && other.has_place() && self.to == other.to
     }
 
-    // Whether one may keep the other from happening or change what it meets, other than by the state of an actor.
-    fn meets(&self, other: &Footprint, rules: &Rules) -> bool {
+    // Whether one step may disable the other, or change its effect other than by the state of an
+    // actor.
+    fn interferes(&self, other: &Footprint, rules: &Rules) -> bool {
         let is_overtaken = self.receivers & other.receivers != 0;
         let is_fifo = match rules.delivery {
             Delivery::Unordered => false,
-            // What one actor sends, it sends one after the other: only a copy comes in between.
-            Delivery::FifoPerChannel => self.kind == Kind::Duplicate || other.kind == Kind::Duplicate,
+            // One actor sends its messages one after the other: only a duplicate comes in between.
+            Delivery::FifoPerChannel => self.kind == StepKind::Duplicate || other.kind == StepKind::Duplicate,
             Delivery::FifoPerReceiver => true,
         };
-        (is_fifo && is_overtaken) || self.strikes(other, rules) || other.strikes(self, rules)
+        (is_fifo && is_overtaken) || self.disables(other, rules) || other.disables(self, rules)
     }
 
-    fn strikes(&self, other: &Footprint, rules: &Rules) -> bool {
-        // There is one budget for all of a kind.
+    fn disables(&self, other: &Footprint, rules: &Rules) -> bool {
+        // All faults of a kind share one budget.
         let is_rival = self.kind == other.kind;
         match self.kind {
-            Kind::Begin => true,
-            Kind::Lose | Kind::Duplicate => is_rival,
-            Kind::Crash => {
+            StepKind::Begin => true,
+            StepKind::Lose | StepKind::Duplicate => is_rival,
+            StepKind::Crash => {
                 is_rival || (rules.faults.mailbox == Mailbox::Lost && other.receivers & bit(self.to) != 0)
             }
-            Kind::Cut | Kind::Heal => match other.kind {
-                Kind::Cut | Kind::Heal => true,
-                Kind::Message => !other.from.is_client() && !other.to.is_client(),
-                Kind::Begin | Kind::Timer | Kind::Lose | Kind::Duplicate | Kind::Crash | Kind::Restart => {
-                    false
-                }
+            StepKind::Cut | StepKind::Heal => match other.kind {
+                StepKind::Cut | StepKind::Heal => true,
+                StepKind::Message => !other.from.is_client() && !other.to.is_client(),
+                StepKind::Begin
+                | StepKind::Timer
+                | StepKind::Lose
+                | StepKind::Duplicate
+                | StepKind::Crash
+                | StepKind::Restart => false,
             },
-            Kind::Message | Kind::Timer | Kind::Restart => false,
+            StepKind::Message | StepKind::Timer | StepKind::Restart => false,
         }
     }
 
-    // Whether clients can see which came first.
-    fn is_seen_with(&self, other: &Footprint) -> bool {
+    // Whether clients can observe the order of the two steps.
+    fn is_ordered_for_clients(&self, other: &Footprint) -> bool {
         let is_one = |set: u64| set.is_power_of_two();
         let precedes =
             |calls: u64, returns: u64| calls != 0 && returns != 0 && !(calls == returns && is_one(calls));
-        // Of two answers to one client the first counts, and only after it called.
-        let is_told = self.told & (other.told | other.callers) | other.told & self.callers != 0;
-        is_told || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
+        // Of two responses to one client only the first counts, and only after its call.
+        let is_response_order =
+            self.notified & (other.notified | other.callers) | other.notified & self.callers != 0;
+        is_response_order || precedes(self.calls, other.returns) || precedes(other.calls, self.returns)
     }
 }
 
-/// Says which steps are dependent.
+/// Decides which steps are dependent.
 pub trait Dependence: fmt::Debug + Sync {
-    /// Whether the two may not change places. Symmetric.
+    /// Whether the two steps do not commute. Symmetric.
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool;
 }
 
-/// Those at one actor, and no others. Leaves out what clients see, and so loses violations: good only to show that.
+/// Steps at the same actor are dependent, and no others. Ignores what clients observe, and so loses
+/// violations: it exists only to demonstrate that.
 #[derive(Clone, Copy, Debug)]
 pub struct SameReceiver;
 
 impl Dependence for SameReceiver {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        one.is_at_same_place(other) || one.meets(other, rules)
+        one.is_at_same_place(other) || one.interferes(other, rules)
     }
 }
 
-/// Those at one actor, and the return of one operation and the call of another.
+/// Steps at the same actor are dependent, and so are the return of one operation and the call of
+/// another.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryAware;
 
 impl Dependence for HistoryAware {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        SameReceiver.is_dependent(one, other, rules) || one.is_seen_with(other)
+        SameReceiver.is_dependent(one, other, rules) || one.is_ordered_for_clients(other)
     }
 }
 
-/// As [`HistoryAware`], but messages with different [keys](super::Harness::key) are independent at one actor: that is what
-/// whoever wrote the harness promises.
+/// As [`HistoryAware`], but messages with different [keys](super::Harness::key) are independent at
+/// one actor, as the harness promises.
 #[derive(Clone, Copy, Debug)]
 pub struct Keyed;
 
 impl Dependence for Keyed {
     fn is_dependent(&self, one: &Footprint, other: &Footprint, rules: &Rules) -> bool {
-        let is_reaction = |it: &Footprint| matches!(it.kind, Kind::Message | Kind::Timer);
-        // Where order is kept, someone may notice who sent first.
+        let is_reaction = |it: &Footprint| matches!(it.kind, StepKind::Message | StepKind::Timer);
+        // With ordered delivery, a common receiver may observe the order of the sends.
         let is_apart = is_reaction(one)
             && is_reaction(other)
             && (rules.delivery == Delivery::Unordered || one.receivers & other.receivers == 0)
             && one.key.zip(other.key).is_some_and(|(one, other)| one != other);
-        (one.is_at_same_place(other) && !is_apart) || one.meets(other, rules) || one.is_seen_with(other)
+        (one.is_at_same_place(other) && !is_apart)
+            || one.interferes(other, rules)
+            || one.is_ordered_for_clients(other)
     }
 }

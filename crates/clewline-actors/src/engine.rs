@@ -1,14 +1,17 @@
-//! The engine: what can happen in a world, and what comes of it.
+//! The engine: which actions are enabled in a world, and to which world each leads.
 //!
-//! Reactions and steps of histories are remembered, so that user code runs once for each state of an actor and message, and not
-//! once for each global state. What is remembered is private to an engine; the numbers behind it are shared by all engines
-//! of a system, one a thread, so that a world means the same to each of them.
+//! Reactions and history transitions are cached, so that user code runs once for each pair of actor
+//! state and message, and not once for each global state. The caches are private to an engine. The
+//! interned ids are shared by all engines of a system, one for each thread, so that a world means
+//! the same to all of them.
 //!
-//! An action is first *planned*, which gives the fingerprint of what comes of it, and *built* only if that is new.
+//! An action is first *planned*, which gives the fingerprint of its successor. The successor is
+//! *built* only if the fingerprint is new.
 //!
-//! Invariant: a world's fingerprint is the sum of the hashes of its parts, kept up to date by differences. Debug builds compare.
+//! Invariant: the fingerprint of a world is the sum of the hashes of its parts, maintained
+//! incrementally. Debug builds verify this.
 
-mod failing;
+mod fault_actions;
 
 use std::{
     fmt,
@@ -22,17 +25,17 @@ use crate::{
     faults::is_apart,
     harness::Clients,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{
-        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Numbers,
-        Start, mix,
+    interned::{
+        ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel,
+        LocalId, Start, mix,
     },
     world::{Action, Delivery, Ignored, Rules, World},
 };
 
-/// What everyone who explores one system shares.
+/// What all threads that explore one system share.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) numbers: Arc<Mutex<dyn Numbers>>,
+    pub(crate) model: Arc<Mutex<dyn InternedModel>>,
     pub(crate) histories: Arc<Mutex<Histories>>,
 }
 
@@ -40,31 +43,31 @@ pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no handler panicked")
 }
 
-/// What can happen in a world, and what comes of it.
+/// Computes the enabled actions of a world and their successors.
 pub struct Engine {
     pub(crate) shared: Shared,
     pub(crate) rules: Rules,
     pub(crate) clients: Clients,
-    // For each operation, those of the same client.
-    pub(crate) mates: Vec<u64>,
+    // For each operation, the set of operations of the same client.
+    pub(crate) same_client: Vec<u64>,
     pub(crate) requests: Vec<EnvelopeId>,
     pub(crate) roots: usize,
-    // What may come of starting all actors: who is there, and what they did.
+    // The possible outcomes of starting all actors: the actors, and their effects.
     pub(crate) starts: Vec<Start>,
-    // Copies of what is shared, as far as it was needed here.
+    // Local copies of the shared tables, as far as this engine needed them.
     pub(crate) envelopes: Vec<Envelope>,
-    // What is looked at in every step, close together.
-    pub(crate) hot: Vec<Hot>,
+    // The fields that every step reads, stored together.
+    pub(crate) hot: Vec<EnvelopeHotFields>,
     pub(crate) local_hashes: Vec<Fingerprint>,
     pub(crate) summaries: Vec<Summary>,
-    // What each history adds to a fingerprint.
+    // The hash that each history adds to a fingerprint.
     pub(crate) history_hashes: Vec<Fingerprint>,
     pub(crate) slots: Vec<ActorId>,
-    // Where the outcomes of a reaction are, by state and input in one word.
+    // The range of the outcomes of a reaction, by state and input in one word.
     pub(crate) reactions: FxHashMap<u64, (u32, u32)>,
-    // Those that were looked up lately, each at a place of its own: the same states and inputs come again and again.
-    pub(crate) recent: Vec<(u64, (u32, u32))>,
-    pub(crate) outcomes: Vec<Reacted>,
+    // A direct-mapped cache of recent reactions: the same states and inputs recur often.
+    pub(crate) recent_reactions: Vec<(u64, (u32, u32))>,
+    pub(crate) outcomes: Vec<ReactionOutcome>,
     pub(crate) effects: Vec<Effect>,
     pub(crate) steps: FxHashMap<(HistoryId, u32), HistoryId>,
     pub(crate) plan: Plan,
@@ -74,52 +77,53 @@ pub struct Engine {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Hot {
+pub(crate) struct EnvelopeHotFields {
     pub(crate) hash: Fingerprint,
     pub(crate) lane: u32,
     pub(crate) slot: u32,
     pub(crate) is_to_client: bool,
-    // Whether to receive it is nothing but a reaction: no client sees anything.
+    // Whether its receipt is only a reaction: no client observes anything.
     pub(crate) is_plain: bool,
     pub(crate) is_request: bool,
     pub(crate) is_timer: bool,
 }
 
-// One thing that comes of a reaction.
+// One outcome of a reaction.
 #[derive(Clone, Copy)]
-pub(crate) struct Reacted {
+pub(crate) struct ReactionOutcome {
     pub(crate) local: LocalId,
-    // Where the effects are.
+    // The range of its effects.
     pub(crate) first: u32,
     pub(crate) last: u32,
-    // Whether the actor and what is in flight are all that changes, and order means nothing.
+    // Whether only the actor and the set of messages in flight change, and messages are unordered.
     pub(crate) is_plain: bool,
-    // Whether the actor stays as it is, and does nothing.
-    pub(crate) is_nothing: bool,
-    // By how much the actor and what it sends change the fingerprint.
+    // Whether the actor stays as it is and has no outputs.
+    pub(crate) has_no_effect: bool,
+    // The change of the fingerprint by the actor and by what it sends.
     pub(crate) change: Fingerprint,
 }
 
-// A delivery, and what comes of it.
-pub(crate) struct Delivered {
+// A planned delivery with the fingerprint of its successor.
+pub(crate) struct PlannedDelivery {
     pub(crate) fingerprint: Fingerprint,
     at: u16,
     outcome: u16,
     plain: Option<(u32, u32)>,
 }
 
-impl Delivered {
+impl PlannedDelivery {
     pub(crate) fn action(&self) -> Action {
         Action::Deliver { at: self.at, outcome: self.outcome }
     }
 }
 
-// What comes of an action.
+// The planned effects of an action.
 #[derive(Default)]
 pub(crate) struct Plan {
-    // Whether the world is in `spare`.
+    // Whether the successor is in `spare`.
     pub(crate) is_built: bool,
-    // The outcome, if it is plain. What is sent is filled in when the world is built: most of the time nobody asks.
+    // The outcome, if it is plain. The messages sent are filled in only when the world is built,
+    // which is rarely needed.
     pub(crate) plain: Option<u32>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) history: HistoryId,
@@ -129,16 +133,16 @@ pub(crate) struct Plan {
     pub(crate) cancelled: Vec<EnvelopeId>,
     pub(crate) created: Vec<(u32, LocalId)>,
     pub(crate) events: Vec<HistoryEvent>,
-    // The clients that were told something, whether or not it returned anything to them.
-    pub(crate) told: Vec<ActorId>,
+    // The clients that were sent a response, whether or not it made an operation return.
+    pub(crate) notified: Vec<ActorId>,
 }
 
-// How many reactions are kept at hand; a power of two.
-pub(crate) const RECENT: usize = 1 << 13;
+// Size of the direct-mapped cache of reactions; a power of two.
+pub(crate) const RECENT_REACTIONS: usize = 1 << 13;
 
-// Starts all actors, twice.
-fn start(numbers: &mut dyn Numbers) -> (Vec<Start>, Option<BadHandler>) {
-    let (starts, again) = match (numbers.start(), numbers.start()) {
+// Starts all actors twice, and compares.
+fn start(model: &mut dyn InternedModel) -> (Vec<Start>, Option<BadHandler>) {
+    let (starts, again) = match (model.start(), model.start()) {
         (Ok(starts), Ok(again)) => (starts, again),
         (Err(bad), _) | (_, Err(bad)) => return (Vec::new(), Some(bad)),
     };
@@ -157,7 +161,7 @@ impl Plan {
         self.cancelled.clear();
         self.created.clear();
         self.events.clear();
-        self.told.clear();
+        self.notified.clear();
         self.is_built = false;
         self.plain = None;
         self.history = world.history;
@@ -179,13 +183,13 @@ impl Engine {
             same.fold(0, |set, (at, _)| set | 1 << at)
         });
         let mates = mates.collect();
-        let requests = (0..owners.len() as u32).map(|it| lock(&shared.numbers).request(it)).collect();
-        let (starts, bad_handler) = start(&mut *lock(&shared.numbers));
+        let requests = (0..owners.len() as u32).map(|it| lock(&shared.model).request(it)).collect();
+        let (starts, bad_handler) = start(&mut *lock(&shared.model));
         let mut engine = Engine {
             shared,
             rules,
             clients,
-            mates,
+            same_client: mates,
             requests,
             roots,
             starts,
@@ -196,7 +200,7 @@ impl Engine {
             history_hashes: Vec::new(),
             slots: Vec::new(),
             reactions: FxHashMap::default(),
-            recent: vec![(u64::MAX, (0, 0)); RECENT],
+            recent_reactions: vec![(u64::MAX, (0, 0)); RECENT_REACTIONS],
             outcomes: Vec::new(),
             effects: Vec::new(),
             steps: FxHashMap::default(),
@@ -209,16 +213,16 @@ impl Engine {
         engine
     }
 
-    /// Another engine for the same system, that remembers nothing yet.
+    /// Another engine for the same system, with empty caches.
     #[must_use]
-    pub fn another(&self) -> Engine {
-        let owners: Vec<u32> = self.mates.iter().map(|it| it.trailing_zeros()).collect();
+    pub fn fork(&self) -> Engine {
+        let owners: Vec<u32> = self.same_client.iter().map(|it| it.trailing_zeros()).collect();
         Engine::new(self.shared.clone(), self.rules, self.clients, &owners, self.roots)
     }
 
-    /// The world before anything happened: the only thing that can happen is that actors start.
+    /// The world before the actors start: starting them is the only enabled action.
     #[must_use]
-    pub fn void(&self) -> World {
+    pub fn unstarted_world(&self) -> World {
         World { fingerprint: 1, ..World::default() }
     }
 
@@ -228,43 +232,44 @@ impl Engine {
         self.rules
     }
 
-    /// How many actors the system begins with.
+    /// The number of initial actors.
     #[must_use]
     pub fn roots(&self) -> usize {
         self.roots
     }
 
-    /// How many operations the scenario has.
+    /// The number of operations of the scenario.
     #[must_use]
     pub fn operations(&self) -> usize {
-        self.mates.len()
+        self.same_client.len()
     }
 
-    /// What is known about an envelope.
+    /// The properties of an envelope.
     #[must_use]
     pub fn envelope(&self, id: EnvelopeId) -> &Envelope {
         &self.envelopes[id.0 as usize]
     }
 
-    /// Who calls an operation.
+    /// The client of an operation.
     #[must_use]
     pub fn client_of(&self, operation: u32) -> ActorId {
         self.envelope(self.requests[operation as usize]).from
     }
 
-    /// What is known about a history.
+    /// The summary of a history.
     #[must_use]
     pub fn summary(&self, id: HistoryId) -> Summary {
         self.summaries[id.0 as usize]
     }
 
-    /// Who is in a slot.
+    /// The actor in a slot.
     #[must_use]
     pub fn slot(&self, slot: u16) -> ActorId {
         self.slots[slot as usize]
     }
 
-    /// A handler that was found not to be pure, or that panicked: what was explored says little.
+    /// A handler that is not pure, or that panicked: the results of the exploration are then
+    /// unreliable.
     #[must_use]
     pub fn bad_handler(&self) -> Option<&BadHandler> {
         self.bad_handler.as_ref()
@@ -276,28 +281,28 @@ impl Engine {
         &self.plan.events
     }
 
-    /// What the action that was planned last puts in flight, in order.
+    /// The messages that the last planned action puts in flight, in order.
     #[must_use]
     pub fn planned_sends(&self) -> &[EnvelopeId] {
         &self.plan.sent
     }
 
-    /// Whether the property at that place is true in `world`, whose actors have started.
+    /// Whether the property with this index holds in `world`, whose actors have started.
     #[must_use]
     pub fn holds(&self, world: &World, property: usize) -> bool {
-        lock(&self.shared.numbers).holds(property, &world.locals, &world.flying, world.down)
+        lock(&self.shared.model).holds(property, &world.locals, &world.in_flight, world.down)
     }
 
-    /// In how many ways, which nobody can tell apart, `action` can happen: messages that say the same are as many.
-    pub(crate) fn weight(&self, world: &World, action: Action) -> u32 {
+    /// The number of indistinguishable ways to execute `action`: one for each equal message.
+    pub(crate) fn multiplicity(&self, world: &World, action: Action) -> u32 {
         match action {
             Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at } => {
-                let id = world.flying[at as usize];
+                let id = world.in_flight[at as usize];
                 let is_first = matches!(action, Action::Deliver { .. });
                 if is_first && self.rules.delivery != Delivery::Unordered {
                     return 1;
                 }
-                world.flying[at as usize..].iter().take_while(|it| **it == id).count() as u32
+                world.in_flight[at as usize..].iter().take_while(|it| **it == id).count() as u32
             }
             Action::Begin { .. }
             | Action::Crash { .. }
@@ -307,28 +312,28 @@ impl Engine {
         }
     }
 
-    /// Learns about everything that other engines met.
+    /// Copies everything that other engines have interned.
     pub fn catch_up(&mut self) {
         let shared = self.shared.clone();
-        self.copy_numbers(&*lock(&shared.numbers));
+        self.copy_numbers(&*lock(&shared.model));
         self.copy_histories(&lock(&shared.histories));
     }
 
-    pub(crate) fn copy_numbers(&mut self, numbers: &dyn Numbers) {
-        let new = &numbers.envelopes()[self.envelopes.len()..];
+    pub(crate) fn copy_numbers(&mut self, model: &dyn InternedModel) {
+        let new = &model.envelopes()[self.envelopes.len()..];
         self.envelopes.extend_from_slice(new);
         let is_tight = self.clients == Clients::Tight;
-        self.hot.extend(new.iter().map(|it| Hot {
-            is_plain: !(it.to.is_client() || it.asks != 0 && is_tight),
+        self.hot.extend(new.iter().map(|it| EnvelopeHotFields {
+            is_plain: !(it.to.is_client() || it.request_of != 0 && is_tight),
             hash: it.hash,
             lane: it.lane,
             slot: it.slot,
             is_to_client: it.to.is_client(),
-            is_request: it.asks != 0,
+            is_request: it.request_of != 0,
             is_timer: it.is_timer,
         }));
-        self.local_hashes.extend_from_slice(&numbers.local_hashes()[self.local_hashes.len()..]);
-        self.slots.extend_from_slice(&numbers.slots()[self.slots.len()..]);
+        self.local_hashes.extend_from_slice(&model.local_hashes()[self.local_hashes.len()..]);
+        self.slots.extend_from_slice(&model.slots()[self.slots.len()..]);
     }
 
     pub(crate) fn copy_histories(&mut self, histories: &Histories) {
@@ -337,8 +342,8 @@ impl Engine {
         self.history_hashes.extend(new.iter().map(|it| mix(it.hash)));
     }
 
-    /// Pushes everything that can happen in `world`: in an order that depends on nothing but the world and what numbers its
-    /// parts have.
+    /// Pushes all actions enabled in `world`, in an order that depends only on the world and the
+    /// ids of its parts.
     pub fn enabled(&mut self, world: &World, actions: &mut Vec<Action>) {
         if !world.is_begun {
             actions.extend((0..self.starts.len()).map(|it| Action::Begin { outcome: it as u16 }));
@@ -346,80 +351,82 @@ impl Engine {
         }
         let mut next = 0;
         while let Some(at) = self.next_delivery(world, next) {
-            let ways = self.ways_to_deliver(world, world.flying[at]);
+            let ways = self.delivery_outcomes(world, world.in_flight[at]);
             actions.extend((0..ways).map(|outcome| Action::Deliver { at: at as u16, outcome }));
             next = at + 1;
         }
-        self.faults(world, actions);
+        self.push_fault_actions(world, actions);
     }
 
-    /// Plans every delivery in `world` that is not to be left out.
-    pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<Delivered>) {
+    /// Plans every delivery in `world` that is not left out.
+    pub(crate) fn plan_deliveries(&mut self, world: &World, all: &mut Vec<PlannedDelivery>) {
         let mut next = 0;
         while let Some(at) = self.next_delivery(world, next) {
             next = at + 1;
-            let hot = self.hot[world.flying[at].0 as usize];
+            let hot = self.hot[world.in_flight[at].0 as usize];
             if !hot.is_plain {
-                self.plan_every_way(world, at, all);
+                self.plan_every_outcome(world, at, all);
                 continue;
             }
-            let input = Input::Envelope(world.flying[at]);
+            let input = Input::Envelope(world.in_flight[at]);
             let (start, end) = self.reaction(world.locals[hot.slot as usize], input);
             for (outcome, which) in (start..end).enumerate() {
                 let reacted = &self.outcomes[which as usize];
                 if !reacted.is_plain {
-                    self.plan_every_way(world, at, all);
+                    self.plan_every_outcome(world, at, all);
                     break;
                 }
                 if !self.is_left_out(reacted, hot) {
                     let fingerprint = world.fingerprint.wrapping_add(reacted.change).wrapping_sub(hot.hash);
                     let plain = Some((which, hot.slot));
-                    all.push(Delivered { fingerprint, at: at as u16, outcome: outcome as u16, plain });
+                    all.push(PlannedDelivery { fingerprint, at: at as u16, outcome: outcome as u16, plain });
                 }
             }
         }
     }
 
-    fn plan_every_way(&mut self, world: &World, at: usize, all: &mut Vec<Delivered>) {
+    fn plan_every_outcome(&mut self, world: &World, at: usize, all: &mut Vec<PlannedDelivery>) {
         let (mut outcome, mut ways) = (0, 1);
-        // Those that are plain come first, perhaps, and were planned.
+        // Plain outcomes of this delivery may come first and may already be planned: plan them
+        // again.
         all.truncate(all.iter().rposition(|it| usize::from(it.at) != at).map_or(0, |it| it + 1));
         while outcome < ways {
             let fingerprint;
             (fingerprint, ways) = self.plan_delivery(world, at, outcome);
             if let Some(fingerprint) = fingerprint {
                 let plain = self.plan.plain.zip(self.plan.local.map(|it| it.0));
-                all.push(Delivered { fingerprint, at: at as u16, outcome, plain });
+                all.push(PlannedDelivery { fingerprint, at: at as u16, outcome, plain });
             }
             outcome += 1;
         }
     }
 
-    /// Whether nothing comes of a reaction, and such deliveries are left out.
-    pub(crate) fn is_left_out(&self, reacted: &Reacted, hot: Hot) -> bool {
-        reacted.is_nothing && self.rules.ignored == Ignored::Stays && !hot.is_timer
+    /// Whether the outcome changes nothing, and such deliveries are left out.
+    pub(crate) fn is_left_out(&self, reacted: &ReactionOutcome, hot: EnvelopeHotFields) -> bool {
+        reacted.has_no_effect && self.rules.ignored == Ignored::Stays && !hot.is_timer
     }
 
-    /// Plans one of [these](Self::plan_deliveries) once more.
-    pub(crate) fn plan_again(&mut self, world: &World, delivery: &Delivered) {
+    /// Restores the plan of one of [these](Self::plan_deliveries) deliveries.
+    pub(crate) fn restore_plan(&mut self, world: &World, delivery: &PlannedDelivery) {
         match delivery.plain {
             Some((which, slot)) => {
-                self.plan_plainly(world, delivery.at as usize, slot, which);
+                self.plan_simple_delivery(world, delivery.at as usize, slot, which);
             }
             None => _ = self.plan_delivery(world, delivery.at as usize, delivery.outcome),
         }
     }
 
-    /// The first place in `world`, from `start` on, of something that can be delivered: the first of its lane.
+    /// The first index in `world`, from `start` on, of a deliverable envelope: the first of its
+    /// lane.
     pub(crate) fn next_delivery(&self, world: &World, start: usize) -> Option<usize> {
-        (start..world.flying.len()).find(|&at| {
-            let id = world.flying[at];
-            let is_first = at == 0 || self.lane(world.flying[at - 1]) != self.lane(id);
+        (start..world.in_flight.len()).find(|&at| {
+            let id = world.in_flight[at];
+            let is_first = at == 0 || self.lane(world.in_flight[at - 1]) != self.lane(id);
             is_first && self.is_deliverable(world, id)
         })
     }
 
-    /// Whether nothing but its place in line keeps `id` from being received.
+    /// Whether `id` can be received, apart from its position in its lane.
     pub(crate) fn is_deliverable(&self, world: &World, id: EnvelopeId) -> bool {
         let hot = self.hot[id.0 as usize];
         if hot.is_to_client {
@@ -437,7 +444,7 @@ impl Engine {
             && (envelope.is_timer || !is_apart(envelope.from, envelope.to, world.cut))
     }
 
-    pub(crate) fn ways_to_deliver(&mut self, world: &World, id: EnvelopeId) -> u16 {
+    pub(crate) fn delivery_outcomes(&mut self, world: &World, id: EnvelopeId) -> u16 {
         let envelope = &self.envelopes[id.0 as usize];
         if envelope.to.is_client() {
             return 1;
@@ -447,13 +454,13 @@ impl Engine {
         (end - start) as u16
     }
 
-    pub(crate) fn ways_to_restart(&mut self, local: LocalId) -> u16 {
+    pub(crate) fn restart_outcomes(&mut self, local: LocalId) -> u16 {
         let (start, end) = self.reaction(local, Input::Restart);
         (end - start) as u16
     }
 
-    /// The fingerprint of what comes of `action`, which [`build`](Self::build) makes. `None` if nothing comes of it, and such
-    /// deliveries are to be left out.
+    /// The fingerprint of the successor by `action`, which [`build`](Self::build) then makes.
+    /// `None` if the action changes nothing and such deliveries are left out.
     pub fn plan(&mut self, world: &World, action: Action) -> Option<Fingerprint> {
         self.plan.clear(world);
         match action {
@@ -474,7 +481,7 @@ impl Engine {
             | Action::Cut { .. }
             | Action::Heal => {
                 let mut next = std::mem::take(&mut self.spare);
-                self.go_wrong(world, action, &mut next);
+                self.apply_fault(world, action, &mut next);
                 self.spare = next;
                 self.plan.is_built = true;
             }
@@ -482,13 +489,13 @@ impl Engine {
         Some(self.spare.fingerprint)
     }
 
-    /// What comes of the action that was planned last, in `world`.
+    /// Writes the successor of `world` by the action that was planned last.
     pub fn build(&mut self, world: &World, next: &mut World) {
         if self.plan.is_built {
             next.clone_from(&self.spare);
         } else {
             if let Some(outcome) = self.plan.plain {
-                self.fill_in(world, outcome);
+                self.complete_simple_plan(world, outcome);
             }
             self.build_into(world, next);
             next.fingerprint = self.plan.fingerprint;
@@ -496,7 +503,7 @@ impl Engine {
         debug_assert_eq!(next.fingerprint, self.fingerprint(next), "fingerprints are kept by differences");
     }
 
-    /// What comes of `action` in `world`.
+    /// The successor of `world` by `action`.
     pub fn apply(&mut self, world: &World, action: Action) -> Option<World> {
         self.plan(world, action)?;
         let mut next = World::default();

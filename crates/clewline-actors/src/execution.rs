@@ -1,10 +1,11 @@
-//! Walks: one execution at a time, step by step, there and back.
+//! Executions: executed step by step, with undo.
 //!
-//! This is what schedulers drive that look at schedules and not at states. Here a message has a *causal* identity: which event
-//! sent it, and as which of its sends. Two messages that say the same are still two.
+//! Schedulers that enumerate or sample schedules, rather than states, drive these. Here a message
+//! has a *causal* identity: the event that sent it, and its index among the sends of that event.
+//! Two equal messages are still two.
 //!
-//! Receives are offered in the order in which their messages were sent, so a schedule is the same whatever else was
-//! explored before.
+//! Receives are offered in the order in which their messages were sent. A schedule therefore does
+//! not depend on what was explored before.
 
 use std::fmt;
 
@@ -12,65 +13,67 @@ use crate::{
     actor::ActorId,
     engine::Engine,
     histories::{Histories, HistoryEvent, HistoryId, Summary},
-    numbers::{BadHandler, EnvelopeId, LocalId, MessageId},
+    interned::{BadHandler, EnvelopeId, LocalId, MessageId},
     world::{Action, Delivery, Ignored, World},
 };
 
-/// What kind of thing a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Actors start, in one of several ways.
+pub enum StepKind {
+    /// The actors start, with one of several outcomes.
     Begin,
     /// A message is received.
     Message,
-    /// A timer goes off.
+    /// A timer fires.
     Timer,
     /// A message is lost.
     Lose,
     /// A message will arrive twice.
     Duplicate,
-    /// An actor goes down.
+    /// An actor crashes.
     Crash,
-    /// It starts again.
+    /// An actor restarts.
     Restart,
     /// A partition begins.
     Cut,
-    /// It ends.
+    /// A partition ends.
     Heal,
 }
 
-/// Something that can happen next: usually that a message is received.
+/// A step that can be executed next; usually the receipt of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Receive {
-    /// What kind of thing it is.
-    pub kind: Kind,
-    /// The action, in the world in which this is offered.
+pub struct EnabledStep {
+    /// Its kind.
+    pub kind: StepKind,
+    /// The action, in the world in which this step is offered.
     pub action: Action,
-    /// Who sent the message; for everything else whom it happens to, as in `to`.
+    /// The sender of the message; for other kinds the same as `to`.
     pub from: ActorId,
-    /// Who receives it.
+    /// The receiver, or the actor affected.
     pub to: ActorId,
-    /// What it says, if it is about a message or a timer.
+    /// The message or timer, if the step is about one.
     pub message: Option<MessageId>,
-    /// Which part of the state the message is about.
+    /// The part of the state that the message is about.
     pub key: Option<u64>,
-    /// The event that sent the message: its index in [`Execution::events`]. `None` if it was there at first.
+    /// The event that sent the message: its index in [`Execution::events`]. `None` if it was in
+    /// flight initially.
     pub sent_by: Option<u32>,
-    /// As which of that event's sends.
+    /// Its index among the sends of that event.
     pub ordinal: u32,
-    /// Which of the ways in which this can go: there are several if the actor chooses.
+    /// The index of the outcome: there are several if the actor chooses.
     pub outcome: u16,
-    /// The operation that it calls, where a call happens when it is received.
+    /// The operation it calls, if the call takes place at the receipt.
     pub calls: Option<u32>,
-    /// Whether a message that says the same from the same to the same was offered before this one: what comes of it differs in
-    /// nothing but in who sent it.
+    /// Whether an equal message from the same sender to the same receiver was offered before this
+    /// one: their effects differ only in which event sent the message.
     pub is_repeat: bool,
 }
 
-impl Receive {
-    /// What tells it from all others that can happen, in this world and in those after it in which it has not happened yet.
+impl EnabledStep {
+    /// Distinguishes it from all other steps, in this world and in later ones in which it has not
+    /// been executed yet.
     #[must_use]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> StepIdentity {
         let what = match self.action {
             Action::Cut { side } => side,
             Action::Begin { .. }
@@ -81,7 +84,7 @@ impl Receive {
             | Action::Restart { .. }
             | Action::Heal => 0,
         };
-        Identity {
+        StepIdentity {
             kind: self.kind,
             to: self.to,
             sent_by: self.sent_by,
@@ -91,17 +94,17 @@ impl Receive {
         }
     }
 
-    /// The same for all the ways in which it can go, and different for everything else that can happen.
+    /// The same for all outcomes of a step, and different for all other steps.
     #[must_use]
-    pub fn origin(&self) -> Identity {
-        Identity { outcome: 0, ..self.identity() }
+    pub fn origin(&self) -> StepIdentity {
+        StepIdentity { outcome: 0, ..self.identity() }
     }
 }
 
-/// See [`Receive::identity`].
+/// See [`EnabledStep::identity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
-    kind: Kind,
+pub struct StepIdentity {
+    kind: StepKind,
     to: ActorId,
     sent_by: Option<u32>,
     ordinal: u32,
@@ -109,22 +112,22 @@ pub struct Identity {
     what: u64,
 }
 
-/// What happened in one step.
+/// The effects of one executed step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Happened {
+pub struct ExecutedStep {
     /// The step.
-    pub receive: Receive,
-    /// What clients did or saw, in order.
+    pub step: EnabledStep,
+    /// The calls and returns of clients, in order.
     pub history: Vec<HistoryEvent>,
-    /// What it put in flight, in order: an ordinal is an index here.
+    /// The messages it put in flight, in order: an ordinal is an index here.
     pub sends: Vec<EnvelopeId>,
-    /// The clients that were told something when it was sent, whether or not it returned anything to them.
+    /// The clients that were sent a response at once, whether or not it made an operation return.
     pub notified: Vec<ActorId>,
 }
 
-impl Happened {
-    fn nothing(receive: Receive) -> Self {
-        Happened { receive, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
+impl ExecutedStep {
+    fn empty(step: EnabledStep) -> Self {
+        ExecutedStep { step, history: Vec::new(), sends: Vec::new(), notified: Vec::new() }
     }
 
     /// The operations that were called.
@@ -144,66 +147,66 @@ impl Happened {
     }
 }
 
-/// Whether going back brings actors back to what they were.
+/// Whether undo restores the states of actors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Snapshots {
-    /// As it should be.
+    /// It does.
     #[default]
     Sound,
-    /// Actors stay as they are when a walk goes back: only messages and histories are brought back. Emulates an explorer whose
-    /// snapshots alias mutable state, and is good for nothing else.
+    /// Actors keep their state when a step is undone: only messages and histories are restored.
+    /// Emulates an explorer whose snapshots alias mutable state; not for any other use.
     Aliased,
 }
 
-/// One execution, step by step, there and back.
+/// One execution, step by step, with undo.
 pub struct Execution {
     engine: Engine,
     // One more than events.
     frames: Vec<Frame>,
-    events: Vec<Happened>,
-    // What clients did at the very beginning.
+    events: Vec<ExecutedStep>,
+    // The calls that clients make at the very beginning.
     prelude: Vec<HistoryEvent>,
     snapshots: Snapshots,
     locals: Vec<LocalId>,
     actions: Vec<Action>,
     taken: u64,
-    // What was taken back: memory to be used again.
+    // Undone steps, kept to reuse their memory.
     spare_frames: Vec<Frame>,
-    spare_events: Vec<Happened>,
+    spare_events: Vec<ExecutedStep>,
 }
 
 #[derive(Default)]
 struct Frame {
     world: World,
-    flying: Vec<Flying>,
-    enabled: Vec<Receive>,
+    in_flight: Vec<InFlight>,
+    enabled: Vec<EnabledStep>,
 }
 
-// Something in flight, or a timer that is set. In the order they were sent.
+// A message in flight, or a timer that is set; in the order in which they were sent.
 #[derive(Clone, Copy, Debug)]
-struct Flying {
+struct InFlight {
     envelope: EnvelopeId,
     sent_by: Option<u32>,
     ordinal: u32,
 }
 
 impl Execution {
-    /// A walk that has made no step yet.
+    /// An execution without steps.
     #[must_use]
     pub fn new(mut engine: Engine, snapshots: Snapshots) -> Self {
-        let world = engine.void();
+        let world = engine.unstarted_world();
         let mut actions = Vec::new();
         engine.enabled(&world, &mut actions);
-        let mut frame = Frame { world, flying: Vec::new(), enabled: Vec::new() };
+        let mut frame = Frame { world, in_flight: Vec::new(), enabled: Vec::new() };
         let mut prelude = Vec::new();
-        // That actors start is a step of its own only if it can go in several ways.
+        // Starting the actors is a step only if it has several outcomes.
         if let [action] = actions[..] {
             frame.world = engine.apply(&frame.world, action).expect("a start is never left out");
             prelude.extend_from_slice(engine.planned_events());
-            frame.flying = flying(engine.planned_sends(), None).collect();
+            frame.in_flight = in_flight_from(engine.planned_sends(), None).collect();
         }
         let locals = frame.world.locals.clone();
-        let mut walk = Execution {
+        let mut execution = Execution {
             engine,
             frames: Vec::new(),
             events: Vec::new(),
@@ -215,29 +218,31 @@ impl Execution {
             spare_frames: Vec::new(),
             spare_events: Vec::new(),
         };
-        walk.push(frame);
-        walk
+        execution.push(frame);
+        execution
     }
 
-    /// What can happen next, messages in the order they were sent. Empty if this is the end of the execution.
+    /// The enabled steps, messages in the order in which they were sent. Empty at the end of the
+    /// execution.
     #[must_use]
-    pub fn enabled(&self) -> &[Receive] {
+    pub fn enabled(&self) -> &[EnabledStep] {
         &self.top().enabled
     }
 
-    /// What happened so far.
+    /// The steps executed so far.
     #[must_use]
-    pub fn events(&self) -> &[Happened] {
+    pub fn events(&self) -> &[ExecutedStep] {
         &self.events
     }
 
-    /// What was enabled before the `index`-th event happened; all events have one, and so has what comes next.
+    /// The steps that were enabled before the `index`-th event; `index` may also be the number of
+    /// events.
     #[must_use]
-    pub fn enabled_before(&self, index: usize) -> &[Receive] {
+    pub fn enabled_before(&self, index: usize) -> &[EnabledStep] {
         &self.frames[index].enabled
     }
 
-    /// The world before the `index`-th event happened.
+    /// The world before the `index`-th event.
     #[must_use]
     pub fn world_before(&self, index: usize) -> &World {
         &self.frames[index].world
@@ -249,57 +254,58 @@ impl Execution {
         &self.top().world
     }
 
-    /// What clients have seen, canonically.
+    /// The canonical history so far.
     #[must_use]
     pub fn history(&self) -> HistoryId {
         self.world().history
     }
 
-    /// What clients have seen, at a glance.
+    /// The summary of the history so far.
     #[must_use]
     pub fn summary(&self) -> Summary {
         self.engine.summary(self.history())
     }
 
-    /// What clients have seen, in the order it happened.
+    /// The calls and returns so far, in chronological order.
     #[must_use]
-    pub fn chronicle(&self) -> Vec<HistoryEvent> {
-        let mut chronicle = Vec::new();
-        self.chronicle_into(&mut chronicle);
-        chronicle
+    pub fn history_events(&self) -> Vec<HistoryEvent> {
+        let mut history_events = Vec::new();
+        self.history_events_into(&mut history_events);
+        history_events
     }
 
-    /// Puts what clients have seen, in the order it happened, in place of what `chronicle` was.
-    pub(crate) fn chronicle_into(&self, chronicle: &mut Vec<HistoryEvent>) {
-        chronicle.clear();
-        chronicle.extend_from_slice(&self.prelude);
-        self.events.iter().for_each(|it| chronicle.extend_from_slice(&it.history));
+    /// Replaces `history_events` by the calls and returns so far, in chronological order.
+    pub(crate) fn history_events_into(&self, history_events: &mut Vec<HistoryEvent>) {
+        history_events.clear();
+        history_events.extend_from_slice(&self.prelude);
+        self.events.iter().for_each(|it| history_events.extend_from_slice(&it.history));
     }
 
-    /// How many steps were made, those that were taken back among them.
+    /// The number of steps executed, undone ones included.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The canonical history of these events, which are those of one execution in some order.
+    /// The canonical history of these events, which are the events of one execution in some order.
     pub(crate) fn canonical(&mut self, events: &[HistoryEvent]) -> HistoryId {
         events.iter().fold(Histories::EMPTY, |history, event| self.engine.step(history, *event))
     }
 
-    /// What explores.
+    /// The engine.
     #[must_use]
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// A handler that was found not to be pure, or that panicked: what was explored says little.
+    /// A handler that is not pure, or that panicked: the results of the exploration are then
+    /// unreliable.
     #[must_use]
     pub fn bad_handler(&self) -> Option<&BadHandler> {
         self.engine.bad_handler()
     }
 
-    /// Makes the `index`-th step that is enabled.
+    /// Executes the `index`-th enabled step.
     ///
     /// # Panics
     ///
@@ -307,7 +313,7 @@ impl Execution {
     pub fn take(&mut self, index: usize) {
         self.taken += 1;
         let top = self.frames.last().expect("there is a first frame");
-        let receive = top.enabled[index];
+        let step = top.enabled[index];
         let event = self.events.len() as u32;
         let aliased = (self.snapshots == Snapshots::Aliased && top.world.is_begun).then(|| {
             let mut world = top.world.clone();
@@ -317,25 +323,25 @@ impl Execution {
         });
         let before = aliased.as_ref().unwrap_or(&top.world);
         let mut frame = self.spare_frames.pop().unwrap_or_default();
-        let mut happened = self.spare_events.pop().unwrap_or_else(|| Happened::nothing(receive));
-        // Actors that are not what they were may take no notice of a message now.
-        match self.engine.plan(before, receive.action) {
+        let mut executed = self.spare_events.pop().unwrap_or_else(|| ExecutedStep::empty(step));
+        // With aliased snapshots, an actor may now ignore the message.
+        match self.engine.plan(before, step.action) {
             Some(_) => self.engine.build(before, &mut frame.world),
             None => frame.world.clone_from(before),
         }
-        happened.receive = receive;
-        happened.sends.clone_from(&self.engine.plan.sent);
-        happened.history.clone_from(&self.engine.plan.events);
-        happened.notified.clone_from(&self.engine.plan.told);
-        let Frame { world, flying: in_flight, .. } = &mut frame;
-        in_flight.clone_from(&top.flying);
-        match receive.action {
+        executed.step = step;
+        executed.sends.clone_from(&self.engine.plan.sent);
+        executed.history.clone_from(&self.engine.plan.events);
+        executed.notified.clone_from(&self.engine.plan.notified);
+        let Frame { world, in_flight, .. } = &mut frame;
+        in_flight.clone_from(&top.in_flight);
+        match step.action {
             Action::Deliver { .. } | Action::Lose { .. } => {
-                in_flight.retain(|it| (it.sent_by, it.ordinal) != (receive.sent_by, receive.ordinal));
+                in_flight.retain(|it| (it.sent_by, it.ordinal) != (step.sent_by, step.ordinal));
             }
             Action::Duplicate { at } => {
-                in_flight.push(Flying {
-                    envelope: before.flying[at as usize],
+                in_flight.push(InFlight {
+                    envelope: before.in_flight[at as usize],
                     sent_by: Some(event),
                     ordinal: 0,
                 });
@@ -346,19 +352,19 @@ impl Execution {
             | Action::Cut { .. }
             | Action::Heal => (),
         }
-        in_flight.extend(flying(&happened.sends, Some(event)));
-        // Timers that were cancelled, and what a crash takes along.
-        in_flight.retain(|it| world.flying.contains(&it.envelope));
+        in_flight.extend(in_flight_from(&executed.sends, Some(event)));
+        // Drops timers that were cancelled, and what a crash discards.
+        in_flight.retain(|it| world.in_flight.contains(&it.envelope));
         self.locals.clone_from(&world.locals);
-        self.events.push(happened);
+        self.events.push(executed);
         self.push(frame);
     }
 
-    /// Takes the steps that these actions are, as [`trace`](super::trace) gives them, from the very beginning.
+    /// Executes these actions, as returned by [`trace`](super::trace), from the initial state.
     ///
     /// # Panics
     ///
-    /// If some steps were made, or if an action is not enabled when it is its turn.
+    /// If steps were executed before, or if an action is not enabled.
     pub fn follow(&mut self, actions: &[Action]) {
         assert!(self.events.is_empty(), "a trace starts at the beginning");
         for &action in actions {
@@ -370,17 +376,17 @@ impl Execution {
         }
     }
 
-    /// Takes the last step back.
+    /// Undoes the last step.
     ///
     /// # Panics
     ///
-    /// If there was none.
+    /// If no step was executed.
     pub fn back(&mut self) {
         self.spare_events.push(self.events.pop().expect("a step was made"));
         self.spare_frames.extend(self.frames.pop());
     }
 
-    /// Takes all steps back.
+    /// Undoes all steps.
     pub fn rewind(&mut self) {
         self.spare_events.append(&mut self.events);
         self.spare_frames.extend(self.frames.drain(1..));
@@ -399,75 +405,75 @@ impl Execution {
             actions.retain(|&it| self.engine.plan(&frame.world, it).is_some());
         }
         let engine = &self.engine;
-        for it in &frame.flying {
+        for it in &frame.in_flight {
             for &action in &actions {
                 let (Action::Deliver { at, .. } | Action::Lose { at } | Action::Duplicate { at }) = action
                 else {
                     continue;
                 };
                 if frame.is_at(engine, it, action, at as usize) {
-                    let receive = frame.receive(engine, it, action);
-                    frame.enabled.push(receive);
+                    let step = frame.step(engine, it, action);
+                    frame.enabled.push(step);
                 }
             }
         }
         frame.enabled.sort_by_key(|it| match it.kind {
-            Kind::Lose => 1,
-            Kind::Duplicate => 2,
-            Kind::Begin
-            | Kind::Message
-            | Kind::Timer
-            | Kind::Crash
-            | Kind::Restart
-            | Kind::Cut
-            | Kind::Heal => 0,
+            StepKind::Lose => 1,
+            StepKind::Duplicate => 2,
+            StepKind::Begin
+            | StepKind::Message
+            | StepKind::Timer
+            | StepKind::Crash
+            | StepKind::Restart
+            | StepKind::Cut
+            | StepKind::Heal => 0,
         });
-        // Slots are numbered as actors are met, so they are no order to go by.
+        // Slots are numbered in the order of discovery, so they are no canonical order.
         let first = frame.enabled.len();
         frame.enabled.extend(actions.iter().filter_map(|&it| without_message(engine, it)));
-        frame.enabled[first..].sort_by_key(Receive::identity);
+        frame.enabled[first..].sort_by_key(EnabledStep::identity);
         self.actions = actions;
         self.frames.push(frame);
     }
 }
 
 impl Frame {
-    // Whether `it` is what is in flight at this place of the world. Where order does not matter, messages that say the same are
-    // at one place; where it does, it is for the place in the lane to say.
-    fn is_at(&self, engine: &Engine, it: &Flying, action: Action, at: usize) -> bool {
-        if self.world.flying[at] != it.envelope {
+    // Whether `it` is the envelope in flight at index `at` of the world. With unordered delivery
+    // equal messages share an index; otherwise the position in the lane decides.
+    fn is_at(&self, engine: &Engine, it: &InFlight, action: Action, at: usize) -> bool {
+        if self.world.in_flight[at] != it.envelope {
             return false;
         }
         if engine.rules().delivery == Delivery::Unordered || engine.envelope(it.envelope).is_timer {
             return true;
         }
         let lane = engine.lane(it.envelope);
-        let mine = self.flying.iter().filter(|other| engine.lane(other.envelope) == lane);
+        let mine = self.in_flight.iter().filter(|other| engine.lane(other.envelope) == lane);
         let place =
             mine.take_while(|other| (other.sent_by, other.ordinal) != (it.sent_by, it.ordinal)).count();
-        let place = engine.run(&self.world, lane).start + place;
+        let place = engine.lane_range(&self.world, lane).start + place;
         let is_first = matches!(action, Action::Deliver { .. });
-        // A fault happens to the first of several in a row that say the same, for all of them.
+        // A fault affects the first of several equal messages in a row, on behalf of all of them.
         place == at
             || !is_first
                 && at < place
-                && self.world.flying[at..place].iter().all(|other| *other == it.envelope)
+                && self.world.in_flight[at..place].iter().all(|other| *other == it.envelope)
     }
 
-    fn receive(&self, engine: &Engine, it: &Flying, action: Action) -> Receive {
+    fn step(&self, engine: &Engine, it: &InFlight, action: Action) -> EnabledStep {
         let envelope = engine.envelope(it.envelope);
         let (kind, outcome) = match action {
-            Action::Deliver { outcome, .. } if envelope.is_timer => (Kind::Timer, outcome),
-            Action::Deliver { outcome, .. } => (Kind::Message, outcome),
-            Action::Lose { .. } => (Kind::Lose, 0),
-            Action::Duplicate { .. } => (Kind::Duplicate, 0),
+            Action::Deliver { outcome, .. } if envelope.is_timer => (StepKind::Timer, outcome),
+            Action::Deliver { outcome, .. } => (StepKind::Message, outcome),
+            Action::Lose { .. } => (StepKind::Lose, 0),
+            Action::Duplicate { .. } => (StepKind::Duplicate, 0),
             Action::Begin { .. }
             | Action::Crash { .. }
             | Action::Restart { .. }
             | Action::Cut { .. }
             | Action::Heal => unreachable!("these are about no message"),
         };
-        Receive {
+        EnabledStep {
             kind,
             action,
             from: envelope.from,
@@ -477,23 +483,25 @@ impl Frame {
             sent_by: it.sent_by,
             ordinal: it.ordinal,
             outcome,
-            calls: (kind == Kind::Message).then(|| engine.called_by(self.world.history, envelope)).flatten(),
+            calls: (kind == StepKind::Message)
+                .then(|| engine.called_by(self.world.history, envelope))
+                .flatten(),
             is_repeat: self.enabled.iter().any(|other| other.action == action),
         }
     }
 }
 
-fn without_message(engine: &Engine, action: Action) -> Option<Receive> {
-    let nobody = ActorId::new(0);
+fn without_message(engine: &Engine, action: Action) -> Option<EnabledStep> {
+    let no_actor = ActorId::new(0);
     let (kind, to, outcome) = match action {
-        Action::Begin { outcome } => (Kind::Begin, nobody, outcome),
-        Action::Crash { slot } => (Kind::Crash, engine.slot(slot), 0),
-        Action::Restart { slot, outcome } => (Kind::Restart, engine.slot(slot), outcome),
-        Action::Cut { .. } => (Kind::Cut, nobody, 0),
-        Action::Heal => (Kind::Heal, nobody, 0),
+        Action::Begin { outcome } => (StepKind::Begin, no_actor, outcome),
+        Action::Crash { slot } => (StepKind::Crash, engine.slot(slot), 0),
+        Action::Restart { slot, outcome } => (StepKind::Restart, engine.slot(slot), outcome),
+        Action::Cut { .. } => (StepKind::Cut, no_actor, 0),
+        Action::Heal => (StepKind::Heal, no_actor, 0),
         Action::Deliver { .. } | Action::Lose { .. } | Action::Duplicate { .. } => return None,
     };
-    Some(Receive {
+    Some(EnabledStep {
         kind,
         action,
         from: to,
@@ -508,13 +516,13 @@ fn without_message(engine: &Engine, action: Action) -> Option<Receive> {
     })
 }
 
-fn flying(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = Flying> {
-    sends.iter().enumerate().map(move |(at, &envelope)| Flying { envelope, sent_by, ordinal: at as u32 })
+fn in_flight_from(sends: &[EnvelopeId], sent_by: Option<u32>) -> impl Iterator<Item = InFlight> {
+    sends.iter().enumerate().map(move |(at, &envelope)| InFlight { envelope, sent_by, ordinal: at as u32 })
 }
 
 impl fmt::Debug for Execution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Walk").field("events", &self.events).finish_non_exhaustive()
+        f.debug_struct("Execution").field("events", &self.events).finish_non_exhaustive()
     }
 }
 

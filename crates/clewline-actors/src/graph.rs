@@ -1,16 +1,19 @@
-//! State-graph search: every state that can be reached, each once.
+//! State-graph search: visits every reachable state once.
 //!
-//! Executions that lead to the same state, and to the same canonical history, go on in the same way; they are merged. What
-//! comes out is the same for any number of threads: each state is expanded once, by whoever meets it first, and
-//! every number is a sum over states. Where it ends early, the order in which states are met decides what was seen: what one thread
-//! would have seen is then looked at once more, by one thread. Schedules are not enumerated but counted, as paths in the graph.
+//! Executions that lead to the same state and the same canonical history have the same
+//! continuations, so they are merged. The results are the same for any number of threads: each
+//! state is expanded once, by the thread that reaches it first, and every count is a sum over
+//! states. If the search stops early, the order of visits determines the results; a single thread
+//! then repeats the search up to the limit. Schedules are not enumerated but counted, as paths in
+//! the graph.
 //!
-//! States are told apart by fingerprints of 128 bits. For `n` states, the probability that two of them have the same is about
-//! `n²/2¹²⁹`: less than one in 10²³ for 41 million, which is less than that of an error in the memory they are kept in. Who
-//! does not want to rely on that [compares](Compare::Exactly) states as they are. Edges keep halves of fingerprints. Should two
-//! states have the same half, which is seen, paths are not counted.
+//! States are distinguished by fingerprints of 128 bits. For `n` states, the probability of a
+//! collision is about `n²/2¹²⁹`: less than one in 10²³ for 41 million states, which is less than
+//! that of an error in memory. [`StateComparison::Exactly`] compares the states themselves. Edges
+//! store half fingerprints. If two states have the same half, which is detected, paths are not
+//! counted.
 //!
-//! Cost: 23 to 46 bytes a state and, if paths are to be counted, 16 more and 16 an edge.
+//! Cost: 23 to 46 bytes a state and, if paths are counted, 16 more and 16 an edge.
 
 use std::{
     sync::{
@@ -24,34 +27,34 @@ use clewline_core::parallel;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    engine::{Delivered, Engine, lock},
+    engine::{Engine, PlannedDelivery, lock},
     faults::{FaultPlacement, Faults},
     harness::Modality,
     histories::HistoryId,
+    interned::{BadHandler, Fingerprint},
     judge::{Judgement, Verdicts},
-    numbers::{BadHandler, Fingerprint},
-    paths::{Paths, Record, Recorded},
+    paths::{GraphRecord, Paths, StateGraph},
     trace::trace_along,
     visited::Visited,
     world::{Action, World},
 };
 
-/// How far to search, and for what.
+/// The limits and the purpose of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// How many threads search.
+    /// Number of threads.
     pub jobs: usize,
-    /// What is to be counted.
+    /// What is counted.
     pub count: Count,
-    /// How states are told apart.
-    pub compare: Compare,
-    /// Where faults happen.
+    /// How states are distinguished.
+    pub compare: StateComparison,
+    /// At which places faults are explored.
     pub places: FaultPlacement,
-    /// When to stop before everything was seen.
+    /// When to stop before the search is exhausted.
     pub until: Until,
-    /// How many states to visit at most.
+    /// Maximum number of states to visit.
     pub states_max: u64,
-    /// About how many bytes to use at most.
+    /// Approximate memory limit, in bytes.
     pub bytes_max: usize,
     /// When to stop at the latest.
     pub deadline: Option<Instant>,
@@ -62,7 +65,7 @@ impl Default for Search {
         Search {
             jobs: 1,
             count: Count::States,
-            compare: Compare::Fingerprints,
+            compare: StateComparison::Fingerprints,
             places: FaultPlacement::All,
             until: Until::Exhausted,
             states_max: u64::MAX,
@@ -72,25 +75,25 @@ impl Default for Search {
     }
 }
 
-/// What is to be counted.
+/// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// States and edges.
     States,
-    /// Paths too, for which all edges are kept. That is done also where something is to be true [eventually](Modality::Eventually).
+    /// Paths too, which requires all edges. Edges are also kept for [`Modality::Eventually`].
     Schedules,
 }
 
-/// How states are told apart.
+/// How states are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compare {
+pub enum StateComparison {
     /// By fingerprints of 128 bits: two states are taken for one with a probability of `n²/2¹²⁹`.
     Fingerprints,
     /// As they are: some hundred bytes a state. Paths are counted by fingerprints all the same.
     Exactly,
 }
 
-/// When to stop before everything was seen.
+/// When to stop before the search is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Never.
@@ -99,12 +102,12 @@ pub enum Until {
     Violated,
 }
 
-/// Why a search ended.
+/// Why a search stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Everything was seen.
+pub enum StopReason {
+    /// All reachable states were visited.
     Exhausted,
-    /// Something was violated, and that was enough.
+    /// A violation was found, and the search was to stop there.
     Violated,
     /// The limit on states was reached.
     States,
@@ -112,68 +115,68 @@ pub enum Ended {
     Memory,
     /// Time was up.
     Time,
-    /// A handler is not pure, or panicked: what was seen says little.
+    /// A handler is not pure, or panicked: the results are unreliable.
     BadHandler,
 }
 
-/// What a search has seen.
+/// The results of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
     /// Why it ended.
-    pub ended: Ended,
-    /// Where faults happened.
+    pub ended: StopReason,
+    /// At which places faults were explored.
     pub places: FaultPlacement,
-    /// States that were met, each as often as it was: one more for each state the system may begin in than there are edges.
+    /// States generated, with repetitions: the number of edges plus the number of initial states.
     pub generated: u64,
     /// Different states.
     pub unique: u64,
-    /// States in which nothing can happen any more.
+    /// States without enabled actions.
     pub ends: u64,
-    /// Those of them in which some operation did not return.
+    /// Those in which an operation has not returned.
     pub stuck: u64,
-    /// Those of them in which some message was never received.
+    /// Those in which a message was never received.
     pub undelivered: u64,
     /// Different canonical histories of all states.
     pub histories: u64,
-    /// Those of them that are violated.
+    /// Violated ones.
     pub violated: u64,
-    /// Those on which no verdict was found.
+    /// Those without a verdict.
     pub unknown: u64,
-    /// Different canonical histories of states in which nothing can happen any more, by number.
+    /// Different canonical histories of states without enabled actions, by id.
     pub final_histories: Vec<HistoryId>,
-    /// How many of those are complete.
+    /// The number of complete ones.
     pub final_complete: u64,
-    /// How many of those are violated.
+    /// The number of violated ones.
     pub final_violated: u64,
     /// Each property, in the order of the harness.
-    pub properties: Vec<Found>,
-    /// What paths there are, if they were to be counted.
+    pub properties: Vec<PropertyVerdict>,
+    /// The paths, if they were counted.
     pub paths: Option<Paths>,
     /// A handler that is not pure, or panicked.
     pub bad_handler: Option<BadHandler>,
 }
 
-/// What came of a property.
+/// The verdict on a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// It is as it should be, in all that was seen.
+pub enum PropertyVerdict {
+    /// It holds in all states visited.
     Holds,
-    /// It is not. [`trace`](super::trace) finds where something is false that should always be true. If something is never true
-    /// that should be true eventually, these actions lead to where nothing can happen any more, or round to a state in which
-    /// they were before.
+    /// It is violated. For [`Modality::Always`], [`trace`](super::trace) finds a counterexample.
+    /// For [`Modality::Eventually`], these actions lead to a state without enabled actions, or
+    /// around a cycle.
     Violated(Vec<Action>),
-    /// It is not, in what was seen; that was not all.
+    /// It was not decided: the search was not exhausted.
     Unknown,
 }
 
-/// How a search goes.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// States met so far.
+    /// States generated so far.
     pub generated: u64,
     /// Different ones.
     pub unique: u64,
-    /// Steps to the one that is farthest away, as it was met.
+    /// Steps on the longest path by which a state was first reached.
     pub depth: u64,
 }
 
@@ -189,18 +192,18 @@ pub fn explore_states(
 ) -> Explored {
     let explored = explore_once(engine, properties, verdicts, search, progress);
     let has_limit = match explored.ended {
-        Ended::Violated | Ended::States => true,
-        Ended::Exhausted | Ended::Memory | Ended::Time | Ended::BadHandler => false,
+        StopReason::Violated | StopReason::States => true,
+        StopReason::Exhausted | StopReason::Memory | StopReason::Time | StopReason::BadHandler => false,
     };
     if search.jobs <= 1 || !has_limit {
         return explored;
     }
-    // What one thread sees until then is what counts, unless there is too little time for it.
-    verdicts.forget();
+    // The result of a single thread counts, unless there is too little time for it.
+    verdicts.clear();
     let alone = explore_once(engine, properties, verdicts, &Search { jobs: 1, ..search.clone() }, progress);
     match alone.ended {
-        Ended::Exhausted | Ended::Violated | Ended::States | Ended::BadHandler => alone,
-        Ended::Memory | Ended::Time => explored,
+        StopReason::Exhausted | StopReason::Violated | StopReason::States | StopReason::BadHandler => alone,
+        StopReason::Memory | StopReason::Time => explored,
     }
 }
 
@@ -212,12 +215,12 @@ fn explore_once(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Explored {
     let all = Search { places: FaultPlacement::All, ..search.clone() };
-    if search.places == FaultPlacement::Few && engine.has_few_places() {
+    if search.places == FaultPlacement::Few && engine.supports_few_placements() {
         let done = search_all(engine, properties, verdicts, search, progress);
-        if !lock(&engine.shared.numbers).was_looked_at() {
+        if !lock(&engine.shared.model).has_read_network_state() {
             return summarize(engine, properties, verdicts, search, done);
         }
-        verdicts.forget();
+        verdicts.clear();
     }
     let done = search_all(engine, properties, verdicts, &all, progress);
     summarize(engine, properties, verdicts, &all, done)
@@ -229,10 +232,10 @@ fn search_all(
     verdicts: &mut Verdicts,
     search: &Search,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Vec<Seen> {
+) -> Vec<WorkerResult> {
     let records = properties.contains(&Modality::Eventually) || search.count == Count::Schedules;
     let jobs = search.jobs.max(1);
-    let common = Common {
+    let common = SharedSearch {
         search,
         properties,
         progress,
@@ -241,17 +244,17 @@ fn search_all(
         exact: Mutex::default(),
         verdicts: Mutex::new(verdicts),
         queue: Mutex::new(Queue { worlds: Vec::new(), idle: 0 }),
-        change: Condvar::new(),
-        hungry: AtomicUsize::new(0),
+        work_changed: Condvar::new(),
+        idle_workers: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         generated: AtomicU64::new(0),
         unique: AtomicU64::new(0),
         depth: AtomicU64::new(0),
         jobs,
     };
-    let mut first = Worker::new(engine.another(), &common);
-    first.begin();
-    let others: Vec<_> = (1..jobs).map(|_| Worker::new(engine.another(), &common)).collect();
+    let mut first = Worker::new(engine.fork(), &common);
+    first.push_initial_states();
+    let others: Vec<_> = (1..jobs).map(|_| Worker::new(engine.fork(), &common)).collect();
     let (first, mut done) = parallel::run_alongside(others, Worker::run, || first.run());
     done.insert(0, first);
     done
@@ -262,45 +265,52 @@ fn summarize(
     properties: &[Modality],
     verdicts: &Verdicts,
     search: &Search,
-    done: Vec<Seen>,
+    done: Vec<WorkerResult>,
 ) -> Explored {
-    let mut all = Seen::default();
+    let mut all = WorkerResult::default();
     done.into_iter().for_each(|it| all.add(it));
-    let ended = all.ended.unwrap_or(Ended::Exhausted);
-    // Paths through a part of the graph tell nothing; a part may show that something need not become true. There is no time for
-    // either when time is up.
+    let ended = all.ended.unwrap_or(StopReason::Exhausted);
+    // Counting paths through a part of the graph is meaningless, but a part may refute that a
+    // property becomes true. There is no time for either after a timeout.
     let is_eventual = properties.contains(&Modality::Eventually);
     let needs_graph = match ended {
-        Ended::Exhausted => is_eventual || search.count == Count::Schedules,
-        Ended::Violated | Ended::States => is_eventual,
-        Ended::Memory | Ended::Time | Ended::BadHandler => false,
+        StopReason::Exhausted => is_eventual || search.count == Count::Schedules,
+        StopReason::Violated | StopReason::States => is_eventual,
+        StopReason::Memory | StopReason::Time | StopReason::BadHandler => false,
     };
-    let recorded = needs_graph.then(|| Recorded::new(std::mem::take(&mut all.record))).flatten();
-    let mut found: Vec<Found> = Vec::new();
+    let recorded = needs_graph.then(|| StateGraph::new(std::mem::take(&mut all.record))).flatten();
+    let mut found: Vec<PropertyVerdict> = Vec::new();
     for (at, when) in properties.iter().enumerate() {
         let bit = 1 << at;
         let violated = match when {
             Modality::Always => (all.failed & bit != 0).then(Vec::new),
             Modality::Sometimes => (all.held & bit == 0).then(Vec::new),
-            Modality::Eventually => recorded.as_ref().and_then(|it| it.avoiding(at)),
+            Modality::Eventually => recorded.as_ref().and_then(|it| it.path_avoiding(at)),
         };
         let is_unclear = *when == Modality::Eventually && recorded.is_none();
         found.push(match (violated, when, ended) {
-            _ if is_unclear => Found::Unknown,
-            (None, Modality::Sometimes, _) | (None, _, Ended::Exhausted) => Found::Holds,
-            (Some(_), Modality::Sometimes, Ended::Exhausted) | (Some(_), Modality::Always, _) => {
-                Found::Violated(Vec::new())
+            _ if is_unclear => PropertyVerdict::Unknown,
+            (None, Modality::Sometimes, _) | (None, _, StopReason::Exhausted) => PropertyVerdict::Holds,
+            (Some(_), Modality::Sometimes, StopReason::Exhausted) | (Some(_), Modality::Always, _) => {
+                PropertyVerdict::Violated(Vec::new())
             }
-            (Some(way), Modality::Eventually, _) => Found::Violated(trace_along(&mut engine.another(), &way)),
+            (Some(way), Modality::Eventually, _) => {
+                PropertyVerdict::Violated(trace_along(&mut engine.fork(), &way))
+            }
             (None, Modality::Always | Modality::Eventually, _) | (Some(_), Modality::Sometimes, _) => {
-                Found::Unknown
+                PropertyVerdict::Unknown
             }
         });
     }
-    let mut finals: Vec<HistoryId> =
-        all.finals.iter().enumerate().filter(|(_, it)| **it).map(|(at, _)| HistoryId(at as u32)).collect();
+    let mut finals: Vec<HistoryId> = all
+        .is_final_history
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| **it)
+        .map(|(at, _)| HistoryId(at as u32))
+        .collect();
     finals.sort_unstable();
-    let mut engine = engine.another();
+    let mut engine = engine.fork();
     engine.catch_up();
     let is_violated = |id: HistoryId| verdicts.known(id) == Some(Judgement::Violated);
     let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
@@ -324,20 +334,20 @@ fn summarize(
     }
 }
 
-// What the threads of one search share.
-struct Common<'a> {
+// State shared by the threads of one search.
+struct SharedSearch<'a> {
     search: &'a Search,
     properties: &'a [Modality],
     progress: &'a (dyn Fn(Progress) + Sync),
     records: bool,
     visited: RwLock<Visited>,
-    // The states as they are, if they are to be told apart exactly.
+    // The states themselves, if they are compared exactly.
     exact: Mutex<FxHashSet<Box<[u32]>>>,
     verdicts: Mutex<&'a mut Verdicts>,
     queue: Mutex<Queue>,
-    change: Condvar,
-    // How many threads wait for something to do.
-    hungry: AtomicUsize,
+    work_changed: Condvar,
+    // Number of threads that wait for work.
+    idle_workers: AtomicUsize,
     stop: AtomicBool,
     generated: AtomicU64,
     unique: AtomicU64,
@@ -345,18 +355,18 @@ struct Common<'a> {
     jobs: usize,
 }
 
-impl Common<'_> {
-    // Tells everyone to stop.
+impl SharedSearch<'_> {
+    // Makes all threads stop.
     fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Whoever has looked at `stop` before holds the lock until it waits, and is woken.
+        // A thread that has read `stop` before holds the lock until it waits, and is notified.
         drop(self.queue.lock());
-        self.change.notify_all();
+        self.work_changed.notify_all();
     }
 }
 
-// Tells everyone to stop if a handler panics: nobody would wake the others.
-struct HaltOnPanic<'a>(&'a Common<'a>);
+// Makes all threads stop if a handler panics: otherwise the others would wait for it.
+struct HaltOnPanic<'a>(&'a SharedSearch<'a>);
 
 impl Drop for HaltOnPanic<'_> {
     fn drop(&mut self) {
@@ -366,149 +376,158 @@ impl Drop for HaltOnPanic<'_> {
     }
 }
 
-// What nobody works on yet.
+// States that no thread works on yet.
 struct Queue {
-    worlds: Vec<Met>,
+    worlds: Vec<FrontierState>,
     idle: usize,
 }
 
-// A state, and after how many steps it was met.
-struct Met {
+// A state, and the number of steps after which it was reached.
+struct FrontierState {
     world: World,
     depth: u64,
 }
 
-// What one thread has seen.
+// The results of one thread.
 #[derive(Default)]
-struct Seen {
+struct WorkerResult {
     generated: u64,
     unique: u64,
     ends: u64,
     stuck: u64,
     undelivered: u64,
-    // Whether each history was that of an end, by number.
-    finals: Vec<bool>,
-    // The properties that were true somewhere, and those that were false somewhere.
+    // Whether each history, by id, is that of a state without enabled actions.
+    is_final_history: Vec<bool>,
+    // The properties that were true in some state, and those that were false in some state.
     held: u64,
     failed: u64,
-    // The most steps after which a state was met.
+    // The maximum number of steps after which a state was reached.
     depth: u64,
-    ended: Option<Ended>,
-    record: Record,
+    ended: Option<StopReason>,
+    record: GraphRecord,
     bad_handler: Option<BadHandler>,
 }
 
-impl Seen {
-    fn add(&mut self, other: Seen) {
+impl WorkerResult {
+    fn add(&mut self, other: WorkerResult) {
         self.generated += other.generated;
         self.unique += other.unique;
         self.ends += other.ends;
         self.stuck += other.stuck;
         self.undelivered += other.undelivered;
-        if self.finals.len() < other.finals.len() {
-            self.finals.resize(other.finals.len(), false);
+        if self.is_final_history.len() < other.is_final_history.len() {
+            self.is_final_history.resize(other.is_final_history.len(), false);
         }
-        other.finals.iter().enumerate().filter(|(_, it)| **it).for_each(|(at, _)| self.finals[at] = true);
+        other
+            .is_final_history
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| **it)
+            .for_each(|(at, _)| self.is_final_history[at] = true);
         self.held |= other.held;
         self.failed |= other.failed;
         // A bad handler outweighs everything.
         self.bad_handler = self.bad_handler.take().or(other.bad_handler);
-        self.ended =
-            if self.bad_handler.is_some() { Some(Ended::BadHandler) } else { self.ended.or(other.ended) };
+        self.ended = if self.bad_handler.is_some() {
+            Some(StopReason::BadHandler)
+        } else {
+            self.ended.or(other.ended)
+        };
         self.record.add(other.record);
     }
 }
 
 struct Worker<'a> {
     engine: Engine,
-    common: &'a Common<'a>,
-    stack: Vec<Met>,
+    shared: &'a SharedSearch<'a>,
+    stack: Vec<FrontierState>,
     spare: Vec<World>,
-    seen: Seen,
+    result: WorkerResult,
     judged: Vec<bool>,
     actions: Vec<Action>,
-    // Lists that nobody uses now.
-    deliveries: Vec<Vec<Delivered>>,
-    // How far the shared counters know.
-    told: (u64, u64),
+    // Unused lists, kept to reuse their memory.
+    deliveries: Vec<Vec<PlannedDelivery>>,
+    // The counts already added to the shared counters: generated and unique.
+    reported: (u64, u64),
     exact_bytes: usize,
 }
 
-// After so many new states a thread looks up from its work. Tests have small systems.
-const BATCH: u64 = if cfg!(test) { 8 } else { 1 << 11 };
+// New states between two checks of limits and of shared state. Smaller in tests, which have small
+// systems.
+const BATCH_STATES: u64 = if cfg!(test) { 8 } else { 1 << 11 };
 
 impl<'a> Worker<'a> {
-    fn new(engine: Engine, common: &'a Common<'a>) -> Self {
+    fn new(engine: Engine, common: &'a SharedSearch<'a>) -> Self {
         let (stack, spare, actions) = (Vec::new(), Vec::new(), Vec::new());
         Worker {
             engine,
-            common,
+            shared: common,
             stack,
             spare,
-            seen: Seen::default(),
+            result: WorkerResult::default(),
             judged: Vec::new(),
             actions,
             deliveries: Vec::new(),
-            told: (0, 0),
+            reported: (0, 0),
             exact_bytes: 0,
         }
     }
 
-    // The states the system may begin in.
-    fn begin(&mut self) {
-        let void = self.engine.void();
+    // Pushes the possible initial states.
+    fn push_initial_states(&mut self) {
+        let void = self.engine.unstarted_world();
         let mut actions = Vec::new();
         self.engine.enabled(&void, &mut actions);
-        let visited = self.common.visited.read().expect("no handler panicked");
+        let visited = self.shared.visited.read().expect("no handler panicked");
         for action in actions {
             let world = self.engine.apply(&void, action).expect("a start is never left out");
-            self.seen.generated += 1;
-            if self.common.records {
-                self.seen.record.roots.push(world.fingerprint as u64);
+            self.result.generated += 1;
+            if self.shared.records {
+                self.result.record.roots.push(world.fingerprint as u64);
             }
-            let is_exact = self.common.search.compare == Compare::Exactly;
+            let is_exact = self.shared.search.compare == StateComparison::Exactly;
             if if is_exact { self.is_new_exactly(&world) } else { visited.insert(world.fingerprint) } {
-                self.meet(&world);
-                self.stack.push(Met { world, depth: 0 });
+                self.on_new_state(&world);
+                self.stack.push(FrontierState { world, depth: 0 });
             }
         }
     }
 
-    fn run(mut self) -> Seen {
-        let _halt = HaltOnPanic(self.common);
+    fn run(mut self) -> WorkerResult {
+        let _halt = HaltOnPanic(self.shared);
         loop {
             if self.stack.is_empty() && !self.take_work() {
                 break;
             }
             self.batch();
-            if let Err(ended) = self.look_up() {
-                self.seen.ended.get_or_insert(ended);
-                self.common.halt();
+            if let Err(ended) = self.check_limits() {
+                self.result.ended.get_or_insert(ended);
+                self.shared.halt();
             }
-            if self.common.stop.load(Ordering::Relaxed) {
+            if self.shared.stop.load(Ordering::Relaxed) {
                 break;
             }
-            if 0 < self.common.hungry.load(Ordering::Relaxed) {
+            if 0 < self.shared.idle_workers.load(Ordering::Relaxed) {
                 self.give_work();
             }
         }
-        self.seen.bad_handler = self.engine.bad_handler().cloned();
-        self.seen
+        self.result.bad_handler = self.engine.bad_handler().cloned();
+        self.result
     }
 
     fn batch(&mut self) {
-        let common = self.common;
+        let common = self.shared;
         let left = common.search.states_max.saturating_sub(common.unique.load(Ordering::Relaxed));
-        let end = self.told.1 + BATCH.min(left.max(1));
+        let end = self.reported.1 + BATCH_STATES.min(left.max(1));
         let visited = common.visited.read().expect("no handler panicked");
-        // To wait for memory would be most of the work. So one is planned ahead, and what will be needed for it is asked for, while
-        // the one before is expanded.
-        let mut ahead: Option<(Met, Vec<Delivered>)> = None;
+        // Waiting for memory would dominate. So the next state is planned, and the memory it needs
+        // is prefetched, while the current one is expanded.
+        let mut ahead: Option<(FrontierState, Vec<PlannedDelivery>)> = None;
         loop {
-            let goes_on = self.seen.unique < end && self.seen.ended.is_none();
+            let goes_on = self.result.unique < end && self.result.ended.is_none();
             let next = if goes_on { self.stack.pop() } else { None };
             let next = next.map(|met| {
-                let deliveries = self.look_ahead(&met.world, &visited);
+                let deliveries = self.plan_and_prefetch(&met.world, &visited);
                 (met, deliveries)
             });
             match (std::mem::replace(&mut ahead, next), &ahead) {
@@ -523,55 +542,61 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn look_ahead(&mut self, world: &World, visited: &Visited) -> Vec<Delivered> {
+    fn plan_and_prefetch(&mut self, world: &World, visited: &Visited) -> Vec<PlannedDelivery> {
         let mut deliveries = self.deliveries.pop().unwrap_or_default();
         deliveries.clear();
         self.engine.plan_deliveries(world, &mut deliveries);
-        std::hint::black_box(deliveries.iter().fold(0, |sum, it| sum ^ visited.look(it.fingerprint)));
+        std::hint::black_box(deliveries.iter().fold(0, |sum, it| sum ^ visited.prefetch(it.fingerprint)));
         deliveries
     }
 
-    fn expand(&mut self, met: &Met, deliveries: &[Delivered], visited: &Visited) {
-        let before = self.seen.generated;
+    fn expand(&mut self, met: &FrontierState, deliveries: &[PlannedDelivery], visited: &Visited) {
+        let before = self.result.generated;
         let world = &met.world;
-        let has_few_places = self.common.search.places == FaultPlacement::Few;
-        let deliveries = if has_few_places && self.engine.must_mend(world) { &[] } else { deliveries };
+        let has_few_places = self.shared.search.places == FaultPlacement::Few;
+        let deliveries = if has_few_places && self.engine.must_repair(world) { &[] } else { deliveries };
         for delivery in deliveries {
-            self.engine.plan_again(world, delivery);
-            self.reach(met, delivery.action(), Some(delivery.fingerprint), visited);
+            self.engine.restore_plan(world, delivery);
+            self.visit_successor(met, delivery.action(), Some(delivery.fingerprint), visited);
         }
         if self.engine.rules().faults != Faults::default() {
             let mut actions = std::mem::take(&mut self.actions);
             actions.clear();
-            self.engine.faults(world, &mut actions);
+            self.engine.push_fault_actions(world, &mut actions);
             if has_few_places {
-                self.engine.leave_out(world, &mut actions);
+                self.engine.drop_redundant_faults(world, &mut actions);
             }
             for &action in &actions {
                 let fingerprint = self.engine.plan(world, action);
-                self.reach(met, action, fingerprint, visited);
+                self.visit_successor(met, action, fingerprint, visited);
             }
             self.actions = actions;
         }
-        let edges = self.seen.generated - before;
-        if self.common.records {
-            self.seen.record.states.push((world.fingerprint as u64, edges as u32));
+        let edges = self.result.generated - before;
+        if self.shared.records {
+            self.result.record.states.push((world.fingerprint as u64, edges as u32));
         }
         if edges == 0 {
-            self.end(world);
+            self.on_end_state(world);
         }
     }
 
-    // `action`, which was planned, leads from a state to one that is new perhaps.
-    fn reach(&mut self, met: &Met, action: Action, fingerprint: Option<Fingerprint>, visited: &Visited) {
+    // Visits the successor by the planned `action`, if it is new.
+    fn visit_successor(
+        &mut self,
+        met: &FrontierState,
+        action: Action,
+        fingerprint: Option<Fingerprint>,
+        visited: &Visited,
+    ) {
         let Some(fingerprint) = fingerprint else { return };
-        let Met { world, depth } = met;
-        self.seen.generated += 1;
-        if self.common.records {
-            let weight = self.engine.weight(world, action);
-            self.seen.record.edges.push((fingerprint as u64, weight));
+        let FrontierState { world, depth } = met;
+        self.result.generated += 1;
+        if self.shared.records {
+            let weight = self.engine.multiplicity(world, action);
+            self.result.record.edges.push((fingerprint as u64, weight));
         }
-        let is_exact = self.common.search.compare == Compare::Exactly;
+        let is_exact = self.shared.search.compare == StateComparison::Exactly;
         if !is_exact && !visited.insert(fingerprint) {
             return;
         }
@@ -581,19 +606,19 @@ impl<'a> Worker<'a> {
             self.spare.push(next);
             return;
         }
-        self.meet(&next);
-        self.seen.depth = self.seen.depth.max(depth + 1);
-        self.stack.push(Met { world: next, depth: depth + 1 });
+        self.on_new_state(&next);
+        self.result.depth = self.result.depth.max(depth + 1);
+        self.stack.push(FrontierState { world: next, depth: depth + 1 });
     }
 
     fn is_new_exactly(&mut self, world: &World) -> bool {
         self.exact_bytes += world.key_bytes();
-        self.common.exact.lock().expect("no handler panicked").insert(world.key())
+        self.shared.exact.lock().expect("no handler panicked").insert(world.key())
     }
 
-    // A state that nobody met before.
-    fn meet(&mut self, world: &World) {
-        self.seen.unique += 1;
+    // A new state was reached.
+    fn on_new_state(&mut self, world: &World) {
+        self.result.unique += 1;
         let history = world.history.0 as usize;
         if self.judged.len() <= history {
             self.judged.resize(history + 1, false);
@@ -601,84 +626,85 @@ impl<'a> Worker<'a> {
         if !std::mem::replace(&mut self.judged[history], true) {
             self.judge(world.history);
         }
-        let held = self.look_at_properties(world);
-        if self.common.properties.contains(&Modality::Eventually) {
-            self.seen.record.held.push((world.fingerprint as u64, held));
+        let held = self.evaluate_properties(world);
+        if self.shared.properties.contains(&Modality::Eventually) {
+            self.result.record.held.push((world.fingerprint as u64, held));
         }
     }
 
     fn judge(&mut self, history: HistoryId) {
         let shared = self.engine.shared.clone();
-        let mut verdicts = self.common.verdicts.lock().expect("no handler panicked");
+        let mut verdicts = self.shared.verdicts.lock().expect("no handler panicked");
         let judgement = verdicts.of(&lock(&shared.histories), history);
         if judgement == Judgement::Violated {
-            self.violated();
+            self.on_violation();
         }
     }
 
-    fn violated(&mut self) {
-        if self.common.search.until == Until::Violated {
-            self.seen.ended = Some(Ended::Violated);
-            self.common.halt();
+    fn on_violation(&mut self) {
+        if self.shared.search.until == Until::Violated {
+            self.result.ended = Some(StopReason::Violated);
+            self.shared.halt();
         }
     }
 
-    fn look_at_properties(&mut self, world: &World) -> u64 {
+    fn evaluate_properties(&mut self, world: &World) -> u64 {
         let mut held = 0;
-        if self.common.properties.is_empty() {
+        if self.shared.properties.is_empty() {
             return 0;
         }
         let shared = self.engine.shared.clone();
-        let numbers = lock(&shared.numbers);
-        for (at, when) in self.common.properties.iter().enumerate() {
-            if numbers.holds(at, &world.locals, &world.flying, world.down) {
+        let model = lock(&shared.model);
+        for (at, when) in self.shared.properties.iter().enumerate() {
+            if model.holds(at, &world.locals, &world.in_flight, world.down) {
                 held |= 1 << at;
             } else if *when == Modality::Always {
-                self.violated();
+                self.on_violation();
             }
         }
-        self.seen.held |= held;
-        self.seen.failed |= !held;
+        self.result.held |= held;
+        self.result.failed |= !held;
         held
     }
 
-    // Nothing can happen in `world`.
-    fn end(&mut self, world: &World) {
-        self.seen.ends += 1;
+    // No action is enabled in `world`.
+    fn on_end_state(&mut self, world: &World) {
+        self.result.ends += 1;
         let summary = self.engine.summary(world.history);
         let all = u64::MAX.checked_shr(64 - self.engine.operations() as u32).unwrap_or(0);
-        self.seen.stuck += u64::from(summary.returned != all);
-        let mut flying = world.flying.iter();
-        self.seen.undelivered += u64::from(flying.any(|&it| !self.engine.envelope(it).is_timer));
+        self.result.stuck += u64::from(summary.returned != all);
+        let mut in_flight = world.in_flight.iter();
+        self.result.undelivered += u64::from(in_flight.any(|&it| !self.engine.envelope(it).is_timer));
         let history = world.history.0 as usize;
-        if self.seen.finals.len() <= history {
-            self.seen.finals.resize(history + 1, false);
+        if self.result.is_final_history.len() <= history {
+            self.result.is_final_history.resize(history + 1, false);
         }
-        self.seen.finals[history] = true;
+        self.result.is_final_history[history] = true;
     }
 
-    // Tells how far this thread is, and looks whether a limit was hit.
-    fn look_up(&mut self) -> Result<(), Ended> {
-        let common = self.common;
-        let (generated, unique) = (self.seen.generated - self.told.0, self.seen.unique - self.told.1);
-        self.told = (self.seen.generated, self.seen.unique);
+    // Publishes the progress of this thread, and checks the limits.
+    fn check_limits(&mut self) -> Result<(), StopReason> {
+        let common = self.shared;
+        let (generated, unique) =
+            (self.result.generated - self.reported.0, self.result.unique - self.reported.1);
+        self.reported = (self.result.generated, self.result.unique);
         let generated = common.generated.fetch_add(generated, Ordering::Relaxed) + generated;
         let total = common.unique.fetch_add(unique, Ordering::Relaxed) + unique;
-        let depth = common.depth.fetch_max(self.seen.depth, Ordering::Relaxed).max(self.seen.depth);
+        let depth = common.depth.fetch_max(self.result.depth, Ordering::Relaxed).max(self.result.depth);
         (common.progress)(Progress { generated, unique: total, depth });
         if self.engine.bad_handler().is_some() {
-            return Err(Ended::BadHandler);
+            return Err(StopReason::BadHandler);
         }
         let search = common.search;
-        if search.states_max <= total && !(self.stack.is_empty() && self.is_alone()) {
-            return Err(Ended::States);
+        if search.states_max <= total && !(self.stack.is_empty() && self.is_single_threaded()) {
+            return Err(StopReason::States);
         }
         if search.deadline.is_some_and(|it| it <= Instant::now()) {
-            return Err(Ended::Time);
+            return Err(StopReason::Time);
         }
-        let mut bytes = (self.seen.record.bytes() + self.exact_bytes) * common.jobs;
+        let mut bytes = (self.result.record.bytes() + self.exact_bytes) * common.jobs;
         if search.bytes_max != usize::MAX {
-            bytes += lock(&self.engine.shared.numbers).bytes() + lock(&self.engine.shared.histories).bytes();
+            bytes += lock(&self.engine.shared.model).bytes() + lock(&self.engine.shared.histories).bytes();
         }
         let visited = common.visited.read().expect("no handler panicked");
         visited.count(unique);
@@ -687,7 +713,7 @@ impl<'a> Worker<'a> {
         // While it grows there are both, the old set and the new one.
         let needed = if is_crowded { now + next } else { now };
         if search.bytes_max < bytes + needed {
-            return Err(Ended::Memory);
+            return Err(StopReason::Memory);
         }
         if is_crowded {
             let mut visited = common.visited.write().expect("no handler panicked");
@@ -698,27 +724,27 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    fn is_alone(&self) -> bool {
-        self.common.jobs == 1
+    fn is_single_threaded(&self) -> bool {
+        self.shared.jobs == 1
     }
 
-    // Gives away the older half of what is to be done: those states usually have more behind them.
+    // Shares the older half of its stack: those states usually have more successors to explore.
     fn give_work(&mut self) {
         if self.stack.len() < 2 {
             return;
         }
         let half = self.stack.len() / 2;
-        let mut queue = self.common.queue.lock().expect("no handler panicked");
+        let mut queue = self.shared.queue.lock().expect("no handler panicked");
         queue.worlds.extend(self.stack.drain(..half));
-        self.common.change.notify_all();
+        self.shared.work_changed.notify_all();
     }
 
-    // Waits for something to do; false if there is nothing left, or everyone is to stop.
+    // Waits for work; false if there is none left, or if all threads are to stop.
     fn take_work(&mut self) -> bool {
-        let common = self.common;
+        let common = self.shared;
         let mut queue = common.queue.lock().expect("no handler panicked");
         queue.idle += 1;
-        common.hungry.fetch_add(1, Ordering::Relaxed);
+        common.idle_workers.fetch_add(1, Ordering::Relaxed);
         loop {
             if common.stop.load(Ordering::Relaxed) {
                 return false;
@@ -727,13 +753,13 @@ impl<'a> Worker<'a> {
                 break;
             }
             if queue.idle == common.jobs {
-                common.change.notify_all();
+                common.work_changed.notify_all();
                 return false;
             }
-            queue = common.change.wait(queue).expect("no handler panicked");
+            queue = common.work_changed.wait(queue).expect("no handler panicked");
         }
         queue.idle -= 1;
-        common.hungry.fetch_sub(1, Ordering::Relaxed);
+        common.idle_workers.fetch_sub(1, Ordering::Relaxed);
         let share = queue.worlds.len().div_ceil(common.jobs);
         let rest = queue.worlds.len() - share;
         self.stack.extend(queue.worlds.drain(rest..));
@@ -744,7 +770,7 @@ impl<'a> Worker<'a> {
 }
 
 #[cfg(test)]
-mod places;
+mod fault_placement;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Harnesses: actors, the calls that clients make, and what both mean to an object.
+//! Harnesses: actors, the calls of clients, and how messages map to calls and returns of an object.
 
 use std::{cell::Cell, fmt, ops::Deref};
 
@@ -6,11 +6,11 @@ use clewline_core::Specification;
 
 use crate::actor::{ActorId, AnyActor, Message};
 
-/// Actors that together implement an object, and how its calls and returns look among their messages.
+/// Actors that together implement an object, and how its calls and returns appear as messages.
 ///
-/// This is what someone writes who wants their own system explored; the calls come with a [`Scenario`].
+/// Users implement this for their own systems. The calls are given by a [`Scenario`].
 pub trait Harness: Send + Sync {
-    /// What the actors say to each other and to clients.
+    /// The messages between actors, and between actors and clients.
     type Message: Message;
     /// The object they are to implement.
     type Specification: Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static>
@@ -22,29 +22,31 @@ pub trait Harness: Send + Sync {
     /// The object they are to implement.
     fn specification(&self) -> Self::Specification;
 
-    /// The actors the system begins with: the first is `ActorId::new(0)`.
+    /// The initial actors: the first is `ActorId::new(0)`.
     fn actors(&self) -> Vec<Box<dyn AnyActor<Self::Message>>>;
 
-    /// The message by which a client asks for `call`; `n` is how many calls that client made before.
+    /// The request of `call`; `n` is the number of calls that its client made before.
     fn request(&self, call: &<Self::Specification as Specification>::Call, n: u32) -> Self::Message;
 
-    /// What a message to a client returns; `None` if it returns nothing and is to be ignored.
+    /// The result that a message to a client carries; `None` if it is no response and is ignored.
     fn response(&self, message: &Self::Message) -> Option<<Self::Specification as Specification>::Return>;
 
-    /// Whether a response belongs to the call that was asked for by `request`. A client takes no notice of others, such as one to
-    /// its previous call that was duplicated on the way. By default every response belongs to the call that is open.
+    /// Whether `response` is the response to `request`. A client ignores other responses, such as a
+    /// duplicate of the response to its previous call. By default every response belongs to the
+    /// pending call.
     fn is_response_to(&self, _request: &Self::Message, _response: &Self::Message) -> bool {
         true
     }
 
-    /// Which part of the system's state a message is about, such as the key of a map. Promise it only if the handlers of messages
-    /// with different keys commute at every actor. `None` if the message may concern everything.
+    /// The part of the system's state a message is about, such as the key of a map. Return `Some`
+    /// only if the handlers of messages with different keys commute at every actor. `None` if the
+    /// message may concern the whole state.
     fn key(&self, _message: &Self::Message) -> Option<u64> {
         None
     }
 
-    /// What a harness of DS2 would list as the key of a message: all that `--compat ds2` makes LiViola believe. Unlike
-    /// [`key`](Self::key) it promises nothing.
+    /// The key that a DS2 harness would list for a message: `--compat ds2` makes LiViola use it.
+    /// Unlike [`key`](Self::key) it promises nothing.
     fn published_key(&self, message: &Self::Message) -> Option<u64> {
         self.key(message)
     }
@@ -62,24 +64,25 @@ pub trait Harness: Send + Sync {
     }
 }
 
-/// Something that is to be true of global states.
+/// A property of global states.
 pub struct Property<M> {
     /// What a report calls it.
     pub name: &'static str,
-    /// When it is to be true.
+    /// In which states it has to hold.
     pub when: Modality,
     /// Whether it is true of a state.
     pub holds: fn(&GlobalState<'_, M>) -> bool,
 }
 
-/// When a property is to be true.
+/// In which states a property has to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modality {
     /// In every state that can be reached.
     Always,
     /// In some state that can be reached.
     Sometimes,
-    /// Sooner or later in every execution: one that ends, or goes round for ever, without it is a counterexample.
+    /// Eventually in every execution: an execution that ends, or cycles, without it is a
+    /// counterexample.
     Eventually,
 }
 
@@ -92,24 +95,25 @@ impl<M> fmt::Debug for Property<M> {
 /// A global state, as a property sees it.
 #[derive(Debug)]
 pub struct GlobalState<'a, M> {
-    /// The actors, by number; those that were created come after those the system began with.
+    /// The actors, by id; created actors come after the initial ones.
     pub actors: Vec<(ActorId, &'a dyn AnyActor<M>)>,
-    /// The messages on their way: from, to, what.
+    /// The messages in flight: sender, receiver, message.
     pub in_flight: Tracked<(ActorId, ActorId, &'a M)>,
-    /// Who is down.
+    /// The actors that are down.
     pub crashed: Tracked<ActorId>,
 }
 
-/// A list that knows whether someone has looked at it: what nobody looks at makes no difference, and need not be explored.
+/// A list that records whether it was read: a list that is never read makes no difference to a
+/// property, and need not be explored.
 pub struct Tracked<T> {
     all: Vec<T>,
-    was_looked_at: Cell<bool>,
+    was_read: Cell<bool>,
 }
 
 impl<T> Tracked<T> {
-    /// Whether someone has looked at it.
-    pub(crate) fn was_looked_at(&self) -> bool {
-        self.was_looked_at.get()
+    /// Whether the list was read.
+    pub(crate) fn was_read(&self) -> bool {
+        self.was_read.get()
     }
 }
 
@@ -117,14 +121,14 @@ impl<T> Deref for Tracked<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        self.was_looked_at.set(true);
+        self.was_read.set(true);
         &self.all
     }
 }
 
 impl<T> FromIterator<T> for Tracked<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Tracked { all: all.into_iter().collect(), was_looked_at: Cell::new(false) }
+        Tracked { all: all.into_iter().collect(), was_read: Cell::new(false) }
     }
 }
 
@@ -153,23 +157,25 @@ pub struct Scenario<C> {
 /// One call of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientCall<C> {
-    /// Who calls.
+    /// The client.
     pub client: u32,
-    /// Whom it asks.
+    /// The actor that receives the request.
     pub to: ActorId,
-    /// For what.
+    /// The call.
     pub call: C,
 }
 
-/// How clients go about their calls, and when a call and a return count as having happened.
+/// How clients make their calls, and when an invocation and a response take place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Clients {
-    /// A request is on its way as soon as its client's previous call has returned. The call happens when an actor receives it, the
-    /// return when an actor sends it: the tightest span that any client could see, since a client may be as slow as it likes.
+    /// A request is in flight as soon as its client's previous call has returned. The call takes
+    /// place when an actor receives the request, the return when an actor sends the response: the
+    /// shortest interval that a client could observe, since a client may be arbitrarily slow.
     Tight,
-    /// Clients are like actors: a call happens when it is sent, which is as soon as the previous one returned, and a return when
-    /// the client receives it.
+    /// Clients are like actors: a call takes place when its request is sent, which is as soon as
+    /// the previous call has returned, and a return takes place when the client receives the
+    /// response.
     Waiting,
 }
 

@@ -1,25 +1,26 @@
-//! Canonical histories: which operations were called and returned, what they returned, and which had returned before
-//! which was called.
+//! Canonical histories: the operations that were called and returned, their results, and the
+//! real-time order (which had returned before which was called).
 //!
-//! That is all a checker of linearizability may look at: two executions with the same canonical history have the same
-//! verdict. A history grows by one event at a time, and each is kept once, under a number.
+//! A linearizability checker reads nothing else: two executions with the same canonical history
+//! have the same verdict. A history is extended by one event at a time, and is interned under an
+//! id.
 //!
-//! An operation is known by its place in the scenario, so that two histories are compared by their bits. `before` of an
-//! operation is the set of those that had returned when it was called. These sets never shrink from one call to the next, which
-//! is why events can be put in order again from them alone.
+//! An operation is identified by its index in the scenario, so that histories are compared as bit
+//! sets. `before` of an operation is the set of operations that had returned when it was called.
+//! These sets never shrink from one call to the next. Therefore they determine an order of events.
 
 use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::numbers::{Fingerprint, ReturnId, mix};
+use crate::interned::{Fingerprint, ReturnId, mix};
 
 /// A canonical history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HistoryId(pub u32);
 
-/// One end of an operation, which is known by its place in the scenario.
+/// An invocation or a response of an operation, which is identified by its index in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HistoryEvent {
     /// It was called.
@@ -31,12 +32,12 @@ pub enum HistoryEvent {
 /// The most operations a scenario has: one bit each.
 pub const OPERATIONS_MAX: usize = 64;
 
-/// All that is known of one history at a glance.
+/// The summary of one history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The operations that were called.
     pub called: u64,
-    /// Those that have returned.
+    /// The operations that have returned.
     pub returned: u64,
     // A sum of hashes, one for each operation.
     pub(crate) hash: Fingerprint,
@@ -50,16 +51,18 @@ impl Summary {
     }
 }
 
-/// Every canonical history that was met, each once.
+/// All canonical histories found, each once.
 #[derive(Debug, Default)]
 pub struct Histories {
     summaries: Vec<Summary>,
-    // For each history, and each operation called in it by number: who had returned before, and what it returned.
+    // For each history, and each operation called in it by id: the operations that had returned
+    // before, and its result.
     ends: Vec<u32>,
     entries: Vec<Entry>,
-    // From which history, and by which event, each came first.
+    // The history and the event from which each was first reached.
     origins: Vec<Option<(HistoryId, HistoryEvent)>>,
-    // Not an `Interner`: histories are short rows of one long list, which spares an allocation for each.
+    // Not an `Interner`: histories are short rows of one long list, which saves an allocation for
+    // each.
     index: HashTable<u32>,
 }
 
@@ -68,7 +71,7 @@ struct Entry {
     before: u64,
     // `u32::MAX` while pending.
     ret: u32,
-    // Content, where `ret` is a number.
+    // The hash of the result, while `ret` is its id.
     ret_hash: Fingerprint,
 }
 
@@ -106,13 +109,13 @@ impl Histories {
         self.summaries.is_empty()
     }
 
-    /// What is known at a glance about each, by number.
+    /// The summary of each history, by id.
     #[must_use]
     pub fn summaries(&self) -> &[Summary] {
         &self.summaries
     }
 
-    /// From which history, and by which event, `id` came first.
+    /// The history and the event from which `id` was first reached.
     #[must_use]
     pub fn origin(&self, id: HistoryId) -> Option<(HistoryId, HistoryEvent)> {
         self.origins[id.0 as usize]
@@ -129,7 +132,7 @@ impl Histories {
         match event {
             HistoryEvent::Call(operation) => {
                 assert!(summary.called >> operation & 1 == 0, "an operation is called once");
-                let at = place(summary.called, operation);
+                let at = entry_index(summary.called, operation);
                 let entry = Entry { before: summary.returned, ret: PENDING, ret_hash: 0 };
                 summary.hash = summary.hash.wrapping_add(entry.weight(operation));
                 entries.insert(at, entry);
@@ -138,7 +141,7 @@ impl Histories {
             HistoryEvent::Return(operation, ret) => {
                 let open = summary.called & !summary.returned;
                 assert!(open >> operation & 1 == 1, "an operation returns when it is open");
-                let entry = &mut entries[place(summary.called, operation)];
+                let entry = &mut entries[entry_index(summary.called, operation)];
                 summary.hash = summary.hash.wrapping_sub(entry.weight(operation));
                 (entry.ret, entry.ret_hash) = (ret.0, ret_hash);
                 summary.hash = summary.hash.wrapping_add(entry.weight(operation));
@@ -148,7 +151,8 @@ impl Histories {
         self.intern(summary, &entries, Some((id, event)))
     }
 
-    /// The events of `id` in an order that gives this history, those of equal standing by the number of their operation.
+    /// The events of `id` in an order that gives this history, unordered events by the index of
+    /// their operation.
     #[must_use]
     pub fn events(&self, id: HistoryId) -> Vec<HistoryEvent> {
         let summary = self.summaries[id.0 as usize];
@@ -170,7 +174,7 @@ impl Histories {
         events
     }
 
-    /// About how many bytes everything takes.
+    /// Approximate memory use, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.len() * (size_of::<Summary>() + 32) + self.entries.len() * size_of::<Entry>()
@@ -188,7 +192,7 @@ impl Histories {
         entries: &[Entry],
         origin: Option<(HistoryId, HistoryEvent)>,
     ) -> HistoryId {
-        let hash = key(summary, entries);
+        let hash = hash_key(summary, entries);
         let found = self.index.find(hash, |&it| {
             self.summaries[it as usize] == summary && self.entries(HistoryId(it)) == entries
         });
@@ -204,18 +208,19 @@ impl Histories {
         index.insert_unique(hash, id, |&it| {
             let it = it as usize;
             let start = if it == 0 { 0 } else { ends[it - 1] };
-            key(summaries[it], &all[start as usize..ends[it] as usize])
+            hash_key(summaries[it], &all[start as usize..ends[it] as usize])
         });
         HistoryId(id)
     }
 }
 
-// Where an operation's entry is: there is one for each that was called, in the order of their numbers.
-fn place(called: u64, operation: u32) -> usize {
+// The index of an operation's entry: there is one for each called operation, in the order of their
+// indices.
+fn entry_index(called: u64, operation: u32) -> usize {
     (called & ((1 << operation) - 1)).count_ones() as usize
 }
 
-/// The numbers of the operations in a set.
+/// The operations in a set.
 pub(crate) fn operations(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let next = (set != 0).then(|| set.trailing_zeros())?;
@@ -224,7 +229,7 @@ pub(crate) fn operations(mut set: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-fn key(summary: Summary, entries: &[Entry]) -> u64 {
+fn hash_key(summary: Summary, entries: &[Entry]) -> u64 {
     let mut hasher = FxHasher::default();
     summary.hash.hash(&mut hasher);
     summary.called.hash(&mut hasher);

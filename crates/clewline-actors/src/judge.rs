@@ -1,23 +1,24 @@
-//! Verdicts on histories: each is judged once, by someone from outside.
+//! Verdicts on histories: each is judged once, by a [`Judge`].
 
 use std::fmt;
 
 use crate::histories::{Histories, HistoryEvent, HistoryId, Summary};
 
-/// What someone says about a history.
+/// The verdict on a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is allowed.
+    /// It satisfies the correctness condition.
     Holds,
-    /// It is not.
+    /// It does not satisfy it.
     Violated,
-    /// Nobody found out.
+    /// No verdict was reached.
     Unknown,
 }
 
-/// Someone who judges histories. The exploration knows no specification.
+/// Judges histories. The exploration itself has no specification.
 pub trait Judge: Send {
-    /// Says what `id` is. It is asked once about each. Whatever is [before](Histories::origin) it need not have been asked about.
+    /// Returns the verdict on `id`. Called once for each history. The histories
+    /// [before](Histories::origin) it need not have been judged.
     fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement;
 }
 
@@ -27,33 +28,35 @@ impl<F: FnMut(&Histories, HistoryId) -> Judgement + Send> Judge for F {
     }
 }
 
-/// Someone who judges a history from what they knew of it before its last event. Knowledge has numbers of their own.
-pub trait Extend: Send {
-    /// What is known of the empty history.
+/// Judges a history incrementally, from the knowledge about its prefix without the last event.
+/// Knowledge is interned by the implementation.
+pub trait IncrementalJudge: Send {
+    /// The knowledge about the empty history.
     fn start(&mut self) -> u32;
 
-    /// What is known after one more event; `before` is the history before it.
+    /// The knowledge after one more event; `before` is the history before it.
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32;
 
-    /// What follows from knowledge.
+    /// The verdict that follows from knowledge.
     fn judgement(&mut self, knowledge: u32) -> Judgement;
 }
 
-/// Judges histories event by event. What is known of each is kept, so that a history costs one event.
+/// Judges histories event by event. The knowledge about each is kept, so that a history costs one
+/// event.
 #[derive(Debug)]
 pub struct Stepwise<E> {
     extend: E,
     known: Vec<Option<u32>>,
 }
 
-impl<E: Extend> Stepwise<E> {
-    /// Nothing is known yet.
+impl<E: IncrementalJudge> Stepwise<E> {
+    /// An empty cache.
     pub fn new(extend: E) -> Self {
         Stepwise { extend, known: Vec::new() }
     }
 
     fn knowledge(&mut self, histories: &Histories, id: HistoryId) -> u32 {
-        // From the last one of which something is known, forward.
+        // Starts from the longest known prefix.
         let (mut at, mut events) = (id, Vec::new());
         let mut knowledge = loop {
             if let Some(&Some(known)) = self.known.get(at.0 as usize) {
@@ -79,27 +82,27 @@ impl<E: Extend> Stepwise<E> {
     }
 }
 
-impl<E: Extend> Judge for Stepwise<E> {
+impl<E: IncrementalJudge> Judge for Stepwise<E> {
     fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
         let knowledge = self.knowledge(histories, id);
         self.extend.judgement(knowledge)
     }
 }
 
-/// What was said about each history.
+/// The verdicts on histories found so far.
 pub struct Verdicts {
     judge: Box<dyn Judge>,
     known: Vec<Option<Judgement>>,
 }
 
 impl Verdicts {
-    /// Nothing is known yet; `judge` will be asked.
+    /// No verdicts yet; `judge` will be called.
     #[must_use]
     pub fn new(judge: Box<dyn Judge>) -> Self {
         Verdicts { judge, known: Vec::new() }
     }
 
-    /// What `id` is.
+    /// The verdict on `id`.
     pub fn of(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
         let at = id.0 as usize;
         if let Some(&Some(known)) = self.known.get(at) {
@@ -113,18 +116,18 @@ impl Verdicts {
         judgement
     }
 
-    /// As if nobody had been asked.
-    pub(crate) fn forget(&mut self) {
+    /// Forgets all verdicts.
+    pub(crate) fn clear(&mut self) {
         self.known.clear();
     }
 
-    /// What was said about `id`, if someone was asked.
+    /// The verdict on `id`, if it was judged.
     #[must_use]
     pub fn known(&self, id: HistoryId) -> Option<Judgement> {
         *self.known.get(id.0 as usize)?
     }
 
-    /// Every history that was asked about, with what was said, in the order of their numbers.
+    /// All judged histories with their verdicts, in the order of their ids.
     pub fn all(&self) -> impl Iterator<Item = (HistoryId, Judgement)> {
         self.known.iter().enumerate().filter_map(|(at, it)| Some((HistoryId(at as u32), (*it)?)))
     }

@@ -1,23 +1,24 @@
-//! Actor systems: every order of messages, and the histories that clients see.
+//! Actor systems: exploration of every message order, and the histories that clients observe.
 //!
-//! Someone who has a system writes [`Actor`]s and a [`Harness`]; with a [`Scenario`] and [`Rules`] that makes an [`ActorSystem`].
-//! Its [`Engine`] knows in numbers what can happen in a [`World`] and what comes of it. A [`Execution`] goes through one
-//! execution after the other, as schedulers tell it.
+//! A user implements [`Actor`]s and a [`Harness`]. With a [`Scenario`] and [`Rules`] these make an
+//! [`ActorSystem`]. Its [`Engine`] computes the actions enabled in a [`World`] and their
+//! successors, on interned ids. An [`Execution`] executes steps one by one and takes them back, as
+//! schedulers choose.
 
 mod actor;
 mod dependence;
 mod engine;
+mod envelope_table;
 mod execution;
 mod faults;
 mod graph;
 mod harness;
-mod hashed;
+mod hashed_interner;
 mod histories;
+mod interned;
 mod judge;
-mod ledger;
 pub mod minimize;
 mod model_tables;
-mod numbers;
 mod paths;
 mod plan;
 mod refute;
@@ -33,24 +34,26 @@ mod world;
 pub use actor::{Actor, ActorId, AnyActor, Context, Message, Output};
 pub use dependence::{Dependence, Footprint, HistoryAware, Keyed, SameReceiver};
 pub use engine::Engine;
-pub use execution::{Execution, Happened, Identity, Kind, Receive, Snapshots};
+pub use execution::{EnabledStep, ExecutedStep, Execution, Snapshots, StepIdentity, StepKind};
 pub use faults::{FaultPlacement, Faults, Mailbox, Restart};
-pub use graph::{Compare, Count, Ended, Explored, Found, Progress, Search, Until, explore_states};
+pub use graph::{
+    Count, Explored, Progress, PropertyVerdict, Search, StateComparison, StopReason, Until, explore_states,
+};
 pub use harness::{ClientCall, Clients, GlobalState, Harness, Modality, Property, Scenario, Tracked};
 pub use histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX, Summary};
-pub use judge::{Extend, Judge, Judgement, Stepwise, Verdicts};
-pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnOf, Returns};
-pub use numbers::{
-    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, MessageId, Numbers,
-    Outcome, ReturnId, Start,
+pub use interned::{
+    BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,
+    MessageId, Outcome, ReturnId, Start,
 };
+pub use judge::{IncrementalJudge, Judge, Judgement, Stepwise, Verdicts};
+pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnLookup, ReturnOf};
 pub use paths::Paths;
-pub use refute::{Difference, Refuted, refute};
-pub use schedule::{Schedule, Unfit};
+pub use refute::{Difference, RefutedIndependence, refute};
+pub use schedule::{Schedule, ScheduleMismatch};
 pub use statistics::{FirstViolation, Flow, Statistics};
 pub use system::ActorSystem;
-pub use trace::{Reach, Trace, trace};
-pub use world::{Action, Delivery, Ignored, Rules, Used, World};
+pub use trace::{TraceLimits, TraceResult, trace};
+pub use world::{Action, Delivery, FaultsUsed, Ignored, Rules, World};
 
 #[cfg(test)]
 mod random_systems;

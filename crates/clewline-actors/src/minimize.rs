@@ -1,20 +1,21 @@
-//! Small violations: fewer calls, fewer faults, fewer steps.
+//! Minimization of violations: fewer calls, fewer faults, fewer steps.
 //!
-//! Calls are left out one after the other, and budgets of faults lowered, as long as a scheduler still finds a violation in what
-//! remains. Then the schedule is shortened: it ends where its history is violated first, and each step is left out with all
-//! that it led to, as long as the history stays violated. Every candidate is executed and judged, so that what comes out is as
-//! real as what went in.
+//! Calls are removed one after the other, and fault budgets are lowered, as long as a scheduler
+//! still finds a violation in the rest. Then the schedule is shortened: it ends at the first
+//! violation, and each step is removed with its consequences, as long as the history stays
+//! violated. Every candidate is executed and judged, so the result is a real violation.
 //!
-//! It is minimal in that nothing more can be left out by itself; there may be a smaller one elsewhere.
+//! The result is minimal in that no single item can be removed; a smaller violation may exist
+//! elsewhere.
 //!
-//! Cost: one search for each call and each fault of the budgets, twice at most for each that is left out; then a number of
-//! executions that is quadratic in the length of the schedule.
+//! Cost: one search for each call and each fault of the budgets, at most twice for each removed
+//! item; then a number of executions quadratic in the length of the schedule.
 
 use clewline_core::Budget;
 
 use crate::{
     engine::{Engine, lock},
-    execution::{Execution, Identity, Receive, Snapshots},
+    execution::{EnabledStep, Execution, Snapshots, StepIdentity},
     faults::Faults,
     judge::{Judgement, Verdicts},
     schedule::Schedule,
@@ -22,89 +23,94 @@ use crate::{
     statistics::FirstViolation,
 };
 
-/// What is left of a scenario.
+/// The remaining part of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Case {
-    /// The calls, by their places in the scenario at first.
+pub struct ReducedScenario {
+    /// The calls, by their indices in the original scenario.
     pub calls: Vec<usize>,
-    /// What may go wrong.
+    /// The fault budgets.
     pub faults: Faults,
 }
 
-/// Makes the system of a case, and someone who judges it; `None` if there is none.
-pub type Make<'a> = &'a mut dyn FnMut(&Case) -> Option<(Engine, Verdicts)>;
+/// Makes the system of a reduced scenario and its verdicts; `None` if there is none.
+pub type MakeSystem<'a> = &'a mut dyn FnMut(&ReducedScenario) -> Option<(Engine, Verdicts)>;
 
-/// How to look for violations in what remains.
+/// How to search for violations in a reduced scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Again<'a> {
+pub struct ShrinkSearch<'a> {
     /// The scheduler.
     pub entry: &'a Entry,
-    /// What it is told; one violation is enough.
+    /// Its settings; one violation is enough.
     pub settings: &'a Settings,
-    /// What may be spent.
+    /// The budget.
     pub budget: &'a Budget,
 }
 
-/// A small violation.
+/// A minimized violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minimal {
-    /// What is left of the scenario.
-    pub case: Case,
-    /// What shows the violation there.
+    /// The remaining part of the scenario.
+    pub case: ReducedScenario,
+    /// The schedule that shows the violation there.
     pub schedule: Schedule,
 }
 
-/// Makes a violation that `schedule` shows in `case` small. `None` if it shows none.
-pub fn minimize(case: Case, schedule: Schedule, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
+/// Minimizes a violation that `schedule` shows in `case`. `None` if it shows none.
+pub fn minimize(
+    case: ReducedScenario,
+    schedule: Schedule,
+    make: MakeSystem<'_>,
+    again: ShrinkSearch<'_>,
+) -> Option<Minimal> {
     let mut best = Minimal { case, schedule };
-    // A search that has nothing left to spend finds nothing.
-    while let Some(smaller) = smaller(&best.case).find_map(|case| search(case, make, again)) {
+    // A search with an exhausted budget finds nothing.
+    while let Some(smaller) = smaller_scenarios(&best.case).find_map(|case| search(case, make, again)) {
         best = smaller;
     }
     let (engine, mut verdicts) = make(&best.case)?;
-    let mut walk = Execution::new(engine, Snapshots::Sound);
-    best.schedule = shorten(&mut walk, &mut verdicts, &best.schedule, again.budget)?;
+    let mut execution = Execution::new(engine, Snapshots::Sound);
+    best.schedule = shorten(&mut execution, &mut verdicts, &best.schedule, again.budget)?;
     Some(best)
 }
 
-/// Makes a schedule short whose history is violated, as far as the budget lasts. `None` if it is not, or if the schedule does not
-/// fit.
+/// Shortens a schedule whose history is violated, as far as the budget lasts. `None` if the history
+/// is not violated, or if the schedule does not fit the system.
 pub fn shorten(
-    walk: &mut Execution,
+    execution: &mut Execution,
     verdicts: &mut Verdicts,
     schedule: &Schedule,
     budget: &Budget,
 ) -> Option<Schedule> {
-    walk.replay(schedule).ok()?;
-    let steps: Vec<Receive> = walk.events().iter().map(|it| it.receive).collect();
+    execution.replay(schedule).ok()?;
+    let steps: Vec<EnabledStep> = execution.events().iter().map(|it| it.step).collect();
     let all = vec![true; steps.len()];
-    let mut best = attempt(walk, verdicts, &steps, &all)?;
+    let mut best = replay_kept(execution, verdicts, &steps, &all)?;
     // Later steps have fewer consequences: leaving them out succeeds more often.
     let mut at = best.len();
     while 0 < at && budget.allow(0).is_ok() {
         at -= 1;
         let mut kept = vec![true; best.len()];
         kept[at] = false;
-        if let Some(shorter) = attempt(walk, verdicts, &best, &kept)
+        if let Some(shorter) = replay_kept(execution, verdicts, &best, &kept)
             && shorter.len() < best.len()
         {
             best = shorter;
             at = best.len();
         }
     }
-    attempt(walk, verdicts, &best, &vec![true; best.len()])?;
-    Some(walk.schedule())
+    replay_kept(execution, verdicts, &best, &vec![true; best.len()])?;
+    Some(execution.schedule())
 }
 
-/// Cases with one call less, or one fault less of some kind.
-fn smaller(case: &Case) -> impl Iterator<Item = Case> + use<> {
-    let Case { calls, faults } = case.clone();
+/// Scenarios with one call less, or one fault less of some kind.
+fn smaller_scenarios(case: &ReducedScenario) -> impl Iterator<Item = ReducedScenario> + use<> {
+    let ReducedScenario { calls, faults } = case.clone();
     let fewer_calls = (0..calls.len()).rev().map({
         let calls = calls.clone();
         move |at| {
             let mut calls = calls.clone();
             calls.remove(at);
-            Case { calls, faults }
+            ReducedScenario { calls, faults }
         }
     });
     let less: [fn(&mut Faults) -> &mut u8; 4] =
@@ -112,53 +118,54 @@ fn smaller(case: &Case) -> impl Iterator<Item = Case> + use<> {
     let fewer_faults = less.into_iter().filter_map(move |budget| {
         let mut faults = faults;
         *budget(&mut faults) = budget(&mut faults).checked_sub(1)?;
-        Some(Case { calls: calls.clone(), faults })
+        Some(ReducedScenario { calls: calls.clone(), faults })
     });
     fewer_calls.chain(fewer_faults)
 }
 
-fn search(case: Case, make: Make<'_>, again: Again<'_>) -> Option<Minimal> {
+fn search(case: ReducedScenario, make: MakeSystem<'_>, again: ShrinkSearch<'_>) -> Option<Minimal> {
     let (engine, mut verdicts) = make(&case)?;
     let settings = Settings { violations: 1, ..again.settings.clone() };
-    let (_, tally) = explore(again.entry, engine, &settings, &mut verdicts, again.budget);
-    let FirstViolation { schedule, .. } = tally.first_violation?;
+    let (_, statistics) = explore(again.entry, engine, &settings, &mut verdicts, again.budget);
+    let FirstViolation { schedule, .. } = statistics.first_violation?;
     Some(Minimal { case, schedule })
 }
 
-/// Makes those of `steps` again that are kept, as far as they can happen, until the history is violated. Answers what was
-/// done, or `None` if it never is.
-fn attempt(
-    walk: &mut Execution,
+/// Executes the kept `steps`, as far as they are enabled, until the history is violated. Returns
+/// the steps executed, or `None` if it never is.
+fn replay_kept(
+    execution: &mut Execution,
     verdicts: &mut Verdicts,
-    steps: &[Receive],
+    steps: &[EnabledStep],
     kept: &[bool],
-) -> Option<Vec<Receive>> {
-    walk.rewind();
-    // Where each step happens now.
+) -> Option<Vec<EnabledStep>> {
+    execution.rewind();
+    // The index at which each step is executed now.
     let mut places: Vec<Option<u32>> = Vec::new();
     for (step, is_kept) in steps.iter().zip(kept) {
         let at = is_kept
-            .then(|| now(step, &places))
+            .then(|| shifted_identity(step, &places))
             .flatten()
-            .and_then(|who| walk.enabled().iter().position(|it| it.identity() == who));
-        places.push(at.map(|_| walk.events().len() as u32));
+            .and_then(|identity| execution.enabled().iter().position(|it| it.identity() == identity));
+        places.push(at.map(|_| execution.events().len() as u32));
         let Some(at) = at else { continue };
-        walk.take(at);
-        let id = walk.history();
-        if verdicts.of(&lock(&walk.engine().shared.histories), id) == Judgement::Violated {
-            return Some(walk.events().iter().map(|it| it.receive).collect());
+        execution.take(at);
+        let id = execution.history();
+        if verdicts.of(&lock(&execution.engine().shared.histories), id) == Judgement::Violated {
+            return Some(execution.events().iter().map(|it| it.step).collect());
         }
     }
     None
 }
 
-/// What `step` is called, where the event that sent its message has moved; `None` if that one did not happen.
-fn now(step: &Receive, places: &[Option<u32>]) -> Option<Identity> {
+/// The identity of `step` after the event that sent its message has moved; `None` if that event was
+/// not executed.
+fn shifted_identity(step: &EnabledStep, places: &[Option<u32>]) -> Option<StepIdentity> {
     let sent_by = match step.sent_by {
         Some(event) => Some(places[event as usize]?),
         None => None,
     };
-    Some(Receive { sent_by, ..*step }.identity())
+    Some(EnabledStep { sent_by, ..*step }.identity())
 }
 
 #[cfg(test)]

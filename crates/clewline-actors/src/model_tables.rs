@@ -1,8 +1,8 @@
-//! The cast: who is who, in numbers.
+//! Interned tables of a harness: states of actors, messages and results.
 //!
-//! The only part of an exploration that is generic in the harness. It keeps every state of an actor, every message, and every
-//! return once, under a number, and runs handlers on copies. What needs no types is in the [`Ledger`]; everything else
-//! sees [`Numbers`].
+//! The only part of an exploration that is generic in the harness. It interns every state of an
+//! actor, every message, and every result, and runs handlers on copies. The part that needs no
+//! types is the [`EnvelopeTable`]; the rest of the exploration uses [`InternedModel`].
 
 use std::{
     fmt,
@@ -15,39 +15,40 @@ use clewline_core::{Event, History, Specification};
 
 use crate::{
     actor::{self, ActorId, AnyActor, Context},
+    envelope_table::{Cause, EnvelopeTable, ErasedActors, Output, Reaction, State},
     harness::{GlobalState, Harness, Property, Scenario},
-    hashed::Hashed,
+    hashed_interner::HashedInterner,
     histories::{Histories, HistoryEvent, HistoryId, OPERATIONS_MAX},
-    ledger::{Actors, Cause, Ledger, Output, Reaction, State},
-    numbers::{
-        BadHandler, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, MessageId, Numbers,
-        Outcome, ReturnId, Start,
+    interned::{
+        BadHandler, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,
+        MessageId, Outcome, ReturnId, Start,
     },
     world::Delivery,
 };
 
-/// What a client of `H` calls.
+/// The calls of clients of `H`.
 pub type CallOf<H> = <<H as Harness>::Specification as Specification>::Call;
-/// What it is told.
+/// The results of its operations.
 pub type ReturnOf<H> = <<H as Harness>::Specification as Specification>::Return;
 
-/// A harness and a scenario, in numbers.
+/// A harness and a scenario, interned.
 pub struct ModelTables<H: Harness> {
     tables: Tables<H>,
-    ledger: Ledger,
+    ledger: EnvelopeTable,
 }
 
-/// What has the types of the harness.
+/// The tables that depend on the types of the harness.
 struct Tables<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
     properties: Vec<Property<H::Message>>,
-    locals: Hashed<Local<H::Message>>,
-    messages: Hashed<H::Message>,
-    returns: Hashed<ReturnOf<H>>,
-    // Those that are to be started next, the first last.
-    newborn: Vec<Box<dyn AnyActor<H::Message>>>,
-    // Those of a handler, and above them those of the start of an actor that it created.
+    locals: HashedInterner<Local<H::Message>>,
+    messages: HashedInterner<H::Message>,
+    returns: HashedInterner<ReturnOf<H>>,
+    // Actors that are to be started next, in reverse order.
+    unstarted: Vec<Box<dyn AnyActor<H::Message>>>,
+    // The unread outputs of a handler, and above them those of the start of an actor that it
+    // created.
     outputs: Vec<vec::IntoIter<actor::Output<H::Message>>>,
 }
 
@@ -60,7 +61,7 @@ struct Local<M> {
 
 impl<M> PartialEq for Local<M> {
     fn eq(&self, other: &Self) -> bool {
-        (self.actor, self.children) == (other.actor, other.children) && self.value.is(&*other.value)
+        (self.actor, self.children) == (other.actor, other.children) && self.value.is_equal(&*other.value)
     }
 }
 
@@ -69,7 +70,7 @@ impl<M> Eq for Local<M> {}
 impl<M> Hash for Local<M> {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (self.actor, self.children).hash(state);
-        self.value.feed(state);
+        self.value.hash_into(state);
     }
 }
 
@@ -79,11 +80,11 @@ impl<M> Hash for Local<M> {
 pub enum BadScenario {
     /// There are no actors.
     NoActors,
-    /// There are too many, this many.
+    /// There are too many actors: this number.
     TooManyActors(usize),
-    /// There are too many calls, this many.
+    /// There are too many calls: this number.
     TooManyCalls(usize),
-    /// A call, by its place, goes to someone who is not there.
+    /// A call, by its index, goes to an actor that does not exist.
     NoSuchActor(usize, ActorId),
 }
 
@@ -106,8 +107,8 @@ impl fmt::Display for BadScenario {
 
 impl std::error::Error for BadScenario {}
 
-/// Whether every actor that a call asks is among those that the system begins with.
-fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Result<(), BadScenario> {
+/// Checks that the receiver of every call is among the initial actors.
+fn validate(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Result<(), BadScenario> {
     if actors == 0 {
         return Err(BadScenario::NoActors);
     }
@@ -125,26 +126,26 @@ fn fits(actors: usize, asked: &mut dyn ExactSizeIterator<Item = ActorId>) -> Res
 }
 
 impl<H: Harness> ModelTables<H> {
-    /// Numbers for `harness`, used as `scenario` says.
+    /// The tables of `harness` with the calls of `scenario`.
     ///
     /// # Errors
     ///
     /// If the scenario does not fit.
     pub fn new(harness: H, scenario: Scenario<CallOf<H>>, delivery: Delivery) -> Result<Self, BadScenario> {
         let roots = harness.actors().len();
-        fits(roots, &mut scenario.calls.iter().map(|it| it.to))?;
+        validate(roots, &mut scenario.calls.iter().map(|it| it.to))?;
         let calls = scenario.calls.iter().map(|it| (it.client, it.to)).collect();
         let mut tables = Tables {
             properties: harness.properties(),
             harness,
             scenario,
-            locals: Hashed::new(1),
-            messages: Hashed::new(2),
-            returns: Hashed::new(3),
-            newborn: Vec::new(),
+            locals: HashedInterner::new(1),
+            messages: HashedInterner::new(2),
+            returns: HashedInterner::new(3),
+            unstarted: Vec::new(),
             outputs: Vec::new(),
         };
-        let ledger = Ledger::new(&mut tables, roots, calls, delivery);
+        let ledger = EnvelopeTable::new(&mut tables, roots, calls, delivery);
         Ok(ModelTables { tables, ledger })
     }
 
@@ -160,19 +161,19 @@ impl<H: Harness> ModelTables<H> {
         &self.tables.scenario
     }
 
-    /// How many actors the system begins with.
+    /// The number of initial actors.
     #[must_use]
     pub fn roots(&self) -> usize {
         self.ledger.roots()
     }
 
-    /// What a message says.
+    /// The message with this id.
     #[must_use]
     pub fn message(&self, id: MessageId) -> &H::Message {
         &self.tables.messages[id.0]
     }
 
-    /// What an operation returned.
+    /// The result with this id.
     #[must_use]
     pub fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
         &self.tables.returns[id.0]
@@ -184,13 +185,13 @@ impl<H: Harness> ModelTables<H> {
         &*self.tables.locals[id.0].value
     }
 
-    /// A canonical history, as a checker wants it.
+    /// A canonical history, as input of a checker.
     #[must_use]
     pub fn history(&self, histories: &Histories, id: HistoryId) -> History<CallOf<H>, ReturnOf<H>> {
         self.chronicle(&histories.events(id))
     }
 
-    /// A history from its events in the order they happened.
+    /// A history from its events in chronological order.
     ///
     /// # Panics
     ///
@@ -211,8 +212,8 @@ impl<H: Harness> ModelTables<H> {
 }
 
 impl<H: Harness> Tables<H> {
-    /// Keeps an actor whose handler was run, and its outputs.
-    fn keep(
+    /// Interns an actor after its handler was run, and keeps its outputs.
+    fn intern_reaction(
         &mut self,
         actor: ActorId,
         value: Box<dyn AnyActor<H::Message>>,
@@ -220,11 +221,14 @@ impl<H: Harness> Tables<H> {
     ) -> Reaction {
         let (outputs, children, choices) = context.into_parts();
         self.outputs.push(outputs.into_iter());
-        Reaction { local: LocalId(self.locals.intern(Local { actor, children, value })), choices }
+        Reaction {
+            local: LocalId(self.locals.intern(Local { actor, children, value })),
+            choice_counts: choices,
+        }
     }
 }
 
-impl<H: Harness> Actors for Tables<H> {
+impl<H: Harness> ErasedActors for Tables<H> {
     fn request(&mut self, operation: usize, n: u32) -> MessageId {
         let message = self.harness.request(&self.scenario.calls[operation].call, n);
         MessageId(self.messages.intern(message))
@@ -243,7 +247,7 @@ impl<H: Harness> Actors for Tables<H> {
         Some(ReturnId(self.returns.intern(ret)))
     }
 
-    fn answers(&self, request: MessageId, response: MessageId) -> bool {
+    fn is_response_to(&self, request: MessageId, response: MessageId) -> bool {
         self.harness.is_response_to(&self.messages[request.0], &self.messages[response.0])
     }
 
@@ -251,28 +255,33 @@ impl<H: Harness> Actors for Tables<H> {
         format!("{:?}", self.messages[message.0])
     }
 
-    fn enter(&mut self) {
-        self.newborn = self.harness.actors();
-        self.newborn.reverse();
+    fn create_roots(&mut self) {
+        self.unstarted = self.harness.actors();
+        self.unstarted.reverse();
     }
 
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
-        let mut value = self.newborn.pop().expect("an actor is made before it starts");
-        let mut context = Context::new(id, 0, answers);
-        caught(&mut || value.on_start(&mut context))?;
-        Ok(self.keep(id, value, context))
+    fn start(&mut self, id: ActorId, scripted_choices: Vec<u32>) -> Result<Reaction, HandlerFault> {
+        let mut value = self.unstarted.pop().expect("an actor is made before it starts");
+        let mut context = Context::new(id, 0, scripted_choices);
+        catch_panic(&mut || value.on_start(&mut context))?;
+        Ok(self.intern_reaction(id, value, context))
     }
 
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault> {
+    fn react(
+        &mut self,
+        local: LocalId,
+        cause: Cause,
+        scripted_choices: Vec<u32>,
+    ) -> Result<Reaction, HandlerFault> {
         let Local { actor, children, ref value } = self.locals[local.0];
         let mut value = value.clone();
-        let mut context = Context::new(actor, children, answers);
-        caught(&mut || match cause {
+        let mut context = Context::new(actor, children, scripted_choices);
+        catch_panic(&mut || match cause {
             Cause::Message(from, it) => value.on_message(from, &self.messages[it.0], &mut context),
             Cause::Timer(it) => value.on_timer(&self.messages[it.0], &mut context),
             Cause::Restart => value.on_restart(&mut context),
         })?;
-        Ok(self.keep(actor, value, context))
+        Ok(self.intern_reaction(actor, value, context))
     }
 
     fn next_output(&mut self) -> Option<Output> {
@@ -286,7 +295,7 @@ impl<H: Harness> Actors for Tables<H> {
             actor::Output::SetTimer(timer) => Output::SetTimer(number(timer)),
             actor::Output::CancelTimer(timer) => Output::CancelTimer(number(timer)),
             actor::Output::Create(id, actor) => {
-                self.newborn.push(actor);
+                self.unstarted.push(actor);
                 Output::Create(id)
             }
         })
@@ -294,7 +303,7 @@ impl<H: Harness> Actors for Tables<H> {
 
     fn forget_outputs(&mut self) {
         self.outputs.clear();
-        self.newborn.clear();
+        self.unstarted.clear();
     }
 
     fn id(&self, local: LocalId) -> ActorId {
@@ -307,13 +316,13 @@ impl<H: Harness> Actors for Tables<H> {
             state.in_flight.iter().map(|it| &state.envelopes[it.0 as usize]).filter(|it| !it.is_timer);
         let in_flight = facts.map(|it| (it.from, it.to, &self.messages[it.message.0])).collect();
         let crashed = state.crashed.iter().copied().collect();
-        let glance = GlobalState { actors, in_flight, crashed };
-        let holds = (self.properties[property].holds)(&glance);
-        (holds, glance.in_flight.was_looked_at() || glance.crashed.was_looked_at())
+        let state = GlobalState { actors, in_flight, crashed };
+        let holds = (self.properties[property].holds)(&state);
+        (holds, state.in_flight.was_read() || state.crashed.was_read())
     }
 }
 
-impl<H: Harness> Numbers for ModelTables<H> {
+impl<H: Harness> InternedModel for ModelTables<H> {
     fn start(&mut self) -> Result<Vec<Start>, BadHandler> {
         self.ledger.start(&mut self.tables)
     }
@@ -322,8 +331,8 @@ impl<H: Harness> Numbers for ModelTables<H> {
         self.ledger.react(&mut self.tables, local, input)
     }
 
-    fn blame(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler {
-        self.ledger.blame(&self.tables, local, input, why)
+    fn describe_fault(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler {
+        self.ledger.describe_fault(&self.tables, local, input, why)
     }
 
     fn request(&self, operation: u32) -> EnvelopeId {
@@ -354,8 +363,8 @@ impl<H: Harness> Numbers for ModelTables<H> {
         self.ledger.holds(&self.tables, property, locals, in_flight, down)
     }
 
-    fn was_looked_at(&self) -> bool {
-        self.ledger.was_looked_at()
+    fn has_read_network_state(&self) -> bool {
+        self.ledger.has_read_network_state()
     }
 
     fn bytes(&self) -> usize {
@@ -365,13 +374,13 @@ impl<H: Harness> Numbers for ModelTables<H> {
     }
 }
 
-/// Who knows what operations returned.
-pub trait Returns<R>: Send {
-    /// What an operation returned.
+/// Looks up the results of operations.
+pub trait ReturnLookup<R>: Send {
+    /// The result of an operation.
     fn returned(&self, id: ReturnId) -> &R;
 }
 
-impl<H: Harness> Returns<ReturnOf<H>> for ModelTables<H> {
+impl<H: Harness> ReturnLookup<ReturnOf<H>> for ModelTables<H> {
     fn returned(&self, id: ReturnId) -> &ReturnOf<H> {
         &self.tables.returns[id.0]
     }
@@ -379,12 +388,12 @@ impl<H: Harness> Returns<ReturnOf<H>> for ModelTables<H> {
 
 impl<H: Harness> fmt::Debug for ModelTables<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Cast").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
+        f.debug_struct("ModelTables").field("locals", &self.tables.locals.len()).finish_non_exhaustive()
     }
 }
 
 /// Runs a handler. If it panics, what it was working on is not to be used any more.
-fn caught(handler: &mut dyn FnMut()) -> Result<(), HandlerFault> {
+fn catch_panic(handler: &mut dyn FnMut()) -> Result<(), HandlerFault> {
     catch_unwind(AssertUnwindSafe(handler)).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());

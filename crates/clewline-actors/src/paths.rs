@@ -1,21 +1,23 @@
-//! Paths in a graph of states that was kept whole: how many there are, how long, and which avoid a property.
+//! Paths in a recorded state graph: their number, their length, and whether one avoids a property.
 
 use rustc_hash::FxHashMap;
 
-/// What one thread kept of the graph. States are known by the lower halves of their fingerprints.
+/// The part of the graph recorded by one thread. States are identified by the lower halves of their
+/// fingerprints.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub(crate) struct GraphRecord {
     pub(crate) roots: Vec<u64>,
-    /// Each state that was expanded, with how many edges lead from it.
+    /// Each expanded state, with its number of outgoing edges.
     pub(crate) states: Vec<(u64, u32)>,
-    /// Where they lead, state by state, and how many messages that say the same lead there.
+    /// The targets of the edges, state by state, with the number of equal messages that lead there.
     pub(crate) edges: Vec<(u64, u32)>,
-    /// Each state that was met, with a bit for each property that is true in it. Empty if nobody asks for that.
+    /// Each state reached, with a bit for each property that holds in it. Empty if it is not
+    /// needed.
     pub(crate) held: Vec<(u64, u64)>,
 }
 
-impl Record {
-    pub(crate) fn add(&mut self, other: Record) {
+impl GraphRecord {
+    pub(crate) fn add(&mut self, other: GraphRecord) {
         if self.states.is_empty() && self.roots.is_empty() {
             *self = other;
             return;
@@ -30,7 +32,7 @@ impl Record {
         (self.states.capacity() + self.edges.capacity() + self.held.capacity()) * size_of::<(u64, u64)>()
     }
 
-    // What tells a state from another must not be the same for two.
+    // Whether two states have the same identifier.
     fn is_ambiguous(&self) -> bool {
         let mut met: Vec<u64> = self.held.iter().map(|it| it.0).collect();
         met.sort_unstable();
@@ -38,35 +40,35 @@ impl Record {
     }
 }
 
-/// A graph of states.
+/// A state graph.
 ///
-/// States are numbered as they were recorded. Nothing that is told depends on that.
+/// States are numbered as they were recorded. No result depends on this order.
 #[derive(Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct StateGraph {
     fingerprints: Vec<u64>,
     roots: Vec<u32>,
-    // Empty if nobody asks for that.
+    // Empty if it is not needed.
     held: Vec<u64>,
     is_end: Vec<bool>,
-    // The edges from state `it` are those in `starts[it]..starts[it + 1]`.
+    // The edges from state `it` are `starts[it]..starts[it + 1]`.
     starts: Vec<usize>,
     edges: Vec<(u32, u32)>,
 }
 
-// What is known of a state while paths are counted.
+// The state of path counting at one state of the graph.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reached {
-    // How many ways lead there.
+struct PathCount {
+    // The number of paths to it.
     ways: u128,
-    // How many edges that lead there were not looked at.
+    // The number of incoming edges not yet processed.
     missing: u32,
-    // Steps on the longest way.
+    // The length of the longest path to it.
     steps: u32,
 }
 
-impl Recorded {
-    /// `None` if two states have the same lower half, so that edges do not tell where they lead.
-    pub(crate) fn new(mut record: Record) -> Option<Self> {
+impl StateGraph {
+    /// `None` if two states have the same lower half, so that the targets of edges are ambiguous.
+    pub(crate) fn new(mut record: GraphRecord) -> Option<Self> {
         let count = record.states.len();
         let mut number: FxHashMap<u64, u32> = FxHashMap::default();
         number.reserve(count);
@@ -85,11 +87,11 @@ impl Recorded {
             let (these, others) = rest.split_at_mut(from_here as usize);
             rest = others;
             starts.push(edges.len());
-            // Whoever looks for a path must find the same, whoever recorded this.
+            // The path found must not depend on which thread recorded the edges.
             if !record.held.is_empty() {
                 these.sort_unstable();
             }
-            // A search that was stopped may not have come to where an edge leads.
+            // A search that was stopped may not have expanded the target of an edge.
             let known = these.iter().filter_map(|&(to, weight)| Some((*number.get(&to)?, weight)));
             edges.extend(known);
         }
@@ -103,31 +105,32 @@ impl Recorded {
         let roots = record.roots.iter().filter_map(|it| number.get(it).copied()).collect();
         let is_end = record.states.iter().map(|it| it.1 == 0).collect();
         let fingerprints = record.states.iter().map(|it| it.0).collect();
-        Some(Recorded { fingerprints, roots, held, is_end, starts, edges })
+        Some(StateGraph { fingerprints, roots, held, is_end, starts, edges })
     }
 
     fn edges(&self, from: u32) -> &[(u32, u32)] {
         &self.edges[self.starts[from as usize]..self.starts[from as usize + 1]]
     }
 
-    /// What paths there are. Each state is looked at when all that lead there were.
+    /// Counts paths. Each state is processed after all its predecessors (topological order).
     pub(crate) fn paths(&self) -> Paths {
         let count = self.fingerprints.len();
-        let mut reached = vec![Reached::default(); count];
+        let mut reached = vec![PathCount::default(); count];
         self.edges.iter().for_each(|&(to, _)| reached[to as usize].missing += 1);
         self.roots.iter().for_each(|&it| reached[it as usize].ways += 1);
         let mut ready: Vec<u32> = (0..count as u32).filter(|&it| reached[it as usize].missing == 0).collect();
         let (mut looked, mut depth, mut schedules) = (0, 0, Some(0u128));
         while let Some(state) = ready.pop() {
             looked += 1;
-            let Reached { ways, steps, .. } = reached[state as usize];
+            let PathCount { ways, steps, .. } = reached[state as usize];
             depth = depth.max(u64::from(steps));
             if self.is_end[state as usize] {
                 schedules = schedules.and_then(|sum| sum.checked_add(ways));
             }
             for &(to, weight) in self.edges(state) {
                 let next = &mut reached[to as usize];
-                // Where more ways lead than can be counted, as many go on to some end.
+                // If the number of paths to a state overflows, so does the number of paths to some
+                // end.
                 let more = ways.checked_mul(u128::from(weight)).and_then(|it| next.ways.checked_add(it));
                 schedules = schedules.filter(|_| more.is_some());
                 next.ways = more.unwrap_or(0);
@@ -139,13 +142,13 @@ impl Recorded {
             }
         }
         if looked < count {
-            return Paths { schedules: None, depth: self.farthest(), has_cycle: true };
+            return Paths { schedules: None, depth: self.eccentricity(), has_cycle: true };
         }
         Paths { schedules, depth, has_cycle: false }
     }
 
     // Steps to the state that is farthest away.
-    fn farthest(&self) -> u64 {
+    fn eccentricity(&self) -> u64 {
         let mut seen = vec![false; self.fingerprints.len()];
         let mut layer: Vec<u32> = self.roots.clone();
         layer.iter().for_each(|&it| seen[it as usize] = true);
@@ -167,11 +170,11 @@ impl Recorded {
         }
     }
 
-    /// A path from a beginning on which a property is never true, and which cannot go on or has come round: the
-    /// lower halves of the fingerprints of its states.
-    pub(crate) fn avoiding(&self, property: usize) -> Option<Vec<u64>> {
+    /// A path from an initial state on which a property never holds, and which ends or closes a
+    /// cycle: the lower halves of the fingerprints of its states.
+    pub(crate) fn path_avoiding(&self, property: usize) -> Option<Vec<u64>> {
         let is_avoided = |it: u32| self.held[it as usize] >> property & 1 == 0;
-        // Depth first; what is on the path now is grey, what was left is black.
+        // Depth-first search: states on the current path are grey, finished ones black.
         #[derive(Clone, Copy, PartialEq)]
         enum Colour {
             White,
@@ -218,13 +221,14 @@ impl Recorded {
     }
 }
 
-/// What paths there are in a graph of states.
+/// The paths in a state graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// Paths from a beginning to an end, which is what schedules are; `None` if the graph has a cycle, and there is no end to
-    /// them, or if there are more than 2^128.
+    /// The number of paths from an initial state to an end, that is, of schedules. `None` if the
+    /// graph has a cycle, which makes them infinite, or if there are more than 2^128.
     pub schedules: Option<u128>,
-    /// Steps on the longest path; if there is a cycle, steps to the state that is farthest away.
+    /// Length of the longest path; if there is a cycle, the maximum distance from the initial
+    /// states.
     pub depth: u64,
     /// Whether a state can be reached from itself.
     pub has_cycle: bool,

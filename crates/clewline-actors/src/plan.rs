@@ -1,35 +1,35 @@
-//! Plans: what comes of an action, as differences to the world it happens in.
+//! Plans: the successor of a world by an action, as differences.
 
 use std::ops::Range;
 
 use crate::{
-    engine::{Engine, RECENT, Reacted, lock},
+    engine::{Engine, RECENT_REACTIONS, ReactionOutcome, lock},
     harness::Clients,
     histories::{HistoryEvent, HistoryId},
-    numbers::{
+    interned::{
         ABSENT, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId, Outcome, ReturnId,
         mix,
     },
     world::{Delivery, Ignored, World},
 };
 
-// One of this many reactions that are remembered is run again, to see whether the same comes of it.
-const SAMPLE: u64 = 1 << 12;
+// One of this many cache hits runs the handler again, to check that it is pure.
+const PURITY_CHECK_INTERVAL_HITS: u64 = 1 << 12;
 
-// No envelope has this number.
-const RESTART: u32 = u32::MAX;
+// Not the id of an envelope.
+const RESTART_INPUT: u32 = u32::MAX;
 
 impl Engine {
     pub(crate) fn begin(&mut self, outcome: usize) {
         let (locals, effects) = self.starts[outcome].clone();
         let mut next = World { locals, is_begun: true, ..World::default() };
         effects.into_iter().for_each(|it| self.plan_effect(&next, it));
-        let firsts =
-            (0..self.mates.len() as u32).filter(|&it| self.mates[it as usize].trailing_zeros() == it);
+        let firsts = (0..self.same_client.len() as u32)
+            .filter(|&it| self.same_client[it as usize].trailing_zeros() == it);
         firsts.collect::<Vec<_>>().into_iter().for_each(|it| self.plan_request(it));
         next.history = self.plan.history;
         for &(slot, local) in &self.plan.created {
-            put(&mut next.locals, slot, local);
+            set_local(&mut next.locals, slot, local);
         }
         for &id in &self.plan.sent {
             self.send(&mut next, id);
@@ -39,14 +39,15 @@ impl Engine {
         self.plan.is_built = true;
     }
 
-    /// The fingerprint of what comes of a delivery, as [`plan`](Self::plan) has it, and in how many ways it can go.
+    /// The fingerprint of the successor by a delivery, as in [`plan`](Self::plan), and the number
+    /// of its outcomes.
     pub(crate) fn plan_delivery(
         &mut self,
         world: &World,
         at: usize,
         outcome: u16,
     ) -> (Option<Fingerprint>, u16) {
-        let id = world.flying[at];
+        let id = world.in_flight[at];
         let hot = self.hot[id.0 as usize];
         if hot.is_plain {
             let (start, end) = self.reaction(world.locals[hot.slot as usize], Input::Envelope(id));
@@ -57,7 +58,7 @@ impl Engine {
                 return (None, ways);
             }
             if reacted.is_plain {
-                return (Some(self.plan_plainly(world, at, hot.slot, which)), ways);
+                return (Some(self.plan_simple_delivery(world, at, hot.slot, which)), ways);
             }
         }
         self.plan.clear(world);
@@ -78,10 +79,16 @@ impl Engine {
         (Some(self.plan.fingerprint), ways)
     }
 
-    /// Plans a delivery that is plain, by the number of its outcome.
-    pub(crate) fn plan_plainly(&mut self, world: &World, at: usize, slot: u32, which: u32) -> Fingerprint {
-        let Reacted { local, change, .. } = self.outcomes[which as usize];
-        let gone = self.hot[world.flying[at].0 as usize].hash;
+    /// Plans a plain delivery, by the index of its outcome.
+    pub(crate) fn plan_simple_delivery(
+        &mut self,
+        world: &World,
+        at: usize,
+        slot: u32,
+        which: u32,
+    ) -> Fingerprint {
+        let ReactionOutcome { local, change, .. } = self.outcomes[which as usize];
+        let gone = self.hot[world.in_flight[at].0 as usize].hash;
         let plan = &mut self.plan;
         (plan.is_built, plan.plain, plan.history) = (false, Some(which), world.history);
         (plan.removed, plan.local) = (Some(at), Some((slot, local)));
@@ -98,10 +105,10 @@ impl Engine {
             && plan.events.is_empty()
     }
 
-    // In how many ways this can go, of which `outcome` is planned.
+    // Plans `outcome`, and returns the number of outcomes.
     pub(crate) fn plan_reaction(&mut self, world: &World, slot: u32, input: Input, outcome: u16) -> u16 {
         let (start, end) = self.reaction(world.locals[slot as usize], input);
-        let Reacted { local, first, last, .. } = self.outcomes[start as usize + outcome as usize];
+        let ReactionOutcome { local, first, last, .. } = self.outcomes[start as usize + outcome as usize];
         self.plan.local = Some((slot, local));
         for at in first..last {
             let effect = self.effects[at as usize];
@@ -110,42 +117,42 @@ impl Engine {
         (end - start) as u16
     }
 
-    /// Where the outcomes of a reaction are.
+    /// The range of the outcomes of a reaction.
     pub(crate) fn reaction(&mut self, local: LocalId, input: Input) -> (u32, u32) {
         let key = match input {
             Input::Envelope(id) => id.0,
-            Input::Restart => RESTART,
+            Input::Restart => RESTART_INPUT,
         };
         let key = u64::from(local.0) << 32 | u64::from(key);
-        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (RECENT - 1);
-        let (known, found) = self.recent[place];
+        let place = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (RECENT_REACTIONS - 1);
+        let (known, found) = self.recent_reactions[place];
         let found = if known == key { Some(found) } else { self.reactions.get(&key).copied() };
         if let Some(found) = found {
             self.hits += 1;
-            if self.hits.is_multiple_of(SAMPLE) {
-                self.run_again(local, input, found);
+            if self.hits.is_multiple_of(PURITY_CHECK_INTERVAL_HITS) {
+                self.check_purity(local, input, found);
             }
-            self.recent[place] = (key, found);
+            self.recent_reactions[place] = (key, found);
             return found;
         }
         let shared = self.shared.clone();
-        let mut numbers = lock(&shared.numbers);
-        let outcomes = match numbers.react(local, input) {
+        let mut model = lock(&shared.model);
+        let outcomes = match model.react(local, input) {
             Ok(outcomes) => outcomes,
             Err((bad_handler, outcomes)) => {
                 self.bad_handler.get_or_insert(bad_handler);
                 outcomes
             }
         };
-        self.copy_numbers(&*numbers);
+        self.copy_numbers(&*model);
         let start = self.outcomes.len() as u32;
-        outcomes.into_iter().for_each(|it| self.remember(local, it));
+        outcomes.into_iter().for_each(|it| self.cache_outcome(local, it));
         let range = (start, self.outcomes.len() as u32);
         self.reactions.insert(key, range);
         range
     }
 
-    fn remember(&mut self, before: LocalId, Outcome { local, effects }: Outcome) {
+    fn cache_outcome(&mut self, before: LocalId, Outcome { local, effects }: Outcome) {
         let is_plain = |it: &Effect| match *it {
             Effect::Send(id) => self.clients == Clients::Waiting || !self.hot[id.0 as usize].is_to_client,
             Effect::SetTimer(_) | Effect::CancelTimer(_) | Effect::Create(..) => false,
@@ -161,24 +168,31 @@ impl Engine {
         let first = self.effects.len() as u32;
         self.effects.extend(effects);
         let last = self.effects.len() as u32;
-        self.outcomes.push(Reacted { local, first, last, is_plain, is_nothing, change });
+        self.outcomes.push(ReactionOutcome {
+            local,
+            first,
+            last,
+            is_plain,
+            has_no_effect: is_nothing,
+            change,
+        });
     }
 
-    /// Says in the plan what is sent, of which only the fingerprint was planned.
-    pub(crate) fn fill_in(&mut self, world: &World, outcome: u32) {
+    /// Adds the sent messages to a plan of which only the fingerprint was computed.
+    pub(crate) fn complete_simple_plan(&mut self, world: &World, outcome: u32) {
         let (removed, local) = (self.plan.removed, self.plan.local);
         self.plan.clear(world);
         (self.plan.removed, self.plan.local) = (removed, local);
-        let Reacted { first, last, .. } = self.outcomes[outcome as usize];
+        let ReactionOutcome { first, last, .. } = self.outcomes[outcome as usize];
         for at in first..last {
             let effect = self.effects[at as usize];
             self.plan_effect(world, effect);
         }
     }
 
-    fn run_again(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
+    fn check_purity(&mut self, local: LocalId, input: Input, (start, end): (u32, u32)) {
         let shared = self.shared.clone();
-        let mut numbers = lock(&shared.numbers);
+        let mut model = lock(&shared.model);
         let known = &self.outcomes[start as usize..end as usize];
         let is_same = |outcomes: &[Outcome]| {
             outcomes.len() == known.len()
@@ -186,13 +200,13 @@ impl Engine {
                     now.local == it.local && now.effects == self.effects[it.first as usize..it.last as usize]
                 })
         };
-        let bad = match numbers.react(local, input) {
+        let bad = match model.react(local, input) {
             Ok(outcomes) if is_same(&outcomes) => None,
-            Ok(_) => Some(numbers.blame(local, input, HandlerFault::NotPure)),
+            Ok(_) => Some(model.describe_fault(local, input, HandlerFault::NotPure)),
             Err((bad, _)) => Some(bad),
         };
         self.bad_handler = self.bad_handler.take().or(bad);
-        self.copy_numbers(&*numbers);
+        self.copy_numbers(&*model);
     }
 
     fn plan_effect(&mut self, world: &World, effect: Effect) {
@@ -220,8 +234,8 @@ impl Engine {
 
     // Whether a timer is set, and not just going off.
     fn is_set(&self, world: &World, timer: EnvelopeId) -> bool {
-        let mut flying = world.flying.iter().enumerate();
-        flying.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
+        let mut in_flight = world.in_flight.iter().enumerate();
+        in_flight.any(|(at, &it)| it == timer && self.plan.removed != Some(at))
     }
 
     // Puts the request of an operation in flight. Where clients wait, this is when it is called.
@@ -239,30 +253,31 @@ impl Engine {
         }
     }
 
-    /// The operation that is called when `envelope` is received, if calls happen then. A request that was duplicated calls nothing.
+    /// The operation that is called when `envelope` is received, if calls take place then. A
+    /// duplicate of a request calls nothing.
     pub(crate) fn called_by(&self, history: HistoryId, envelope: &Envelope) -> Option<u32> {
         let summary = self.summary(history);
-        let asked = envelope.asks & !summary.called;
+        let asked = envelope.request_of & !summary.called;
         if asked == 0 || self.clients != Clients::Tight {
             return None;
         }
         let operation = asked.trailing_zeros();
-        let earlier = self.mates[operation as usize] & ((1 << operation) - 1);
+        let earlier = self.same_client[operation as usize] & ((1 << operation) - 1);
         (earlier & !summary.returned == 0).then_some(operation)
     }
 
-    // A client is told something. What does not answer its open call is nothing to it.
+    // A client receives a response. It ignores a response that does not belong to its pending call.
     fn plan_return(&mut self, id: EnvelopeId) {
         let envelope = *self.envelope(id);
         let summary = self.summary(self.plan.history);
-        let open = summary.called & !summary.returned & envelope.responses;
+        let open = summary.called & !summary.returned & envelope.response_to;
         if envelope.response.is_some() {
-            self.plan.told.push(envelope.to);
+            self.plan.notified.push(envelope.to);
         }
         let Some(ret) = envelope.response.filter(|_| open != 0) else { return };
         let operation = open.trailing_zeros();
         self.plan_event(HistoryEvent::Return(operation, ret));
-        let next = self.mates[operation as usize] & !summary.called;
+        let next = self.same_client[operation as usize] & !summary.called;
         if next != 0 {
             self.plan_request(next.trailing_zeros());
         }
@@ -284,7 +299,7 @@ impl Engine {
         let shared = self.shared.clone();
         let hash = match event {
             HistoryEvent::Call(_) => 0,
-            HistoryEvent::Return(_, ret) => lock(&shared.numbers).return_hashes()[ret.0 as usize],
+            HistoryEvent::Return(_, ret) => lock(&shared.model).return_hashes()[ret.0 as usize],
         };
         let mut histories = lock(&shared.histories);
         let next = histories.step(history, event, hash);
@@ -318,12 +333,12 @@ impl Engine {
         }
     }
 
-    // By what goes out of flight and into it the fingerprint changes, if order means nothing: messages that say the same add
-    // the same, each once.
+    // The change of the fingerprint by messages that enter or leave flight, if they are unordered:
+    // each message adds its hash once.
     fn in_flight_change(&self, world: &World) -> Fingerprint {
         let sent = self.plan.sent.iter();
         let sum = sent.fold(0, |sum: u128, &id| sum.wrapping_add(self.in_flight_hash(id, 0)));
-        let removed = self.plan.removed.map_or(0, |at| self.in_flight_hash(world.flying[at], 0));
+        let removed = self.plan.removed.map_or(0, |at| self.in_flight_hash(world.in_flight[at], 0));
         sum.wrapping_sub(removed)
     }
 
@@ -331,10 +346,10 @@ impl Engine {
         let plan = &self.plan;
         let mut sum: Fingerprint = 0;
         if let Some(at) = plan.removed {
-            let run = self.run(world, self.lane(world.flying[at]));
-            for (place, &id) in world.flying[run.clone()].iter().enumerate() {
+            let run = self.lane_range(world, self.lane(world.in_flight[at]));
+            for (place, &id) in world.in_flight[run.clone()].iter().enumerate() {
                 sum = sum.wrapping_sub(self.in_flight_hash(id, place));
-                // It was the first, and the others move up.
+                // It was the first of its lane; the others move up.
                 if place != 0 {
                     sum = sum.wrapping_add(self.in_flight_hash(id, place - 1));
                 }
@@ -342,7 +357,7 @@ impl Engine {
         }
         for (nth, &id) in plan.sent.iter().enumerate() {
             let lane = self.lane(id);
-            let run = self.run(world, lane);
+            let run = self.lane_range(world, lane);
             let removed = plan.removed.is_some_and(|it| run.contains(&it));
             let before = plan.sent[..nth].iter().filter(|&&it| self.lane(it) == lane).count();
             sum = sum.wrapping_add(self.in_flight_hash(id, run.len() - usize::from(removed) + before));
@@ -358,13 +373,13 @@ impl Engine {
             next.locals[slot as usize] = local;
         }
         for &(slot, local) in &plan.created {
-            put(&mut next.locals, slot, local);
+            set_local(&mut next.locals, slot, local);
         }
         if let Some(at) = plan.removed {
-            next.flying.remove(at);
+            next.in_flight.remove(at);
         }
         if !plan.cancelled.is_empty() {
-            next.flying.retain(|it| !plan.cancelled.contains(it));
+            next.in_flight.retain(|it| !plan.cancelled.contains(it));
         }
         for &id in &plan.sent {
             self.send(next, id);
@@ -374,19 +389,19 @@ impl Engine {
     /// Puts an envelope in flight, as the last of its lane.
     pub(crate) fn send(&self, world: &mut World, id: EnvelopeId) {
         let lane = self.lane(id);
-        let end = world.flying.partition_point(|&it| self.lane(it) <= lane);
-        world.flying.insert(end, id);
+        let end = world.in_flight.partition_point(|&it| self.lane(it) <= lane);
+        world.in_flight.insert(end, id);
     }
 
-    /// Where the messages of a lane are.
-    pub(crate) fn run(&self, world: &World, lane: u32) -> Range<usize> {
-        let start = world.flying.partition_point(|&it| self.lane(it) < lane);
-        start..world.flying.partition_point(|&it| self.lane(it) <= lane)
+    /// The range of the messages of a lane.
+    pub(crate) fn lane_range(&self, world: &World, lane: u32) -> Range<usize> {
+        let start = world.in_flight.partition_point(|&it| self.lane(it) < lane);
+        start..world.in_flight.partition_point(|&it| self.lane(it) <= lane)
     }
 
     pub(crate) fn lane(&self, id: EnvelopeId) -> u32 {
         match self.rules.delivery {
-            // Every envelope has a lane of its own.
+            // Every envelope has a separate lane.
             Delivery::Unordered => id.0,
             Delivery::FifoPerChannel | Delivery::FifoPerReceiver => self.hot[id.0 as usize].lane,
         }
@@ -396,7 +411,7 @@ impl Engine {
         if local == ABSENT { 0 } else { self.local_hashes[local.0 as usize] }
     }
 
-    // Depends on the place in the lane, where order matters.
+    // With ordered delivery, depends on the position in the lane.
     fn in_flight_hash(&self, id: EnvelopeId, place: usize) -> Fingerprint {
         let hash = self.hot[id.0 as usize].hash;
         match self.rules.delivery {
@@ -410,7 +425,7 @@ impl Engine {
     pub(crate) fn fingerprint(&self, world: &World) -> Fingerprint {
         let used = world.used;
         let budgets = u32::from_le_bytes([used.lose, used.duplicate, used.crash, used.partition]);
-        // Each of them is told from the others by what stands above it.
+        // The upper half distinguishes the parts.
         let parts = [
             1 << 64 | u128::from(budgets),
             2 << 64 | u128::from(world.down),
@@ -420,7 +435,7 @@ impl Engine {
         sum = sum.wrapping_add(self.history_hashes[world.history.0 as usize]);
         sum = world.locals.iter().fold(sum, |sum, &it| sum.wrapping_add(self.local_hash(it)));
         let (mut lane, mut place) = (None, 0);
-        for &id in &world.flying {
+        for &id in &world.in_flight {
             let this = self.lane(id);
             place = if lane == Some(this) { place + 1 } else { 0 };
             lane = Some(this);
@@ -430,7 +445,7 @@ impl Engine {
     }
 }
 
-fn put(locals: &mut Vec<LocalId>, slot: u32, local: LocalId) {
+fn set_local(locals: &mut Vec<LocalId>, slot: u32, local: LocalId) {
     let slot = slot as usize;
     if locals.len() <= slot {
         locals.resize(slot + 1, ABSENT);

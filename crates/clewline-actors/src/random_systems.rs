@@ -10,23 +10,23 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Message {
-    /// How many more messages may come of it.
+    /// Maximum length of a chain of messages caused by it.
     pub(crate) life: u8,
     what: u8,
-    /// Who asked for it.
+    /// The client of the request that caused it.
     client: Option<ActorId>,
 }
 
-/// An actor that does whatever a hash says.
+/// An actor whose reactions are determined by a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Scrambled {
+pub(crate) struct RandomActor {
     seed: u64,
     state: u8,
     value: u8,
     features: Features,
 }
 
-/// What actors of a system do besides sending messages.
+/// Which outputs besides messages the actors of a system have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
     pub(crate) timers: bool,
@@ -34,15 +34,15 @@ pub(crate) struct Features {
     pub(crate) choices: bool,
 }
 
-fn dice(of: impl Hash) -> u64 {
+fn hash_of(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish()
 }
 
-impl Scrambled {
+impl RandomActor {
     fn react(&mut self, to: &Message, salt: u8, context: &mut Context<Message>) {
-        let hash = dice((self.seed, *self, context.me(), to, salt));
+        let hash = hash_of((self.seed, *self, context.me(), to, salt));
         let (a, b, c) = (hash % 8, hash >> 8 & 7, hash >> 16);
         self.state = (hash >> 24) as u8 % 3;
         if c % 3 == 0 {
@@ -73,7 +73,7 @@ impl Scrambled {
             }
         }
         if self.features.children && b == 2 {
-            let child = context.create(Scrambled { state: 0, ..*self });
+            let child = context.create(RandomActor { state: 0, ..*self });
             context.send(child, other);
         }
         if self.features.choices && a < 4 && context.choose(2) == 1 {
@@ -85,7 +85,7 @@ impl Scrambled {
     }
 }
 
-impl Actor for Scrambled {
+impl Actor for RandomActor {
     type Message = Message;
 
     fn on_start(&mut self, context: &mut Context<Message>) {
@@ -108,13 +108,13 @@ impl Actor for Scrambled {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ScrambledSystem {
+pub(crate) struct RandomSystem {
     pub(crate) seed: u64,
     pub(crate) features: Features,
     pub(crate) life: u8,
 }
 
-impl Harness for ScrambledSystem {
+impl Harness for RandomSystem {
     type Message = Message;
     type Specification = Register;
 
@@ -123,7 +123,7 @@ impl Harness for ScrambledSystem {
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
-        let actor = Scrambled { seed: self.seed, state: 0, value: 0, features: self.features };
+        let actor = RandomActor { seed: self.seed, state: 0, value: 0, features: self.features };
         (0..2).map(|_| Box::new(actor) as Box<dyn AnyActor<Message>>).collect()
     }
 
@@ -132,7 +132,7 @@ impl Harness for ScrambledSystem {
             Call::Write(value) => value,
             Call::Read => 0,
         };
-        // Whom to answer is told by the client's number in `what` of the scenario: see `random`.
+        // The client that receives the response follows from `n`: see `random`.
         Message { life: self.life, what, client: Some(ActorId::client(n % 2)) }
     }
 
@@ -149,15 +149,15 @@ type Holds = fn(&GlobalState<'_, Message>) -> bool;
 
 /// Properties of actors alone.
 pub(crate) const PROPERTIES: [(Modality, Holds); 4] = [
-    (Modality::Always, |it| !it.all::<Scrambled>().all(|it| it.state == 2)),
-    (Modality::Sometimes, |it| it.all::<Scrambled>().all(|it| it.value == 1 && it.state == 1)),
-    (Modality::Eventually, |it| it.all::<Scrambled>().any(|it| it.value == 1)),
-    (Modality::Eventually, |it| it.all::<Scrambled>().any(|it| it.state == 2)),
+    (Modality::Always, |it| !it.all::<RandomActor>().all(|it| it.state == 2)),
+    (Modality::Sometimes, |it| it.all::<RandomActor>().all(|it| it.value == 1 && it.state == 1)),
+    (Modality::Eventually, |it| it.all::<RandomActor>().any(|it| it.value == 1)),
+    (Modality::Eventually, |it| it.all::<RandomActor>().any(|it| it.state == 2)),
 ];
 
 /// The `seed`-th random system, its scenario, and the rules of its surroundings.
-pub(crate) fn random(seed: u64) -> (ScrambledSystem, Scenario<Call>, Rules) {
-    let roll = |what: &str, sides: u64| dice((seed, what)) % sides;
+pub(crate) fn random(seed: u64) -> (RandomSystem, Scenario<Call>, Rules) {
+    let roll = |what: &str, sides: u64| hash_of((seed, what)) % sides;
     let features = Features {
         timers: roll("timers", 4) == 0,
         children: roll("children", 4) == 0,
@@ -183,6 +183,6 @@ pub(crate) fn random(seed: u64) -> (ScrambledSystem, Scenario<Call>, Rules) {
         mailbox: if roll("mailbox", 2) == 0 { Mailbox::Lost } else { Mailbox::Kept },
         partition: budget("partition"),
     };
-    let system = ScrambledSystem { seed, features, life: 1 + roll("life", 2) as u8 };
+    let system = RandomSystem { seed, features, life: 1 + roll("life", 2) as u8 };
     (system, Scenario { calls: calls.collect(), clients }, Rules { delivery, ignored: Ignored::Gone, faults })
 }

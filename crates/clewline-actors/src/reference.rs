@@ -1,4 +1,5 @@
-//! The simplest explorer there is, for tests: it enumerates schedules on real actors, and shares nothing with the engine.
+//! A reference explorer for tests: it enumerates schedules on real actors, and shares no code with
+//! the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +8,21 @@ use crate::{
     samples::{Call, Register},
 };
 
-/// Everything that clients saw: for each operation that was called, who had returned before, and what it returned.
-pub(crate) type Seen = BTreeMap<usize, (BTreeSet<usize>, Option<u8>)>;
+/// A canonical history: for each operation that was called, the operations that had returned
+/// before, and its result.
+pub(crate) type CanonicalHistory = BTreeMap<usize, (BTreeSet<usize>, Option<u8>)>;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Enumeration {
     pub(crate) schedules: u128,
-    pub(crate) finals: BTreeSet<Seen>,
+    pub(crate) finals: BTreeSet<CanonicalHistory>,
     /// The longest schedule.
     pub(crate) depth: u64,
 }
 
-struct Situation<M> {
+struct ReferenceState<M> {
     actors: BTreeMap<ActorId, (Box<dyn AnyActor<M>>, u32)>,
-    flying: Vec<(ActorId, ActorId, M)>,
+    in_flight: Vec<(ActorId, ActorId, M)>,
     timers: Vec<(ActorId, M)>,
     down: BTreeSet<ActorId>,
     lost: u8,
@@ -28,15 +30,15 @@ struct Situation<M> {
     crashed: u8,
     cuts: u8,
     cut: Option<BTreeSet<u32>>,
-    seen: Seen,
+    seen: CanonicalHistory,
     returned: BTreeSet<usize>,
 }
 
-impl<M: Clone> Clone for Situation<M> {
+impl<M: Clone> Clone for ReferenceState<M> {
     fn clone(&self) -> Self {
-        Situation {
+        ReferenceState {
             actors: self.actors.clone(),
-            flying: self.flying.clone(),
+            in_flight: self.in_flight.clone(),
             timers: self.timers.clone(),
             down: self.down.clone(),
             cut: self.cut.clone(),
@@ -47,11 +49,11 @@ impl<M: Clone> Clone for Situation<M> {
     }
 }
 
-pub(crate) struct Naive<'a, H: Harness<Specification = Register>> {
+pub(crate) struct ReferenceExplorer<'a, H: Harness<Specification = Register>> {
     pub(crate) harness: &'a H,
     pub(crate) scenario: &'a Scenario<Call>,
     pub(crate) rules: Rules,
-    pub(crate) found: Found,
+    pub(crate) found: Enumeration,
     /// Gives up beyond this many.
     pub(crate) schedules_max: u128,
 }
@@ -63,12 +65,12 @@ enum Input<M> {
     Restart,
 }
 
-impl<H: Harness<Specification = Register>> Naive<'_, H> {
+impl<H: Harness<Specification = Register>> ReferenceExplorer<'_, H> {
     /// Whether all schedules were enumerated.
     pub(crate) fn run(&mut self) -> bool {
-        let situation = Situation {
+        let situation = ReferenceState {
             actors: BTreeMap::new(),
-            flying: Vec::new(),
+            in_flight: Vec::new(),
             timers: Vec::new(),
             down: BTreeSet::new(),
             lost: 0,
@@ -76,7 +78,7 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
             crashed: 0,
             cuts: 0,
             cut: None,
-            seen: Seen::new(),
+            seen: CanonicalHistory::new(),
             returned: BTreeSet::new(),
         };
         let mut situations = vec![situation];
@@ -101,12 +103,12 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         self.found.schedules <= self.schedules_max
     }
 
-    fn go(&mut self, now: &Situation<H::Message>, depth: u64) {
+    fn go(&mut self, now: &ReferenceState<H::Message>, depth: u64) {
         if self.schedules_max < self.found.schedules {
             return;
         }
         let mut next = self.deliveries(now);
-        next.extend(self.accidents(now));
+        next.extend(self.fault_successors(now));
         if next.is_empty() {
             self.found.schedules += 1;
             self.found.finals.insert(now.seen.clone());
@@ -117,10 +119,10 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         }
     }
 
-    fn deliveries(&mut self, now: &Situation<H::Message>) -> Vec<Situation<H::Message>> {
+    fn deliveries(&mut self, now: &ReferenceState<H::Message>) -> Vec<ReferenceState<H::Message>> {
         let mut next = Vec::new();
-        for (at, (from, to, message)) in now.flying.iter().enumerate() {
-            let in_the_way = now.flying[..at].iter().any(|(f, t, _)| match self.rules.delivery {
+        for (at, (from, to, message)) in now.in_flight.iter().enumerate() {
+            let in_the_way = now.in_flight[..at].iter().any(|(f, t, _)| match self.rules.delivery {
                 Delivery::Unordered => false,
                 Delivery::FifoPerChannel => (f, t) == (from, to),
                 Delivery::FifoPerReceiver => t == to,
@@ -133,9 +135,9 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
                 continue;
             }
             let mut then = now.clone();
-            then.flying.remove(at);
+            then.in_flight.remove(at);
             if to.is_client() {
-                self.tell(&mut then, *to, message);
+                self.deliver_to_client(&mut then, *to, message);
                 next.push(then);
                 continue;
             }
@@ -154,24 +156,24 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         next
     }
 
-    fn accidents(&mut self, now: &Situation<H::Message>) -> Vec<Situation<H::Message>> {
+    fn fault_successors(&mut self, now: &ReferenceState<H::Message>) -> Vec<ReferenceState<H::Message>> {
         let faults = self.rules.faults;
         let mut next = Vec::new();
-        let mut push = |change: &dyn Fn(&mut Situation<H::Message>)| {
+        let mut push = |change: &dyn Fn(&mut ReferenceState<H::Message>)| {
             let mut then = now.clone();
             change(&mut then);
             next.push(then);
         };
-        for at in 0..now.flying.len() {
+        for at in 0..now.in_flight.len() {
             if now.lost < faults.lose {
                 push(&|it| {
-                    it.flying.remove(at);
+                    it.in_flight.remove(at);
                     it.lost += 1;
                 });
             }
             if now.duplicated < faults.duplicate {
                 push(&|it| {
-                    it.flying.push(now.flying[at].clone());
+                    it.in_flight.push(now.in_flight[at].clone());
                     it.duplicated += 1;
                 });
             }
@@ -181,7 +183,7 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
                 push(&|it| {
                     it.down.insert(actor);
                     it.timers.retain(|(of, _)| *of != actor);
-                    it.flying.retain(|(_, to, _)| faults.mailbox == Mailbox::Kept || *to != actor);
+                    it.in_flight.retain(|(_, to, _)| faults.mailbox == Mailbox::Kept || *to != actor);
                     it.crashed += 1;
                 });
             }
@@ -207,18 +209,25 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         next
     }
 
-    fn request(&self, now: &mut Situation<H::Message>, operation: usize) {
+    fn request(&self, now: &mut ReferenceState<H::Message>, operation: usize) {
         let call = &self.scenario.calls[operation];
         let n = self.scenario.calls[..operation].iter().filter(|it| it.client == call.client).count();
         let message = self.harness.request(&call.call, n as u32);
-        now.flying.push((ActorId::client(call.client), call.to, message));
+        now.in_flight.push((ActorId::client(call.client), call.to, message));
         if self.scenario.clients == Clients::Waiting {
             now.seen.insert(operation, (now.returned.clone(), None));
         }
     }
 
-    // A request is received: the call of the client's first operation that was not called yet, if it is its turn.
-    fn called(&self, now: &mut Situation<H::Message>, client: ActorId, to: ActorId, message: &H::Message) {
+    // A request is received: the call of the client's first operation that was not called yet, if
+    // all earlier ones have returned.
+    fn called(
+        &self,
+        now: &mut ReferenceState<H::Message>,
+        client: ActorId,
+        to: ActorId,
+        message: &H::Message,
+    ) {
         let mut mine = self.of(client).into_iter();
         let Some(operation) = mine.find(|it| !now.returned.contains(it)) else { return };
         let call = &self.scenario.calls[operation];
@@ -229,7 +238,7 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         }
     }
 
-    fn tell(&self, now: &mut Situation<H::Message>, client: ActorId, message: &H::Message) {
+    fn deliver_to_client(&self, now: &mut ReferenceState<H::Message>, client: ActorId, message: &H::Message) {
         let Some(ret) = self.harness.response(message) else { return };
         let mine = self.of(client);
         let open = mine.iter().find(|it| now.seen.get(it).is_some_and(|(_, ret)| ret.is_none()));
@@ -246,25 +255,25 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         calls.filter(|(_, it)| ActorId::client(it.client) == client).map(|(at, _)| at).collect()
     }
 
-    // What may come of an input, for every way to choose.
+    // The possible successors by an input, for every sequence of choices.
     fn react(
         &self,
-        now: &Situation<H::Message>,
+        now: &ReferenceState<H::Message>,
         actor: ActorId,
         input: &Input<H::Message>,
-    ) -> Vec<Situation<H::Message>> {
+    ) -> Vec<ReferenceState<H::Message>> {
         let mut all = Vec::new();
         let mut open = vec![Vec::new()];
-        while let Some(answers) = open.pop() {
+        while let Some(scripted_choices) = open.pop() {
             let mut then = now.clone();
             let mut choices = Vec::new();
-            self.react_once(&mut then, actor, input, &answers, &mut choices);
-            if choices.len() <= answers.len() {
+            self.react_once(&mut then, actor, input, &scripted_choices, &mut choices);
+            if choices.len() <= scripted_choices.len() {
                 all.push(then);
                 continue;
             }
-            for answer in 0..choices[answers.len()] {
-                open.push([&answers[..], &[answer]].concat());
+            for choice in 0..choices[scripted_choices.len()] {
+                open.push([&scripted_choices[..], &[choice]].concat());
             }
         }
         all
@@ -272,14 +281,14 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
 
     fn react_once(
         &self,
-        now: &mut Situation<H::Message>,
+        now: &mut ReferenceState<H::Message>,
         actor: ActorId,
         input: &Input<H::Message>,
-        answers: &[u32],
+        scripted_choices: &[u32],
         choices: &mut Vec<u32>,
     ) {
         let (mut value, children) = now.actors[&actor].clone();
-        let mine = answers.get(choices.len()..).unwrap_or_default().to_vec();
+        let mine = scripted_choices.get(choices.len()..).unwrap_or_default().to_vec();
         let mut context = Context::new(actor, children, mine);
         match input {
             Input::Start => value.on_start(&mut context),
@@ -293,9 +302,9 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
         for output in outputs {
             match output {
                 Output::Send(to, message) if to.is_client() && self.scenario.clients == Clients::Tight => {
-                    self.tell(now, to, &message);
+                    self.deliver_to_client(now, to, &message);
                 }
-                Output::Send(to, message) => now.flying.push((actor, to, message)),
+                Output::Send(to, message) => now.in_flight.push((actor, to, message)),
                 Output::SetTimer(timer) => {
                     if !now.timers.contains(&(actor, timer.clone())) {
                         now.timers.push((actor, timer));
@@ -304,7 +313,7 @@ impl<H: Harness<Specification = Register>> Naive<'_, H> {
                 Output::CancelTimer(timer) => now.timers.retain(|it| *it != (actor, timer.clone())),
                 Output::Create(id, child) => {
                     now.actors.insert(id, (child, 0));
-                    self.react_once(now, id, &Input::Start, answers, choices);
+                    self.react_once(now, id, &Input::Start, scripted_choices, choices);
                 }
             }
         }

@@ -1,8 +1,10 @@
-//! Whether a dependence relation is wrong: makes independent steps in both orders and compares.
+//! Refutation of a dependence relation: executes supposedly independent steps in both orders and
+//! compares.
 //!
-//! Reductions believe what a [`Dependence`] says, and with [`Keyed`](super::Keyed) what a harness promises. Here nobody believes:
-//! wherever two steps are enabled and said to be independent, both orders must be possible and lead to the same world. What
-//! is not refuted by some random executions may still be wrong.
+//! Reductions trust a [`Dependence`], and with [`Keyed`](super::Keyed) the promise of a harness.
+//! Here it is tested: wherever two enabled steps are claimed to be independent, both orders must be
+//! possible and lead to the same world. A relation that some random executions do not refute may
+//! still be wrong.
 
 use std::fmt;
 
@@ -10,47 +12,47 @@ use clewline_core::Random;
 
 use crate::{
     dependence::{Dependence, Footprint},
-    execution::{Execution, Identity, Kind},
+    execution::{Execution, StepIdentity, StepKind},
     schedule::Schedule,
     schedulers::Settings,
     world::World,
 };
 
-/// Two steps that are said to be independent, and are not.
+/// Two steps that are claimed to be independent, and are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refuted {
-    /// What leads to where both are enabled.
+pub struct RefutedIndependence {
+    /// The schedule to the state in which both are enabled.
     pub schedule: Schedule,
-    /// The steps: kinds, who sent what was received, and who received it.
+    /// The steps: their kinds, senders and receivers.
     pub steps: [Footprint; 2],
-    /// What gives them away.
+    /// The difference between the two orders.
     pub why: Difference,
 }
 
-/// What gives a wrong relation away.
+/// How the two orders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// One keeps the other from happening.
+    /// One step disables the other.
     Disabled,
-    /// Something else happens in the second step if the other one came first.
+    /// The second step has another effect if the other one came first.
     Changed,
     /// The two orders lead to different worlds.
     Worlds,
 }
 
-impl fmt::Display for Refuted {
+impl fmt::Display for RefutedIndependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, other] = self.steps.map(|it| {
             let what = match it.kind {
-                Kind::Begin => "the start",
-                Kind::Message => "a message",
-                Kind::Timer => "a timer",
-                Kind::Lose => "a loss",
-                Kind::Duplicate => "a duplicate",
-                Kind::Crash => "a crash",
-                Kind::Restart => "a restart",
-                Kind::Cut => "a partition",
-                Kind::Heal => "the end of a partition",
+                StepKind::Begin => "the start",
+                StepKind::Message => "a message",
+                StepKind::Timer => "a timer",
+                StepKind::Lose => "a loss",
+                StepKind::Duplicate => "a duplicate",
+                StepKind::Crash => "a crash",
+                StepKind::Restart => "a restart",
+                StepKind::Cut => "a partition",
+                StepKind::Heal => "the end of a partition",
             };
             format!("{what} at {} from {}", it.to, it.from)
         });
@@ -63,33 +65,42 @@ impl fmt::Display for Refuted {
     }
 }
 
-/// Looks for steps that `dependence` wrongly takes to be independent, in as many random executions as `settings` say.
-pub fn refute(walk: &mut Execution, dependence: &dyn Dependence, settings: &Settings) -> Option<Refuted> {
+/// Searches for steps that `dependence` wrongly declares independent, in random executions. Their
+/// number is given by `settings`.
+pub fn refute(
+    execution: &mut Execution,
+    dependence: &dyn Dependence,
+    settings: &Settings,
+) -> Option<RefutedIndependence> {
     let mut random = Random::new(settings.seed);
     for _ in 0..settings.schedules {
-        walk.rewind();
-        while !walk.enabled().is_empty() && walk.events().len() < settings.steps {
-            let all: Vec<Identity> = walk.enabled().iter().map(|it| it.identity()).collect();
+        execution.rewind();
+        while !execution.enabled().is_empty() && execution.events().len() < settings.steps {
+            let all: Vec<StepIdentity> = execution.enabled().iter().map(|it| it.identity()).collect();
             let pairs = (0..all.len()).flat_map(|at| (0..at).map(move |it| (it, at)));
             for (one, other) in pairs {
-                // The ways in which one step can go exclude each other, and no relation is asked about that.
-                if walk.enabled()[one].origin() != walk.enabled()[other].origin()
-                    && let Some(refuted) = compare(walk, [all[one], all[other]], dependence)
+                // The outcomes of one step exclude each other; the relation does not apply to them.
+                if execution.enabled()[one].origin() != execution.enabled()[other].origin()
+                    && let Some(refuted) = compare_orders(execution, [all[one], all[other]], dependence)
                 {
                     return Some(refuted);
                 }
             }
-            walk.take(random.below(all.len()));
+            execution.take(random.below(all.len()));
         }
     }
     None
 }
 
-fn compare(walk: &mut Execution, pair: [Identity; 2], dependence: &dyn Dependence) -> Option<Refuted> {
+fn compare_orders(
+    execution: &mut Execution,
+    pair: [StepIdentity; 2],
+    dependence: &dyn Dependence,
+) -> Option<RefutedIndependence> {
     let [one, other] = pair;
-    let (first, after_first) = both(walk, one, other);
-    let (second, after_second) = both(walk, other, one);
-    if dependence.is_dependent(&first, &second, &walk.engine().rules()) {
+    let (first, after_first) = execute_both(execution, one, other);
+    let (second, after_second) = execute_both(execution, other, one);
+    if dependence.is_dependent(&first, &second, &execution.engine().rules()) {
         return None;
     }
     let why = match (after_first, after_second) {
@@ -104,24 +115,29 @@ fn compare(walk: &mut Execution, pair: [Identity; 2], dependence: &dyn Dependenc
         }
         (None, _) | (_, None) => Difference::Disabled,
     };
-    Some(Refuted { schedule: walk.schedule(), steps: [first, second], why })
+    Some(RefutedIndependence { schedule: execution.schedule(), steps: [first, second], why })
 }
 
-// The footprint of `one`, and that of `other` after it with where both lead, if `other` can still happen.
-fn both(walk: &mut Execution, one: Identity, other: Identity) -> (Footprint, Option<(Footprint, World)>) {
-    take(walk, one).expect("it is enabled");
-    let first = Footprint::of_last(walk);
-    let second = take(walk, other).map(|()| {
-        let seen = (Footprint::of_last(walk), walk.world().clone());
-        walk.back();
+// The footprint of `one`, and the footprint of `other` after it with the resulting world, if
+// `other` is still enabled.
+fn execute_both(
+    execution: &mut Execution,
+    one: StepIdentity,
+    other: StepIdentity,
+) -> (Footprint, Option<(Footprint, World)>) {
+    execute_step(execution, one).expect("it is enabled");
+    let first = Footprint::of_last(execution);
+    let second = execute_step(execution, other).map(|()| {
+        let seen = (Footprint::of_last(execution), execution.world().clone());
+        execution.back();
         seen
     });
-    walk.back();
+    execution.back();
     (first, second)
 }
 
-fn take(walk: &mut Execution, who: Identity) -> Option<()> {
-    let at = walk.enabled().iter().position(|it| it.identity() == who)?;
-    walk.take(at);
+fn execute_step(execution: &mut Execution, step: StepIdentity) -> Option<()> {
+    let at = execution.enabled().iter().position(|it| it.identity() == step)?;
+    execution.take(at);
     Some(())
 }

@@ -9,7 +9,7 @@ use crate::{
     HistoryId, Judgement, Rules, Scenario,
 };
 
-/// A register of small numbers.
+/// A register of small integers.
 #[derive(Clone, Debug)]
 pub(crate) struct Register;
 
@@ -51,7 +51,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
         let ret = events.iter().position(|it| matches!(it, HistoryEvent::Return(o, _) if *o == operation));
         (call, ret.unwrap_or(usize::MAX))
     };
-    let answer = |operation: u32| {
+    let result_of = |operation: u32| {
         events.iter().find_map(|it| match *it {
             HistoryEvent::Return(o, ret) if o == operation => Some(returns(ret.0)),
             HistoryEvent::Return(..) | HistoryEvent::Call(_) => None,
@@ -63,7 +63,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
         must: &BTreeSet<u32>,
         calls: &[Call],
         span: &dyn Fn(u32) -> (usize, usize),
-        answer: &dyn Fn(u32) -> Option<u8>,
+        result_of: &dyn Fn(u32) -> Option<u8>,
     ) -> bool {
         if left.is_disjoint(must) {
             return true;
@@ -73,13 +73,13 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
                 return false;
             }
             let mut next = state;
-            let told = Register.apply(&mut next, &calls[it as usize]);
-            if answer(it).is_some() && answer(it) != told {
+            let result = Register.apply(&mut next, &calls[it as usize]);
+            if result_of(it).is_some() && result_of(it) != result {
                 return false;
             }
             let mut rest = left.clone();
             rest.remove(&it);
-            go(&rest, next, must, calls, span, answer)
+            go(&rest, next, must, calls, span, result_of)
         })
     }
     let called = events
@@ -89,7 +89,7 @@ pub(crate) fn is_linearizable(events: &[HistoryEvent], calls: &[Call], returns: 
             HistoryEvent::Return(..) => None,
         })
         .collect();
-    go(&called, 0, &returned, calls, &span, &answer)
+    go(&called, 0, &returned, calls, &span, &result_of)
 }
 
 /// Judges histories of registers.
@@ -101,9 +101,9 @@ where
 {
     let shared = system.shared_tables();
     move |histories: &Histories, id: HistoryId| {
-        let cast = shared.lock().expect("no handler panicked");
-        let calls: Vec<Call> = cast.scenario().calls.iter().map(|it| it.call).collect();
-        let returns = |it| *cast.returned(crate::ReturnId(it));
+        let tables = shared.lock().expect("no handler panicked");
+        let calls: Vec<Call> = tables.scenario().calls.iter().map(|it| it.call).collect();
+        let returns = |it| *tables.returned(crate::ReturnId(it));
         if is_linearizable(&histories.events(id), &calls, &returns) {
             Judgement::Holds
         } else {
@@ -122,11 +122,12 @@ pub(crate) enum Message {
     ReadDone(u8),
 }
 
-/// A replica of a register that answers a write when the first other replica has it, and a read at once: wrong.
+/// A replica of a register that responds to a write as soon as one other replica has it, and to a
+/// read at once. It is not linearizable.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Hasty {
     value: u8,
-    answered: BTreeSet<ActorId>,
+    acknowledged: BTreeSet<ActorId>,
     leader: ActorId,
     replicas: u32,
 }
@@ -148,7 +149,7 @@ impl Actor for Hasty {
                 context.send(from, Message::Replicated(client));
             }
             Message::Replicated(client) => {
-                if self.answered.insert(client) {
+                if self.acknowledged.insert(client) {
                     context.send(client, Message::WriteDone);
                 }
             }
@@ -171,7 +172,7 @@ impl Harness for HastyRegister {
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
-        let replica = Hasty { value: 0, answered: BTreeSet::new(), leader: ActorId::new(0), replicas: 3 };
+        let replica = Hasty { value: 0, acknowledged: BTreeSet::new(), leader: ActorId::new(0), replicas: 3 };
         (0..3).map(|_| Box::new(replica.clone()) as Box<dyn AnyActor<Message>>).collect()
     }
 
@@ -192,7 +193,7 @@ impl Harness for HastyRegister {
 }
 
 /// The scenario of calls that each have a client of their own.
-pub(crate) fn each_its_client(calls: &[(Call, u32)], clients: Clients) -> Scenario<Call> {
+pub(crate) fn one_client_per_call(calls: &[(Call, u32)], clients: Clients) -> Scenario<Call> {
     let calls = calls.iter().enumerate().map(|(at, &(call, to))| ClientCall {
         client: at as u32,
         to: ActorId::new(to),
@@ -204,6 +205,6 @@ pub(crate) fn each_its_client(calls: &[(Call, u32)], clients: Clients) -> Scenar
 /// The erroneous register with one write and two reads, each at another replica.
 pub(crate) fn hasty() -> ActorSystem<HastyRegister> {
     let calls = [(Call::Write(1), 0), (Call::Read, 1), (Call::Read, 2)];
-    ActorSystem::new(HastyRegister, each_its_client(&calls, Clients::Tight), Rules::default())
+    ActorSystem::new(HastyRegister, one_client_per_call(&calls, Clients::Tight), Rules::default())
         .expect("it fits")
 }

@@ -1,7 +1,7 @@
-//! Schedules of messages: what was picked in one execution, and how a walk goes along it.
+//! Schedules of messages: the choices of one execution, and their replay.
 //!
-//! What can happen next is offered in an order that depends on nothing but what happened before, so a pick is a place in that
-//! order.
+//! The enabled steps are listed in an order that depends only on the steps before, so a choice is
+//! an index in that list.
 
 use std::fmt;
 
@@ -15,23 +15,23 @@ impl Execution {
     #[must_use]
     pub fn schedule(&self) -> Schedule {
         let picks = self.events().iter().enumerate().map(|(at, event)| {
-            let place = self.enabled_before(at).iter().position(|it| *it == event.receive);
+            let place = self.enabled_before(at).iter().position(|it| *it == event.step);
             place.expect("what happened was enabled") as u32
         });
         clewline_explore::Schedule(picks.collect())
     }
 
-    /// Goes back to the beginning, and then along `schedule`.
+    /// Undoes all steps, and then executes `schedule`.
     ///
     /// # Errors
     ///
-    /// If something was picked that cannot happen there.
-    pub fn replay(&mut self, schedule: &Schedule) -> Result<(), Unfit> {
+    /// If a chosen step is not enabled.
+    pub fn replay(&mut self, schedule: &Schedule) -> Result<(), ScheduleMismatch> {
         self.rewind();
         for (step, &pick) in schedule.0.iter().enumerate() {
             let enabled = self.enabled().len();
             if enabled <= pick as usize {
-                return Err(Unfit { step, pick, enabled });
+                return Err(ScheduleMismatch { step, pick, enabled });
             }
             self.take(pick as usize);
         }
@@ -39,21 +39,22 @@ impl Execution {
     }
 }
 
-/// A schedule of another system, or of this one as it was before it changed.
+/// A schedule that does not fit: it belongs to another system, or to an earlier version of this
+/// one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unfit {
-    /// After how many steps.
+pub struct ScheduleMismatch {
+    /// The number of steps executed before.
     pub step: usize,
-    /// Which place was picked, counted from 0.
+    /// The index chosen, from 0.
     pub pick: u32,
-    /// How many there are.
+    /// The number of enabled steps.
     pub enabled: usize,
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for ScheduleMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Unfit { step, pick, enabled } = self;
+        let ScheduleMismatch { step, pick, enabled } = self;
         write!(
             f,
             "the schedule does not fit this system: step {} takes number {} of what can happen, which is {enabled}",
@@ -63,7 +64,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-impl std::error::Error for Unfit {}
+impl std::error::Error for ScheduleMismatch {}
 
 #[cfg(test)]
 mod tests;

@@ -1,21 +1,21 @@
-//! What schedulers of messages can be told.
+//! Settings of message schedulers.
 
 use clewline_explore::Bounds;
 
-/// What schedulers can be told.
+/// Settings of message schedulers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where random choices come from.
+    /// Random seed.
     pub seed: u64,
-    /// How many schedules to see at most. Those that choose at random see as many.
+    /// Maximum number of schedules. Random schedulers explore exactly this many.
     pub schedules: u64,
-    /// After how many violated canonical histories to stop.
+    /// Maximum number of violated canonical histories, after which exploration stops.
     pub violations: u64,
-    /// How many steps an execution may have; longer ones are cut.
+    /// Maximum number of steps of an execution; longer executions are cut.
     pub steps: usize,
-    /// What bounds were set to.
+    /// The bounds of the scheduler.
     pub bounds: Bounds,
-    /// How many threads explore. What is counted, and the first violation, are the same for any number.
+    /// Number of threads. The counts and the first violation are the same for any number.
     pub jobs: usize,
 }
 

@@ -1,8 +1,9 @@
-//! Tallies: what the schedules that were explored had to show, and when to stop.
+//! Statistics of the explored schedules, and the decision when to stop.
 //!
-//! A scheduler tells its tally about every execution that ended. Histories are told apart in two ways: *chronologically*, by the
-//! order of their calls and returns, and *canonically*, by operations, results and which had returned before which was called.
-//! Only the latter matters to a checker, and each is judged once, pending operations and all.
+//! A scheduler reports every execution that ended. Histories are distinguished in two ways:
+//! *chronologically*, by the order of their calls and returns, and *canonically*, by operations,
+//! results and real-time order. Only the latter matters to a checker. Each canonical history is
+//! judged once, including its pending operations.
 
 use std::{
     collections::hash_map::Entry,
@@ -22,87 +23,86 @@ use crate::{
     engine::lock,
     execution::Execution,
     histories::{HistoryEvent, HistoryId},
+    interned::BadHandler,
     judge::{Judgement, Verdicts},
-    numbers::BadHandler,
     schedule::Schedule,
     settings::Settings,
 };
 
-// After so many executions it is looked how much memory is used, and told how many there were.
-const LOOK_UP_EVERY: u64 = 64;
+// Executions between two checks of the memory limit and reports to the budget.
+const BUDGET_CHECK_INTERVAL_EXECUTIONS: u64 = 64;
 
-/// What a scheduler answers: it goes on, or breaks because the tally said so.
+/// The result of a scheduler: it continues, or breaks because a limit was reached.
 pub type Flow = ControlFlow<Coverage>;
 
-/// What schedules had to show.
+/// Statistics of the explored schedules.
 #[derive(Debug)]
 pub struct Statistics<'a> {
-    // `None` if others will ask them.
+    // `None` if another thread judges the histories.
     verdicts: Option<&'a mut Verdicts>,
     budget: Budget,
     schedules_max: u64,
     violations_max: u64,
     steps_max: usize,
-    /// Executions that were seen to their end.
+    /// Executions that were explored to their end.
     pub schedules: u64,
-    /// Those of them with an operation that did not return.
+    /// Those with an operation that did not return.
     pub incomplete: u64,
-    /// Executions that were given up because nothing new could come of them.
+    /// Executions that were abandoned because they are redundant.
     pub redundant: u64,
-    /// Executions that were longer than allowed. Their histories are judged as far as they went.
+    /// Executions that exceeded the step limit. Their histories are judged as far as they went.
     pub cut: u64,
-    /// Steps of all of them together: what it would take to execute each from its beginning.
+    /// Steps of all executions together: the cost of executing each from the beginning.
     pub steps: u64,
-    /// Steps that were made: where schedules begin alike, those are made once.
+    /// Steps executed: steps of a common prefix count once.
     pub executed: u64,
-    /// How long it took to judge histories.
+    /// Time spent judging histories.
     pub judging: Duration,
-    /// How many complete histories, told apart by the order of their calls and returns, were seen before the first that is
-    /// violated.
+    /// Number of chronologically different complete histories before the first violated one.
     pub before_violated: Option<u64>,
-    /// Steps of the longest.
+    /// Steps of the longest execution.
     pub depth: usize,
     /// The first schedule that showed a violation.
     pub first_violation: Option<FirstViolation>,
-    /// Whether something was left out because of a bound.
+    /// Whether a bound excluded something.
     pub is_bounded: bool,
-    /// The handler because of which the exploration ended, if one is not pure.
+    /// The impure or panicking handler because of which the exploration ended.
     pub bad_handler: Option<BadHandler>,
     chronological: FxHashMap<Vec<HistoryEvent>, HistoryId>,
     canonical: FxHashMap<HistoryId, Judgement>,
     complete: FxHashSet<HistoryId>,
     complete_unique: u64,
     begun: Instant,
-    // What clients saw of the execution that ended last: memory to be used again.
-    chronicle: Vec<HistoryEvent>,
-    // How many executions the budget has not been told of.
-    untold: u64,
-    // How often something was added that was seen elsewhere.
+    // The calls and returns of the last execution, kept to reuse the memory.
+    events_buffer: Vec<HistoryEvent>,
+    // Executions not yet reported to the budget.
+    unreported: u64,
+    // The number of results of other threads that were added.
     pub(crate) added: u64,
-    // Whoever wants to know meanwhile how many steps the longest has.
+    // Published during exploration: the steps of the longest execution.
     pub(crate) deepest: Arc<AtomicU64>,
 }
 
 /// The first schedule that showed a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FirstViolation {
-    /// The how manieth schedule it was, from 1.
+    /// The ordinal of the schedule, from 1.
     pub nth: u64,
-    /// What shows it.
+    /// The schedule.
     pub schedule: Schedule,
-    /// What clients saw.
+    /// Its canonical history.
     pub history: HistoryId,
-    /// How long it took to find it.
+    /// The time until it was found.
     pub after: Duration,
 }
 
 impl<'a> Statistics<'a> {
-    /// Nothing was seen yet.
+    /// Empty statistics.
     pub fn new(settings: &Settings, verdicts: &'a mut Verdicts, budget: &Budget) -> Self {
         Statistics { verdicts: Some(verdicts), ..Statistics::unjudged(settings, budget) }
     }
 
-    /// Nothing was seen yet, and nothing will be judged before it is [added](Self::add) elsewhere.
+    /// Empty statistics. Histories are judged only when they are [added](Self::add) to others.
     pub(crate) fn unjudged(settings: &Settings, budget: &Budget) -> Self {
         Statistics {
             verdicts: None,
@@ -127,74 +127,75 @@ impl<'a> Statistics<'a> {
             complete: FxHashSet::default(),
             complete_unique: 0,
             begun: Instant::now(),
-            chronicle: Vec::new(),
-            untold: 0,
+            events_buffer: Vec::new(),
+            unreported: 0,
             added: 0,
             deepest: Arc::default(),
         }
     }
 
-    /// Whether the execution ends where `walk` is: because nothing can happen any more, or because it must not become longer.
-    /// If so, it is counted.
+    /// Whether `execution` ends here: because no step is enabled, or because of the step limit. If
+    /// so, it is counted.
     ///
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn is_end(&mut self, walk: &Execution) -> ControlFlow<Coverage, bool> {
-        let is_over = walk.enabled().is_empty();
-        if !is_over && walk.events().len() < self.steps_max {
+    pub fn is_end(&mut self, execution: &Execution) -> ControlFlow<Coverage, bool> {
+        let is_over = execution.enabled().is_empty();
+        if !is_over && execution.events().len() < self.steps_max {
             return ControlFlow::Continue(false);
         }
-        self.go_on(walk)?;
+        self.check_limits(execution)?;
         if is_over {
             self.schedules += 1;
-            self.incomplete += u64::from(!walk.summary().is_complete());
+            self.incomplete += u64::from(!execution.summary().is_complete());
         } else {
             self.cut += 1;
         }
-        self.deepen(walk.events().len());
-        let mut chronicle = std::mem::take(&mut self.chronicle);
-        walk.chronicle_into(&mut chronicle);
-        let flow = self.look(walk, walk.history(), &chronicle);
-        self.chronicle = chronicle;
+        self.record_depth(execution.events().len());
+        let mut history_events = std::mem::take(&mut self.events_buffer);
+        execution.history_events_into(&mut history_events);
+        let flow = self.count_history(execution, execution.history(), &history_events);
+        self.events_buffer = history_events;
         flow.map_continue(|()| true)
     }
 
-    /// Counts an execution that ended, of which clients saw this.
+    /// Counts an execution that ended with these calls and returns.
     ///
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn saw(&mut self, walk: &mut Execution, chronicle: Vec<HistoryEvent>) -> Flow {
-        self.go_on(walk)?;
-        let history = walk.canonical(&chronicle);
+    pub fn count_execution(&mut self, execution: &mut Execution, history_events: Vec<HistoryEvent>) -> Flow {
+        self.check_limits(execution)?;
+        let history = execution.canonical(&history_events);
         self.schedules += 1;
-        self.incomplete += u64::from(!walk.engine().summary(history).is_complete());
-        self.deepen(walk.events().len());
-        self.look(walk, history, &chronicle)
+        self.incomplete += u64::from(!execution.engine().summary(history).is_complete());
+        self.record_depth(execution.events().len());
+        self.count_history(execution, history, &history_events)
     }
 
-    /// Counts an execution that is given up because nothing new can come of it.
+    /// Counts an execution that is abandoned because it is redundant.
     ///
     /// # Errors
     ///
     /// Breaks if the exploration is to end.
-    pub fn give_up(&mut self, walk: &Execution) -> Flow {
-        self.go_on(walk)?;
+    pub fn count_redundant(&mut self, execution: &Execution) -> Flow {
+        self.check_limits(execution)?;
         self.redundant += 1;
         ControlFlow::Continue(())
     }
 
-    /// Adds what was seen elsewhere, as if it had been seen here, execution by execution. Adds nothing, and answers false, if what
-    /// comes of that depends on their order: where a limit is hit, or where the first violation is.
-    pub(crate) fn add(&mut self, walk: &Execution, seen: Statistics<'_>) -> bool {
-        if self.left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
+    /// Adds the statistics of another thread, as if its executions had been explored here one by
+    /// one. Returns false, and adds nothing, if the result depends on their order: where a limit is
+    /// reached, or at the first violation.
+    pub(crate) fn add(&mut self, execution: &Execution, seen: Statistics<'_>) -> bool {
+        if self.schedules_left() <= seen.schedules + seen.cut || self.budget.allow(self.schedules).is_err() {
             return false;
         }
         let new: Vec<HistoryId> =
             seen.canonical.keys().copied().filter(|it| !self.canonical.contains_key(it)).collect();
         let judged: Vec<(HistoryId, Judgement)> =
-            new.into_iter().map(|id| (id, self.judge(walk, id))).collect();
+            new.into_iter().map(|id| (id, self.judge(execution, id))).collect();
         let mut violated = judged.iter().filter(|it| it.1 == Judgement::Violated);
         let is_first = self.first_violation.is_none()
             || self.before_violated.is_none() && violated.clone().any(|it| seen.complete.contains(&it.0));
@@ -205,8 +206,8 @@ impl<'a> Statistics<'a> {
         }
         self.canonical.extend(judged);
         self.complete.extend(&seen.complete);
-        for (chronicle, id) in seen.chronological {
-            if let Entry::Vacant(free) = self.chronological.entry(chronicle) {
+        for (history_events, id) in seen.chronological {
+            if let Entry::Vacant(free) = self.chronological.entry(history_events) {
                 free.insert(id);
                 self.complete_unique += u64::from(seen.complete.contains(&id));
             }
@@ -217,56 +218,56 @@ impl<'a> Statistics<'a> {
         self.cut += seen.cut;
         self.steps += seen.steps;
         self.executed += seen.executed;
-        self.deepen(seen.depth);
+        self.record_depth(seen.depth);
         self.is_bounded |= seen.is_bounded;
         self.added += 1;
         true
     }
 
-    /// How many schedules there may be until the limit is hit.
-    pub(crate) fn left(&self) -> u64 {
+    /// The number of schedules left until the limit is reached.
+    pub(crate) fn schedules_left(&self) -> u64 {
         self.schedules_max - (self.schedules + self.cut)
     }
 
-    /// Allows no more than so many schedules.
-    pub(crate) fn allow(&mut self, most: u64) {
+    /// Lowers the maximum number of schedules.
+    pub(crate) fn limit_schedules(&mut self, most: u64) {
         self.schedules_max = self.schedules_max.min(most);
     }
 
-    /// How many executions there were, of any kind.
+    /// The number of executions of any kind.
     pub(crate) fn executions(&self) -> u64 {
         self.schedules + self.cut + self.redundant
     }
 
-    /// What may be spent.
+    /// The budget.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Tells the budget about executions that it does not know of.
-    pub(crate) fn tell(&mut self) {
-        self.budget.visit(std::mem::take(&mut self.untold));
+    /// Reports new executions to the budget.
+    pub(crate) fn report_to_budget(&mut self) {
+        self.budget.visit(std::mem::take(&mut self.unreported));
     }
 
-    /// How long ago it began.
+    /// The time since the start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.begun.elapsed()
     }
 
-    /// Different histories, by the order of their calls and returns.
+    /// The number of chronologically different histories.
     #[must_use]
     pub fn unique(&self) -> usize {
         self.chronological.len()
     }
 
-    /// Different canonical histories.
+    /// The number of canonical histories.
     #[must_use]
     pub fn canonical(&self) -> usize {
         self.canonical.len()
     }
 
-    /// The canonical histories and what was said about them, in the order of their numbers.
+    /// The canonical histories and their verdicts, in the order of their ids.
     #[must_use]
     pub fn histories(&self) -> Vec<(HistoryId, Judgement)> {
         let mut all: Vec<_> = self.canonical.iter().map(|(id, it)| (*id, *it)).collect();
@@ -274,20 +275,20 @@ impl<'a> Statistics<'a> {
         all
     }
 
-    /// Canonical histories that are violated.
+    /// The number of violated canonical histories.
     #[must_use]
     pub fn violated(&self) -> usize {
         self.count(Judgement::Violated)
     }
 
-    /// Canonical histories about which nobody found out.
+    /// The number of canonical histories without a verdict.
     #[must_use]
     pub fn unknown(&self) -> usize {
         self.count(Judgement::Unknown)
     }
 
-    /// Different histories, by the order of their calls and returns, that are complete and violated. This is what DS2 counts, who
-    /// does not look at others.
+    /// The number of chronologically different histories that are complete and violated. DS2 counts
+    /// these only.
     #[must_use]
     pub fn unique_complete_violated(&self) -> usize {
         let violated =
@@ -313,19 +314,19 @@ impl<'a> Statistics<'a> {
         ratio(self.violated() as u64, self.schedules)
     }
 
-    /// How much was seen, if nothing broke off.
+    /// The coverage, if the exploration was not stopped.
     #[must_use]
-    pub fn coverage(&mut self, walk: &Execution) -> Coverage {
-        match walk.bad_handler() {
-            Some(bad_handler) => self.blame(bad_handler),
+    pub fn coverage(&mut self, execution: &Execution) -> Coverage {
+        match execution.bad_handler() {
+            Some(bad_handler) => self.record_bad_handler(bad_handler),
             None if self.cut != 0 => Coverage::Limited(Limit::Cut(self.cut)),
             None if self.is_bounded => Coverage::Limited(Limit::Bound),
             None => Coverage::Exhausted,
         }
     }
 
-    /// A handler is not pure: what was seen says little.
-    pub(crate) fn blame(&mut self, bad_handler: &BadHandler) -> Coverage {
+    /// Records an impure or panicking handler: the results are then unreliable.
+    pub(crate) fn record_bad_handler(&mut self, bad_handler: &BadHandler) -> Coverage {
         self.bad_handler = Some(bad_handler.clone());
         Coverage::Limited(Limit::Other(bad_handler.to_string()))
     }
@@ -334,19 +335,20 @@ impl<'a> Statistics<'a> {
         self.canonical.values().filter(|it| **it == judgement).count()
     }
 
-    fn go_on(&mut self, walk: &Execution) -> Flow {
-        if let Some(bad_handler) = walk.bad_handler() {
-            return ControlFlow::Break(self.blame(bad_handler));
+    fn check_limits(&mut self, execution: &Execution) -> Flow {
+        if let Some(bad_handler) = execution.bad_handler() {
+            return ControlFlow::Break(self.record_bad_handler(bad_handler));
         }
         if self.schedules + self.cut == self.schedules_max {
             return ControlFlow::Break(Coverage::Limited(Limit::Schedules(self.schedules_max)));
         }
-        self.steps += walk.events().len() as u64;
-        self.untold += 1;
-        // To ask the system how much memory there is takes about as long as an execution; and so does it to count where others do.
-        let limit = match self.executions() % LOOK_UP_EVERY {
+        self.steps += execution.events().len() as u64;
+        self.unreported += 1;
+        // Querying the memory use takes about as long as an execution, and so does updating shared
+        // counters.
+        let limit = match self.executions() % BUDGET_CHECK_INTERVAL_EXECUTIONS {
             0 => {
-                self.tell();
+                self.report_to_budget();
                 self.budget.allow(self.schedules).err()
             }
             _ => self.budget.stopped(),
@@ -354,17 +356,22 @@ impl<'a> Statistics<'a> {
         limit.map_or(ControlFlow::Continue(()), |it| ControlFlow::Break(Coverage::Limited(Limit::Budget(it))))
     }
 
-    fn look(&mut self, walk: &Execution, id: HistoryId, chronicle: &[HistoryEvent]) -> Flow {
-        let is_complete = walk.engine().summary(id).is_complete();
-        // Most were seen before.
-        if !self.chronological.contains_key(chronicle) {
-            self.chronological.insert(chronicle.to_vec(), id);
+    fn count_history(
+        &mut self,
+        execution: &Execution,
+        id: HistoryId,
+        history_events: &[HistoryEvent],
+    ) -> Flow {
+        let is_complete = execution.engine().summary(id).is_complete();
+        // Most chronological histories are repetitions.
+        if !self.chronological.contains_key(history_events) {
+            self.chronological.insert(history_events.to_vec(), id);
             self.complete_unique += u64::from(is_complete);
         }
         if self.canonical.contains_key(&id) {
             return ControlFlow::Continue(());
         }
-        let judgement = self.judge(walk, id);
+        let judgement = self.judge(execution, id);
         self.canonical.insert(id, judgement);
         if is_complete {
             self.complete.insert(id);
@@ -378,7 +385,7 @@ impl<'a> Statistics<'a> {
         let nth = self.schedules + self.cut;
         self.first_violation.get_or_insert_with(|| FirstViolation {
             nth,
-            schedule: walk.schedule(),
+            schedule: execution.schedule(),
             history: id,
             after: self.begun.elapsed(),
         });
@@ -388,17 +395,17 @@ impl<'a> Statistics<'a> {
         ControlFlow::Continue(())
     }
 
-    fn deepen(&mut self, steps: usize) {
+    fn record_depth(&mut self, steps: usize) {
         if self.depth < steps {
             self.depth = steps;
             self.deepest.fetch_max(steps as u64, Ordering::Relaxed);
         }
     }
 
-    fn judge(&mut self, walk: &Execution, id: HistoryId) -> Judgement {
+    fn judge(&mut self, execution: &Execution, id: HistoryId) -> Judgement {
         let Some(verdicts) = &mut self.verdicts else { return Judgement::Unknown };
         let begun = Instant::now();
-        let judgement = verdicts.of(&lock(&walk.engine().shared.histories), id);
+        let judgement = verdicts.of(&lock(&execution.engine().shared.histories), id);
         self.judging += begun.elapsed();
         judgement
     }

@@ -1,10 +1,10 @@
-//! Shortest executions that lead to a state one is looking for.
+//! Shortest executions that lead to a given state.
 //!
-//! A search of the state graph forgets how it came anywhere. Once it is known that there is something to find, this finds a shortest
-//! way to it, breadth first. Steps are tried in an order that depends on what messages say and not on their numbers, so that
-//! the way is the same whoever explored what before.
+//! A search of the state graph does not record paths. Once a target is known to exist, this finds a
+//! shortest path to it, breadth first. Steps are tried in an order that depends on the contents of
+//! messages and not on ids, so that the path does not depend on what was explored before.
 //!
-//! Cost: for each state 64 bytes, and all states at two distances from the beginning at once.
+//! Cost: 64 bytes for each state, and all states at two consecutive depths at once.
 
 use std::{collections::VecDeque, time::Instant};
 
@@ -12,53 +12,54 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     engine::Engine,
-    numbers::{BadHandler, Fingerprint},
+    interned::{BadHandler, Fingerprint},
     world::{Action, World},
 };
 
-/// How far to look for a state.
+/// The limits of the search for a path.
 #[derive(Clone, Copy, Debug)]
-pub struct Reach {
-    /// How many states to visit at most, about.
+pub struct TraceLimits {
+    /// Maximum number of states to visit, approximately.
     pub states_max: usize,
-    /// When to stop, unless there are so few states that it takes no time.
+    /// When to stop, unless there are so few states that the clock is never read.
     pub deadline: Option<Instant>,
 }
 
-// After so many states the clock is looked at.
+// The number of states between two reads of the clock.
 const CLOCK_EVERY: usize = 1 << 12;
 
-/// What came of looking for a state.
+/// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trace {
-    /// The actions on a shortest way to it.
+pub enum TraceResult {
+    /// The actions on a shortest path.
     Found(Vec<Action>),
-    /// There is none.
-    Nowhere,
-    /// So many states were visited, or for so long, that it was given up.
+    /// No such state is reachable.
+    Unreachable,
+    /// The limit on states or on time was reached.
     GivenUp,
     /// A handler is not pure, or panicked.
     BadHandler(BadHandler),
 }
 
-/// A shortest way to a state for which `is_it` says so: it is handed the state, and whether nothing can happen in it.
+/// A shortest path to a state for which `is_it` returns true. Its arguments are the state, and
+/// whether no action is enabled in it.
 pub fn trace(
     engine: &mut Engine,
-    reach: Reach,
+    reach: TraceLimits,
     is_it: &mut dyn FnMut(&mut Engine, &World, bool) -> bool,
-) -> Trace {
+) -> TraceResult {
     let mut ways: FxHashMap<Fingerprint, (Fingerprint, Action)> = FxHashMap::default();
-    let mut queue = VecDeque::from([engine.void()]);
+    let mut queue = VecDeque::from([engine.unstarted_world()]);
     let mut steps: Vec<(Action, Fingerprint)> = Vec::new();
     let mut actions = Vec::new();
     for looked in 1_usize.. {
         let Some(world) = queue.pop_front() else { break };
         let is_late = || reach.deadline.is_some_and(|it| it <= Instant::now());
         if looked.is_multiple_of(CLOCK_EVERY) && is_late() {
-            return Trace::GivenUp;
+            return TraceResult::GivenUp;
         }
         if let Some(bad_handler) = engine.bad_handler() {
-            return Trace::BadHandler(bad_handler.clone());
+            return TraceResult::BadHandler(bad_handler.clone());
         }
         actions.clear();
         engine.enabled(&world, &mut actions);
@@ -67,13 +68,13 @@ pub fn trace(
             steps.extend(engine.plan(&world, action).map(|it| (action, it)));
         }
         if world.is_begun && is_it(engine, &world, steps.is_empty()) {
-            return Trace::Found(back_to_void(&ways, world.fingerprint));
+            return TraceResult::Found(back_to_void(&ways, world.fingerprint));
         }
         // Where two actions lead to one state, either will do.
         steps.sort_by_key(|&(_, fingerprint)| fingerprint);
         for &(action, fingerprint) in &steps {
             if reach.states_max <= ways.len() {
-                return Trace::GivenUp;
+                return TraceResult::GivenUp;
             }
             if let std::collections::hash_map::Entry::Vacant(free) = ways.entry(fingerprint) {
                 free.insert((world.fingerprint, action));
@@ -81,13 +82,13 @@ pub fn trace(
             }
         }
     }
-    Trace::Nowhere
+    TraceResult::Unreachable
 }
 
-/// The actions on the way through states whose fingerprints have these lower halves, the first of which is one the system may begin
-/// in.
+/// The actions on the path through states whose fingerprints have these lower halves. The first of
+/// them is an initial state.
 pub(crate) fn trace_along(engine: &mut Engine, halves: &[u64]) -> Vec<Action> {
-    let mut world = engine.void();
+    let mut world = engine.unstarted_world();
     let mut way = Vec::new();
     for &wanted in halves {
         let mut actions = Vec::new();
@@ -108,7 +109,7 @@ fn back_to_void(
     let mut actions = Vec::new();
     while let Some(&(before, action)) = ways.get(&fingerprint) {
         actions.push(action);
-        // Before the actors started there was nothing.
+        // The start of the actors is the first action.
         if let Action::Begin { .. } = action {
             break;
         }

@@ -1,55 +1,56 @@
-//! The states that were visited: a set of fingerprints that many threads fill at once.
+//! The set of visited states: fingerprints, inserted by many threads concurrently.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::numbers::Fingerprint;
+use crate::interned::Fingerprint;
 
-/// A set of fingerprints, open addressed, without locks. It does not grow by itself: whoever has it alone makes it grow
-/// while there is room.
+/// A lock-free set of fingerprints with open addressing. It does not grow by itself: a thread with
+/// exclusive access has to call [`grow`](Self::grow) in time.
 ///
-/// Invariant: the upper half of a place is set right after the lower one, by the same thread, and then never again.
+/// Invariant: the upper half of a slot is set right after the lower one, by the same thread, and
+/// then never again.
 ///
-/// Cost: 16 bytes for each place, of which at most seven in ten are taken.
+/// Cost: 16 bytes for each slot, at most 70% of which are used.
 #[derive(Debug)]
 pub(crate) struct Visited {
-    places: Vec<Place>,
+    slots: Vec<HashSlot>,
     taken: AtomicU64,
 }
 
 // Both halves are 0 while it is free, and neither is afterwards.
 #[derive(Debug, Default)]
-struct Place {
+struct HashSlot {
     low: AtomicU64,
     high: AtomicU64,
 }
 
 impl Visited {
-    /// An empty set of this many places, which is a power of two.
+    /// An empty set with this number of slots, which is a power of two.
     pub(crate) fn new(places: usize) -> Self {
         debug_assert!(places.is_power_of_two(), "places are found by a mask");
-        Visited { places: (0..places).map(|_| Place::default()).collect(), taken: AtomicU64::new(0) }
+        Visited { slots: (0..places).map(|_| HashSlot::default()).collect(), taken: AtomicU64::new(0) }
     }
 
-    /// Looks where `fingerprint` would be. Where that is does not depend on what is found there, so that the memory can be
-    /// fetched for several at a time.
-    pub(crate) fn look(&self, fingerprint: Fingerprint) -> u64 {
-        self.places[self.home(fingerprint as u64)].low.load(Ordering::Relaxed)
+    /// Loads the home slot of `fingerprint`. Its address does not depend on its contents, so that
+    /// several loads can overlap.
+    pub(crate) fn prefetch(&self, fingerprint: Fingerprint) -> u64 {
+        self.slots[self.home(fingerprint as u64)].low.load(Ordering::Relaxed)
     }
 
     fn home(&self, low: u64) -> usize {
-        (low >> 20) as usize & (self.places.len() - 1)
+        (low >> 20) as usize & (self.slots.len() - 1)
     }
 
     /// Whether `fingerprint` is new. It no longer is.
     pub(crate) fn insert(&self, fingerprint: Fingerprint) -> bool {
         let (low, high) = ((fingerprint as u64).max(1), ((fingerprint >> 64) as u64).max(1));
-        let mask = self.places.len() - 1;
+        let mask = self.slots.len() - 1;
         let mut at = self.home(low);
         loop {
-            let place = &self.places[at];
+            let place = &self.slots[at];
             let mut found = place.low.load(Ordering::Relaxed);
             if found == 0 {
-                // Nothing else is published by this, so no order is needed.
+                // This publishes no other data, so `Relaxed` suffices.
                 match place.low.compare_exchange(0, low, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => {
                         place.high.store(high, Ordering::Relaxed);
@@ -65,32 +66,32 @@ impl Visited {
         }
     }
 
-    /// Says that so many new ones were inserted: whoever inserts tells so now and then.
+    /// Counts `new` insertions. Threads that insert call this from time to time.
     pub(crate) fn count(&self, new: u64) {
         self.taken.fetch_add(new, Ordering::Relaxed);
     }
 
-    /// Whether it is time to grow.
+    /// Whether it should grow.
     pub(crate) fn is_crowded(&self) -> bool {
         let taken = self.taken.load(Ordering::Relaxed);
-        self.places.len() as u64 * 7 <= taken * 10
+        self.slots.len() as u64 * 7 <= taken * 10
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.places.len() * size_of::<Place>()
+        self.slots.len() * size_of::<HashSlot>()
     }
 
-    /// How many bytes it takes when it has grown.
+    /// The number of bytes after it has grown.
     pub(crate) fn next_bytes(&self) -> usize {
-        // In big steps while that costs little.
-        let factor = if self.places.len() < 1 << 18 { 4 } else { 2 };
+        // In big steps while that is cheap.
+        let factor = if self.slots.len() < 1 << 18 { 4 } else { 2 };
         self.bytes() * factor
     }
 
-    /// More places.
+    /// Enlarges the set.
     pub(crate) fn grow(&mut self) {
-        let bigger = Visited::new(self.next_bytes() / size_of::<Place>());
-        for place in &self.places {
+        let bigger = Visited::new(self.next_bytes() / size_of::<HashSlot>());
+        for place in &self.slots {
             let low = place.low.load(Ordering::Relaxed);
             if low != 0 {
                 bigger.insert(u128::from(place.high()) << 64 | u128::from(low));
@@ -101,8 +102,8 @@ impl Visited {
     }
 }
 
-impl Place {
-    // Of a place that is taken. Whoever took it may not have come to this half yet.
+impl HashSlot {
+    // The upper half of a used slot. The thread that took the slot may not have stored it yet.
     fn high(&self) -> u64 {
         loop {
             match self.high.load(Ordering::Relaxed) {

@@ -1,9 +1,9 @@
-//! Global states, and what can happen in them.
+//! Global states and actions.
 
 use crate::{
     faults::Faults,
     histories::HistoryId,
-    numbers::{EnvelopeId, Fingerprint, LocalId},
+    interned::{EnvelopeId, Fingerprint, LocalId},
 };
 
 /// The order in which messages arrive.
@@ -13,21 +13,24 @@ pub enum Delivery {
     /// Any.
     #[default]
     Unordered,
-    /// What one actor sends to another arrives in the order it was sent.
+    /// Messages from one actor to another arrive in the order in which they were sent.
     FifoPerChannel,
-    /// All that is sent to an actor arrives in the order it was sent, as in a mailbox that is filled at once.
+    /// All messages to an actor arrive in the order in which they were sent, as in a mailbox with
+    /// instantaneous delivery.
     FifoPerReceiver,
 }
 
-/// What becomes of a message that its receiver takes no notice of: the receiver stays as it is, and does nothing.
+/// What happens to a message that its receiver ignores: the receiver stays as it is and has no
+/// outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ignored {
-    /// It is gone, as any other message that was received.
+    /// It is consumed, as any other message.
     #[default]
     Gone,
-    /// Such a delivery is left out: the message stays in flight. Gives fewer states, and those of other explorers, but what is in
-    /// flight then says nothing to properties, nor whether a system is stuck.
+    /// Such a delivery is left out: the message stays in flight. This gives fewer states, and the
+    /// states of other explorers. But then the messages in flight mean nothing to properties, nor
+    /// does the count of stuck states.
     Stays,
 }
 
@@ -36,9 +39,9 @@ pub enum Ignored {
 pub struct Rules {
     /// The order in which messages arrive.
     pub delivery: Delivery,
-    /// What becomes of messages of which nobody takes notice.
+    /// What happens to ignored messages.
     pub ignored: Ignored,
-    /// What may go wrong, and how often.
+    /// Which faults may occur, and how often.
     pub faults: Faults,
 }
 
@@ -47,17 +50,18 @@ pub struct Rules {
 pub struct World {
     /// The actors by slot; `LocalId(u32::MAX)` where there is none (yet).
     pub(crate) locals: Vec<LocalId>,
-    /// What is on its way, and the timers that are set: by lane and, in a lane, in the order it was sent.
-    pub(crate) flying: Vec<EnvelopeId>,
-    /// Who is down: a bit for each slot.
+    /// The messages in flight, and the timers that are set: by lane and, in a lane, in the order in
+    /// which they were sent.
+    pub(crate) in_flight: Vec<EnvelopeId>,
+    /// The actors that are down: one bit for each slot.
     pub(crate) down: u64,
-    /// One side of the partition: a bit for each actor the system began with. 0 if there is none.
+    /// One side of the partition: one bit for each initial actor. 0 if there is none.
     pub(crate) cut: u64,
-    /// How often each fault has happened.
-    pub(crate) used: Used,
-    /// What clients have seen.
+    /// The number of faults of each kind so far.
+    pub(crate) used: FaultsUsed,
+    /// The canonical history so far.
     pub(crate) history: HistoryId,
-    /// A hash of all that.
+    /// A hash of all fields above.
     pub(crate) fingerprint: Fingerprint,
     /// Whether the actors have started.
     pub(crate) is_begun: bool,
@@ -70,10 +74,10 @@ impl Clone for World {
         world
     }
 
-    // Keeps the memory that is there.
+    // Reuses allocations.
     fn clone_from(&mut self, other: &Self) {
         self.locals.clone_from(&other.locals);
-        self.flying.clone_from(&other.flying);
+        self.in_flight.clone_from(&other.in_flight);
         self.clone_rest(other);
     }
 }
@@ -88,7 +92,8 @@ impl World {
         self.is_begun = other.is_begun;
     }
 
-    /// Everything but the fingerprint, in one piece. Two worlds of one system are equal if and only if their keys are.
+    /// All fields except the fingerprint, in one slice. Two worlds of one system are equal if and
+    /// only if their keys are.
     pub(crate) fn key(&self) -> Box<[u32]> {
         let used = self.used;
         let halves = |it: u64| [it as u32, (it >> 32) as u32];
@@ -100,12 +105,12 @@ impl World {
         words.extend(halves(self.down));
         words.extend(halves(self.cut));
         words.extend(self.locals.iter().map(|it| it.0));
-        words.extend(self.flying.iter().map(|it| it.0));
+        words.extend(self.in_flight.iter().map(|it| it.0));
         words.into_boxed_slice()
     }
 
     pub(crate) fn key_bytes(&self) -> usize {
-        48 + (self.locals.len() + self.flying.len()) * size_of::<u32>()
+        48 + (self.locals.len() + self.in_flight.len()) * size_of::<u32>()
     }
 
     /// Whether the actors have started.
@@ -114,13 +119,13 @@ impl World {
         self.is_begun
     }
 
-    /// What clients have seen.
+    /// The canonical history so far.
     #[must_use]
     pub fn history(&self) -> HistoryId {
         self.history
     }
 
-    /// A hash of the state. It depends on what actors are and say, not on numbers.
+    /// A hash of the state. It depends on the contents of actors and messages, not on ids.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
@@ -135,13 +140,13 @@ impl World {
     /// The messages in flight and the timers that are set.
     #[must_use]
     pub fn in_flight(&self) -> &[EnvelopeId] {
-        &self.flying
+        &self.in_flight
     }
 }
 
-/// How often each fault has happened.
+/// The number of faults of each kind so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Used {
+pub struct FaultsUsed {
     /// Messages lost.
     pub lose: u8,
     /// Messages duplicated.
@@ -152,46 +157,46 @@ pub struct Used {
     pub partition: u8,
 }
 
-/// Something that can happen in a world. Places are those of that world, and of no other.
+/// An action in a world. Indices refer to that world only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// The actors start: happens once, at first.
+    /// The actors start: once, as the first action.
     Begin {
-        /// Which of the ways in which this can go.
+        /// The index of the outcome.
         outcome: u16,
     },
-    /// A message is received, or a timer goes off.
+    /// A message is received, or a timer fires.
     Deliver {
-        /// Its place among those in flight.
+        /// Its index in the messages in flight.
         at: u16,
-        /// Which of the ways in which this can go.
+        /// The index of the outcome.
         outcome: u16,
     },
     /// A message is lost.
     Lose {
-        /// Its place among those in flight.
+        /// Its index in the messages in flight.
         at: u16,
     },
-    /// A message will arrive twice.
+    /// A message is duplicated.
     Duplicate {
-        /// Its place among those in flight.
+        /// Its index in the messages in flight.
         at: u16,
     },
-    /// An actor goes down.
+    /// An actor crashes.
     Crash {
         /// Its slot.
         slot: u16,
     },
-    /// An actor that is down starts again.
+    /// A crashed actor restarts.
     Restart {
         /// Its slot.
         slot: u16,
-        /// Which of the ways in which this can go.
+        /// The index of the outcome.
         outcome: u16,
     },
-    /// The actors on this side hear no longer from the others, nor they from them.
+    /// A partition separates the actors on this side from the others.
     Cut {
-        /// A bit for each actor the system began with.
+        /// One bit for each initial actor.
         side: u64,
     },
     /// The partition ends.

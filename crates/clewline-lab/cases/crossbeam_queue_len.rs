@@ -1,4 +1,4 @@
-//! The length of a queue while somebody pushes and pops.
+//! The length of a queue while another thread pushes and pops.
 
 use std::{sync::Arc, thread};
 

@@ -1,4 +1,4 @@
-//! A notification after a flag was set reaches whoever looked at the flag before.
+//! A notification after a flag was set reaches a thread that read the flag before.
 
 use std::{
     sync::{

@@ -17,7 +17,7 @@ fn a_message_that_was_sent_is_received() {
     let receiving = thread::spawn(move || {
         let mut future = pin!(receiver.recv_async());
         loop {
-            // Whoever waits for several things asks all of them whenever one moves.
+            // A task that waits for several futures polls all of them whenever one is woken.
             match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(value) => return value,
                 Poll::Pending => thread::yield_now(),

@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-/// Runs two closures at the same time, and answers what both answer.
+/// Runs two closures concurrently, and returns both results.
 fn both<A: Send + 'static, B: Send + 'static>(
     one: impl FnOnce() -> A + Send + 'static,
     two: impl FnOnce() -> B + Send + 'static,

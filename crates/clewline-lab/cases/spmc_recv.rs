@@ -1,4 +1,4 @@
-//! A message wakes up whoever waits for one.
+//! A message wakes up a waiting receiver.
 
 use std::thread;
 

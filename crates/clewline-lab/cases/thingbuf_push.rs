@@ -1,4 +1,4 @@
-//! A push on a buffer that is full, while somebody still reads from it. No thread is needed.
+//! A push on a buffer that is full, while another thread still reads from it. No thread is needed.
 
 use thingbuf::ThingBuf;
 
@@ -8,7 +8,7 @@ fn a_push_on_a_full_buffer_says_so() {
     buffer.push(1).unwrap();
     buffer.push(2).unwrap();
     let read = buffer.pop_ref();
-    // One place is taken, and somebody is in the other.
+    // One slot is taken, and a reader holds the other.
     assert!(buffer.push_ref().is_err());
     drop(read);
 }

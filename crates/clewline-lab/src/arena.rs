@@ -1,8 +1,8 @@
-//! An arena of nodes that are named by their index.
+//! An arena of nodes, identified by their index.
 //!
-//! Nodes are never freed while the arena lives, so an index is never used for another node: what makes lock-free
-//! structures hard to write without a garbage collector is left out, and what makes them hard to get right is left in.
-//! Allocating is one atomic addition. Nodes lie in chunks that double in size and never move.
+//! Nodes are never freed while the arena lives, so an index is never reused: the structures need no
+//! memory reclamation, and everything else about them is as hard as it is. Allocation is one atomic
+//! addition. Nodes are in chunks that double in size and never move.
 
 use std::sync::OnceLock;
 
@@ -43,7 +43,7 @@ impl<T: Default> Arena<T> {
         index
     }
 
-    /// The node at `index`, whether it was given or not: a place in an array without an end.
+    /// The node at `index`, whether or not it was allocated: an element of an unbounded array.
     ///
     /// # Panics
     ///
@@ -79,7 +79,7 @@ impl<T: Default> Default for Arena<T> {
     }
 }
 
-/// The chunk of an index, and the place in it.
+/// The chunk of an index, and the offset in it.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + (1 << FIRST);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_index_has_a_place_of_its_own() {
+    fn every_index_has_a_distinct_slot() {
         let mut last = place(0);
         for index in 1..100_000 {
             let next = place(index);

@@ -1,4 +1,5 @@
-//! Entries of the table of classes: components that are explored against their own serial behaviour.
+//! Entries of the table of classes: components that are explored against their own serial
+//! behaviour.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ pub struct Class {
     pub name: &'static str,
     /// One line for `clewline subjects`.
     pub about: &'static str,
-    /// The class that it follows, and who described it.
+    /// The class it follows, and its publication.
     pub source: &'static str,
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [ClassVariant],
@@ -21,9 +22,9 @@ pub struct Class {
 /// The class as it should be, or with a root cause of failure.
 #[derive(Clone, Copy)]
 pub struct ClassVariant {
-    /// What follows the class's name after a colon; empty for the plain variant.
+    /// The name after the class's name and a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     pub flaw: Option<Flaw>,
     /// Makes it, with what can be called on it.
     pub build: fn() -> Box<dyn Explorable>,
@@ -34,9 +35,9 @@ pub struct ClassVariant {
 pub struct Flaw {
     /// The letter that the paper gave it.
     pub letter: char,
-    /// What is wrong, in a sentence.
+    /// The flaw, in a sentence.
     pub about: &'static str,
-    /// What a check says of it.
+    /// The verdict of a check.
     pub cause: Cause,
     /// The smallest matrix that fails, as it is written on the command line.
     pub matrix: &'static str,

@@ -1,7 +1,8 @@
-//! Containers to which values are added and from which they are removed, in the words of a specification.
+//! Containers to which values are added and from which they are removed, with the calls of a
+//! specification.
 //!
-//! The same container is a queue to one specification and a relaxed queue to another: what is called and what is
-//! answered is the same, and only what is allowed differs.
+//! The same container is a queue to one specification and a relaxed queue to another: calls and
+//! results are the same, and only the allowed results differ.
 
 use clewline_core::{Specification, Value};
 use clewline_specs::{
@@ -24,16 +25,16 @@ pub(crate) const fn relaxed_stack(factor: u32) -> Relaxed<Stack> {
     Relaxed { plain: Stack { capacity: Capacity::UNBOUNDED }, factor }
 }
 
-/// How to stress queues that may be out of order. Runs are short, so that every search ends.
+/// Stress settings of relaxed queues. Runs are short, so that every search ends.
 pub(crate) const QUEUE_RECIPE: Recipe =
     Recipe { operations: 32, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
 
 /// The same for stacks.
 pub(crate) const STACK_RECIPE: Recipe = Recipe { mix: &[("push", 1), ("pop", 1)], ..QUEUE_RECIPE };
 
-/// What can be added to and removed from.
+/// A container with insertion and removal.
 pub(crate) trait Container: Send + Sync + 'static {
-    /// Adds a value; answers whether there was room.
+    /// Adds a value; returns whether there was room.
     fn add(&self, value: Value) -> bool;
 
     /// Removes one, or finds none.
@@ -74,7 +75,7 @@ where
     }
 }
 
-/// What integers can be added to and removed from.
+/// A container of integers with insertion and removal.
 pub(crate) trait Integers: Send + Sync + 'static {
     /// Adds an integer.
     fn add(&self, int: i64);
@@ -105,9 +106,10 @@ where
 
 /// One of several, at random or by the choice of the schedule; `None` if there are none.
 ///
-/// Those who draw a place at random and go on from there until they find something find any of those that are there.
-/// Here all places are looked at first, and only then one of what was found is drawn. What can happen is the same, and
-/// an exploration does not have to try the draws that come to the same.
+/// An implementation that starts at a random position and continues from there until it finds
+/// something can find any of the elements. Here all positions are read first, and only then one of
+/// the elements found is drawn. The possible results are the same, and an exploration need not try
+/// equivalent draws.
 pub(crate) fn any_of<T: Copy>(found: &[T]) -> Option<T> {
     match found {
         [] => None,

@@ -10,55 +10,55 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `clewline subjects`.
     pub about: &'static str,
-    /// Where it comes from: authors, title, year.
+    /// Source: authors, title, year.
     pub source: &'static str,
-    /// What it should do: the name of a specification, with its parameter. A variant that [may be out of
-    /// order](Variant::quasi) should meet the relaxed one of that name: [`Found::spec`].
+    /// The name of its specification, with its parameter. A variant that [may be out of
+    /// order](Variant::quasi) should satisfy the relaxed one of that name: [`FoundSubject::spec`].
     pub spec: &'static str,
     /// Methods of the specification that it does not offer, and that are not to be called.
     pub lacks: &'static [&'static str],
     /// The calls of which a matrix is made, as they are written, when it is explored.
     pub invocations: &'static [&'static str],
-    /// The plain variant, whose name is empty, and then the others. There is no plain one where none is right, unless
-    /// there is only one at all.
+    /// The plain variant, whose name is empty, and then the others. There is no plain one if none
+    /// is correct, unless there is only one at all.
     pub variants: &'static [Variant],
 }
 
 /// A bug, or a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
-    /// What follows the structure's name after a colon; empty for the plain variant.
+    /// The name after the structure's name and a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     pub flaw: Option<&'static str>,
-    /// How far out of order its answers may be: a method that removes, and the quasi factor k of the relaxed
-    /// specification that it should meet. `None` if it should answer in order.
+    /// How far out of order its results may be: a method that removes, and the quasi factor k of
+    /// the relaxed specification that it should satisfy. `None` if its results should be in order.
     pub quasi: Option<(&'static str, u32)>,
-    /// How to stress it, unless something else is said.
+    /// The default settings of its stress test.
     pub recipe: Recipe,
     /// Makes it.
     pub build: fn() -> Box<dyn ErasedSubject>,
 }
 
-/// How to stress a subject.
+/// Settings of a stress test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
-    /// How many threads.
+    /// Number of threads.
     pub threads: usize,
-    /// How many operations each calls in a run.
+    /// Operations of each thread in a run.
     pub operations: usize,
     /// Which methods are drawn how often.
     pub mix: &'static [(&'static str, u32)],
-    /// How many keys there are, for maps.
+    /// Number of keys, for maps.
     pub keys: usize,
-    /// Where values come from; for sets, the elements.
+    /// Domain of values; for sets, of elements.
     pub values: ValueDomain,
-    /// How often threads are disturbed.
+    /// Noise.
     pub noise: Noise,
 }
 
 impl Recipe {
-    /// What suits most structures: as many operations in a run as a few time slices take.
+    /// Suits most structures: a run takes a few time slices.
     pub const PLAIN: Recipe = Recipe {
         threads: 4,
         operations: 2_048,
@@ -71,14 +71,14 @@ impl Recipe {
 
 /// A variant of a structure.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
+pub struct FoundSubject {
     /// The structure.
     pub entry: &'static Entry,
     /// The variant.
     pub variant: &'static Variant,
 }
 
-impl Found {
+impl FoundSubject {
     /// The name used on the command line: `NAME` or `NAME:VARIANT`.
     #[must_use]
     pub fn name(&self) -> String {
@@ -88,7 +88,8 @@ impl Found {
         }
     }
 
-    /// The name of the specification that it should meet: that of its entry, relaxed if it may be out of order.
+    /// The name of the specification that it should satisfy: that of its entry, relaxed if it may
+    /// be out of order.
     #[must_use]
     pub fn spec(&self) -> String {
         match self.variant.quasi {

@@ -9,7 +9,7 @@ use clewline_threads::{
 use crate::{
     class::{Class, ClassVariant},
     classes::CLASSES,
-    entry::Found,
+    entry::FoundSubject,
     structures::STRUCTURES,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub enum FoundExplorable {
     /// A structure, which has a specification.
-    Structure(Found),
+    Structure(FoundSubject),
     /// A class, which has none.
     Class(&'static Class, &'static ClassVariant),
 }
@@ -44,7 +44,7 @@ impl FoundExplorable {
         }
     }
 
-    /// What is wrong with it; `None` if nothing is.
+    /// Its flaw; `None` if it is correct.
     #[must_use]
     pub fn flaw(&self) -> Option<&'static str> {
         match self {
@@ -79,7 +79,7 @@ impl FoundExplorable {
 pub fn explorables() -> impl Iterator<Item = FoundExplorable> {
     let structures = STRUCTURES
         .iter()
-        .flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }));
+        .flat_map(|entry| entry.variants.iter().map(move |variant| FoundSubject { entry, variant }));
     let classes = CLASSES.iter().flat_map(|class| class.variants.iter().map(move |it| (class, it)));
     structures
         .map(FoundExplorable::Structure)

@@ -5,16 +5,16 @@ use std::fmt;
 use clewline_core::NotFound;
 
 use crate::{
-    entry::Found,
+    entry::FoundSubject,
     explorable::{FoundExplorable, explorables},
 };
 
 /// Every variant of every structure, in the order of the table.
-pub fn subjects() -> impl Iterator<Item = Found> {
+pub fn subjects() -> impl Iterator<Item = FoundSubject> {
     let entries = crate::structures::STRUCTURES.iter();
     #[cfg(feature = "crates")]
     let entries = entries.chain(crate::crates::CRATES);
-    entries.flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }))
+    entries.flat_map(|entry| entry.variants.iter().map(move |variant| FoundSubject { entry, variant }))
 }
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
@@ -22,7 +22,7 @@ pub fn subjects() -> impl Iterator<Item = Found> {
 /// # Errors
 ///
 /// If there is none of that name.
-pub fn find(name: &str) -> Result<Found, UnknownSubject> {
+pub fn find(name: &str) -> Result<FoundSubject, UnknownSubject> {
     subjects().find(|it| it.name() == name).ok_or_else(|| UnknownSubject::new(name))
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for UnknownSubject {
 
 impl std::error::Error for UnknownSubject {}
 
-/// What is called `name`: `NAME` or `NAME:VARIANT`.
+/// The subject called `name`: `NAME` or `NAME:VARIANT`.
 ///
 /// # Errors
 ///

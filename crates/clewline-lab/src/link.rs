@@ -1,11 +1,13 @@
 //! A link to a node of an [`Arena`](crate::arena::Arena), with a mark.
 //!
-//! A node of a lock-free list is removed in two steps: its link to the next node is marked, and then the node is taken out
-//! of the list. A marked link never changes again, so nothing can be put behind a node that has been removed. Index and
-//! mark are one word, and so can be compared and replaced together.
+//! A node of a lock-free list is removed in two steps: its link to the next node is marked, and
+//! then the node is unlinked. A marked link never changes again, so nothing can be inserted behind
+//! a node that has been removed. Index and mark are one word, and so can be compared and replaced
+//! together.
 //!
-//! Both ways to change a link that others see are a read-modify-write: on x86 it has left the store buffer, and is seen by
-//! all processors, before the next instruction begins. An operation that takes effect by one has done so when it returns.
+//! Both ways to change a shared link are a read-modify-write: on x86 it has left the store buffer,
+//! and is visible to all processors, before the next instruction begins. An operation whose
+//! linearization point is one has taken effect when it returns.
 
 use clewline_threads::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,21 +28,22 @@ impl Link {
         (node(word), word & MARK != 0)
     }
 
-    /// Leads to `to`, and is not marked. For a link that no other thread sees yet: nothing is compared, or published.
+    /// Leads to `to`, and is not marked. For a link that no other thread can reach yet: nothing is
+    /// compared, or published.
     #[inline(always)]
     #[track_caller]
     pub fn set(&self, to: u32) {
         self.0.store(word(to), Ordering::Relaxed);
     }
 
-    /// Leads to `to`, if it led to `from` and is not marked; answers whether that was so.
+    /// Leads to `to`, if it led to `from` and is not marked; returns whether that was so.
     #[inline(always)]
     #[track_caller]
     pub fn swing(&self, from: u32, to: u32) -> bool {
         self.0.compare_exchange(word(from), word(to), Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Marks it; answers the node it leads to for ever, unless it was marked before.
+    /// Marks it; returns the node it leads to permanently, unless it was marked before.
     #[inline(always)]
     #[track_caller]
     pub fn mark(&self) -> Option<u32> {

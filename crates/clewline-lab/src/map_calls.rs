@@ -1,4 +1,4 @@
-//! Calls on maps, for structures that look keys up and change what they hold.
+//! Calls on maps, for structures that look up and change the values of keys.
 
 use clewline_core::Value;
 use clewline_specs::map::{Call, Content};
@@ -12,11 +12,11 @@ pub(crate) trait Keyed {
     /// What `key` holds.
     fn get(&self, key: Value) -> Option<Value>;
 
-    /// Changes what `key` holds, in one step, as `decide` has it; answers what it held before. `decide` is told that, and
-    /// is called once.
+    /// Changes the value of `key` atomically, by `decide`; returns the previous value. `decide`
+    /// gets the previous value, and is called once.
     fn change(&self, key: Value, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value>;
 
-    /// Makes `key` absent; answers what it held before.
+    /// Makes `key` absent; returns the previous value.
     fn remove(&self, key: Value) -> Option<Value>;
 }
 
@@ -41,7 +41,7 @@ impl Change {
 /// Makes `call` on `map`.
 pub(crate) fn make(map: &impl Keyed, call: &Call) -> Content {
     let found = |held: Option<Value>| held.unwrap_or(Value::NIL);
-    let answer = match *call {
+    let result = match *call {
         Call::Get(key) => found(map.get(key)),
         Call::Put(key, value) => {
             map.change(key, |_| Change::to(value));
@@ -60,15 +60,16 @@ pub(crate) fn make(map: &impl Keyed, call: &Call) -> Content {
         }
         Call::GetOrInsert(key, value) => {
             let insert = |held: Option<Value>| held.map_or(Change::to(value), |_| Change::Keep);
-            // Whoever finds a value is done: that was a `get`.
+            // An operation that finds a value is done: it was a `get`.
             map.get(key).or_else(|| map.change(key, insert)).unwrap_or(value)
         }
         Call::Append(..) => unreachable!("appends are not drawn"),
     };
-    Content::Is(answer)
+    Content::Is(result)
 }
 
-/// Where to look for `key` first: all bits depend on all of its bits, the upper ones more so.
+/// The first position to probe for `key`: all bits depend on all of its bits, the upper ones more
+/// so.
 pub(crate) fn hash(key: Value) -> u64 {
     key.word().wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -82,8 +83,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Makes random calls one after another, and compares every answer with that of the specification, and what is left
-    /// with a tree of the standard library.
+    /// Makes random calls one after another, and compares every result with that of the
+    /// specification, and the final contents with a tree of the standard library.
     #[track_caller]
     pub(crate) fn check_serial(map: &impl Keyed, keys: usize, seed: u64) {
         let plan =

@@ -1,10 +1,10 @@
-//! A lock with a place to wait in, as the monitors of other languages have it.
+//! A lock with a condition variable, like the monitors of other languages.
 
 use clewline_threads::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::locking::lock;
 
-/// A value behind a lock, and those who wait for it to change.
+/// A value behind a lock, and a condition variable for its changes.
 pub(crate) struct Monitor<T> {
     value: Mutex<T>,
     changed: Condvar,
@@ -21,13 +21,14 @@ impl<T> Monitor<T> {
         lock(&self.value)
     }
 
-    /// Gives the lock back, waits to be woken, and takes it again. What was waited for may be gone by then.
+    /// Releases the lock, waits to be woken, and takes it again. The condition may no longer hold
+    /// by then.
     #[track_caller]
     pub(crate) fn wait<'a>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes all who wait. The caller is inside.
+    /// Wakes all waiters. The caller holds the lock.
     #[track_caller]
     pub(crate) fn wake_all(&self) {
         self.changed.notify_all();

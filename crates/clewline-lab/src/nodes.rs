@@ -1,8 +1,9 @@
-//! Nodes that are made once and live as long as their structure, named by their index.
+//! Nodes that are made once and live as long as their structure, identified by their index.
 //!
-//! An [`Arena`](crate::arena::Arena) does the same for real threads, and giving an index is an access there that others
-//! see. To explore that would multiply executions without telling anything: memory is given by an allocator that is not
-//! the subject. So here it is no point, and what never changes once a node can be reached need not be atomic.
+//! An [`Arena`](crate::arena::Arena) does the same for real threads, and allocating an index there
+//! is an access that other threads observe. Exploring that would multiply executions without any
+//! benefit: the allocator is not the subject. So here it is no scheduling point, and what never
+//! changes once a node is reachable need not be atomic.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

@@ -8,8 +8,8 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ModelTables, ReturnOf,
-    Rules, Search, Stepwise, Summary, Verdicts, explore_states,
+    ActorSystem, ModelTables, Clients, Explored, IncrementalJudge, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
+    Search, Stepwise, Summary, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
@@ -105,7 +105,7 @@ struct ByFrontier<H: Harness> {
     frontiers: Frontiers<H::Specification>,
 }
 
-impl<H: Harness> Extend for ByFrontier<H>
+impl<H: Harness> IncrementalJudge for ByFrontier<H>
 where
     <H::Specification as Specification>::State: Send,
     ReturnOf<H>: Send,

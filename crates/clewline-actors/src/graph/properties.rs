@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering as Order};
 use super::*;
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, Clients, Context, Execution, GlobalState, Harness, Input,
-    Property, Reach, Rules, Scenario, Snapshots, Trace,
+    Property, Rules, Scenario, Snapshots, TraceLimits, TraceResult,
     samples::{Call, Register, hasty, judge},
     trace,
 };
@@ -28,11 +28,11 @@ impl Actor for Collector {
     }
 }
 
-/// A lamp that blinks for ever, and a message to it that nobody need ever deliver.
+/// A lamp that blinks forever, and a message to it that may never be delivered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Lamp {
     is_lit: bool,
-    is_told: bool,
+    has_received: bool,
 }
 
 impl Actor for Lamp {
@@ -44,7 +44,7 @@ impl Actor for Lamp {
     }
 
     fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
-        self.is_told = true;
+        self.has_received = true;
     }
 
     fn on_timer(&mut self, _timer: &u8, context: &mut Context<u8>) {
@@ -56,12 +56,12 @@ impl Actor for Lamp {
 type Holds = fn(&GlobalState<'_, u8>) -> bool;
 
 #[derive(Clone)]
-struct Alone<A> {
+struct SingleActor<A> {
     actor: A,
     properties: Vec<(Modality, Holds)>,
 }
 
-impl<A: Actor<Message = u8>> Harness for Alone<A> {
+impl<A: Actor<Message = u8>> Harness for SingleActor<A> {
     type Message = u8;
     type Specification = Register;
 
@@ -86,15 +86,18 @@ impl<A: Actor<Message = u8>> Harness for Alone<A> {
     }
 }
 
-fn sum(glance: &GlobalState<'_, u8>) -> u8 {
-    glance.all::<Collector>().next().expect("it is there").0
+fn sum(state: &GlobalState<'_, u8>) -> u8 {
+    state.all::<Collector>().next().expect("it is there").0
 }
 
-fn lamp<'a>(glance: &'a GlobalState<'_, u8>) -> &'a Lamp {
-    glance.all::<Lamp>().next().expect("it is there")
+fn lamp<'a>(state: &'a GlobalState<'_, u8>) -> &'a Lamp {
+    state.all::<Lamp>().next().expect("it is there")
 }
 
-fn explore<A: Actor<Message = u8>>(harness: Alone<A>, jobs: usize) -> (ActorSystem<Alone<A>>, Explored) {
+fn explore<A: Actor<Message = u8>>(
+    harness: SingleActor<A>,
+    jobs: usize,
+) -> (ActorSystem<SingleActor<A>>, Explored) {
     let when: Vec<Modality> = harness.properties.iter().map(|it| it.0).collect();
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
@@ -104,16 +107,16 @@ fn explore<A: Actor<Message = u8>>(harness: Alone<A>, jobs: usize) -> (ActorSyst
     (system, seen)
 }
 
-fn is_violated(found: &Found) -> bool {
+fn is_violated(found: &PropertyVerdict) -> bool {
     match found {
-        Found::Violated(_) => true,
-        Found::Holds => false,
-        Found::Unknown => panic!("everything was seen"),
+        PropertyVerdict::Violated(_) => true,
+        PropertyVerdict::Holds => false,
+        PropertyVerdict::Unknown => panic!("everything was seen"),
     }
 }
 
 #[test]
-fn properties_are_decided_where_executions_join() {
+fn properties_are_decided_where_executions_merge() {
     let properties: Vec<(Modality, Holds)> = vec![
         (Modality::Always, |it| sum(it) <= 3),
         (Modality::Always, |it| sum(it) != 2),
@@ -124,29 +127,29 @@ fn properties_are_decided_where_executions_join() {
         (Modality::Eventually, |it| sum(it) == 1),
         (Modality::Eventually, |it| sum(it) == 1 || sum(it) == 2),
     ];
-    let harness = Alone { actor: Collector(0), properties };
+    let harness = SingleActor { actor: Collector(0), properties };
     for jobs in [1, 2] {
         let (system, seen) = explore(harness.clone(), jobs);
         let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
         assert_eq!(violated, [false, true, false, true, false, true, false]);
-        let Found::Violated(way) = &seen.properties[5] else { panic!("it is violated") };
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        walk.follow(way);
-        assert_eq!(walk.events()[0].receive.ordinal, 1, "2 comes first");
-        assert!(walk.enabled().is_empty());
+        let PropertyVerdict::Violated(path) = &seen.properties[5] else { panic!("it is violated") };
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        execution.follow(path);
+        assert_eq!(execution.events()[0].step.ordinal, 1, "2 comes first");
+        assert!(execution.enabled().is_empty());
         assert_eq!(seen.paths, Some(Paths { schedules: Some(2), depth: 2, has_cycle: false }));
     }
 }
 
 #[test]
-fn what_goes_round_for_ever_avoids_a_property() {
+fn a_cycle_may_avoid_a_property() {
     let properties: Vec<(Modality, Holds)> = vec![
-        (Modality::Always, |it| !lamp(it).is_lit || lamp(it).is_told),
-        (Modality::Eventually, |it| lamp(it).is_lit || lamp(it).is_told),
-        (Modality::Eventually, |it| lamp(it).is_told),
+        (Modality::Always, |it| !lamp(it).is_lit || lamp(it).has_received),
+        (Modality::Eventually, |it| lamp(it).is_lit || lamp(it).has_received),
+        (Modality::Eventually, |it| lamp(it).has_received),
         (Modality::Eventually, |it| !lamp(it).is_lit),
     ];
-    let harness = Alone { actor: Lamp { is_lit: false, is_told: false }, properties };
+    let harness = SingleActor { actor: Lamp { is_lit: false, has_received: false }, properties };
     let (_, seen) = explore(harness, 1);
     let violated: Vec<bool> = seen.properties.iter().map(is_violated).collect();
     assert_eq!(violated, [true, false, true, false]);
@@ -154,8 +157,8 @@ fn what_goes_round_for_ever_avoids_a_property() {
     assert_eq!((seen.unique, seen.generated, seen.ends), (4, 1 + 6, 0));
 }
 
-fn up_to(states_max: usize) -> Reach {
-    Reach { states_max, deadline: None }
+fn up_to(states_max: usize) -> TraceLimits {
+    TraceLimits { states_max, deadline: None }
 }
 
 /// Counts to 10,000, one message after the other.
@@ -199,36 +202,37 @@ impl Harness for Counting {
 }
 
 #[test]
-fn a_way_that_is_long_is_given_up_when_time_is_up() {
+fn a_long_path_is_given_up_at_the_deadline() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(Counting, scenario, Rules::default()).unwrap();
     let mut is_it = |_: &mut Engine, _: &World, is_end: bool| is_end;
-    let mut way = |deadline| trace(&mut system.engine(), Reach { deadline, ..up_to(100_000) }, &mut is_it);
-    assert!(matches!(way(None), Trace::Found(way) if way.len() == 10_001));
-    assert_eq!(way(Some(Instant::now())), Trace::GivenUp);
+    let mut path =
+        |deadline| trace(&mut system.engine(), TraceLimits { deadline, ..up_to(100_000) }, &mut is_it);
+    assert!(matches!(path(None), TraceResult::Found(path) if path.len() == 10_001));
+    assert_eq!(path(Some(Instant::now())), TraceResult::GivenUp);
 }
 
 #[test]
-fn a_shortest_way_to_a_violation_is_found() {
+fn a_shortest_path_to_a_violation_is_found() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let shared = system.engine().shared.clone();
     let mut is_violated = |_: &mut Engine, world: &World, _| {
         verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
     };
-    let Trace::Found(way) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
+    let TraceResult::Found(path) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")
     };
-    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-    walk.follow(&way);
-    // The write, one replica, its answer; then a read at the other replica.
-    assert_eq!(walk.events().len(), 4);
-    assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), Trace::GivenUp);
-    assert_eq!(trace(&mut system.engine(), up_to(1000), &mut |_, _, _| false), Trace::Nowhere);
+    let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+    execution.follow(&path);
+    // The write, one replication, its acknowledgement; then a read at the other replica.
+    assert_eq!(execution.events().len(), 4);
+    assert_eq!(trace(&mut system.engine(), up_to(10), &mut is_violated), TraceResult::GivenUp);
+    assert_eq!(trace(&mut system.engine(), up_to(1000), &mut |_, _, _| false), TraceResult::Unreachable);
 }
 
 #[test]
-fn what_ends_early_is_the_same_for_any_number_of_threads() {
+fn a_search_that_stops_early_has_the_same_results_for_any_number_of_threads() {
     let system = hasty();
     let look = |search: &Search| {
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
@@ -245,18 +249,18 @@ fn what_ends_early_is_the_same_for_any_number_of_threads() {
         }
         ended.push(alone.ended);
     }
-    assert_eq!(ended.iter().filter(|it| **it == Ended::States).count(), pick(20, 232));
-    assert_eq!(ended.last(), Some(&Ended::Violated));
+    assert_eq!(ended.iter().filter(|it| **it == StopReason::States).count(), pick(20, 232));
+    assert_eq!(ended.last(), Some(&StopReason::Violated));
 }
 
 #[test]
-fn progress_tells_how_deep_the_search_is() {
-    let told = Mutex::new(Vec::new());
+fn progress_reports_the_depth_of_the_search() {
+    let reported = Mutex::new(Vec::new());
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
-    let note = |it: Progress| told.lock().unwrap().push((it.unique, it.depth));
+    let note = |it: Progress| reported.lock().unwrap().push((it.unique, it.depth));
     explore_states(&system.engine(), &[], &mut verdicts, &Search::default(), &note);
-    assert_eq!(told.into_inner().unwrap().last(), Some(&(232, 7)));
+    assert_eq!(reported.into_inner().unwrap().last(), Some(&(232, 7)));
 }
 
 fn limited(search: &Search) -> Explored {
@@ -266,26 +270,26 @@ fn limited(search: &Search) -> Explored {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_told() {
+fn a_limit_that_was_reached_is_reported() {
     for jobs in [1, 2] {
         let states = limited(&Search { jobs, states_max: 50, ..Search::default() });
-        assert_eq!(states.ended, Ended::States);
+        assert_eq!(states.ended, StopReason::States);
         assert!((50..232).contains(&states.unique), "{} states", states.unique);
         let memory = limited(&Search { jobs, bytes_max: 1000, ..Search::default() });
-        assert_eq!(memory.ended, Ended::Memory);
+        assert_eq!(memory.ended, StopReason::Memory);
         let time = limited(&Search { jobs, deadline: Some(Instant::now()), ..Search::default() });
-        assert_eq!(time.ended, Ended::Time);
+        assert_eq!(time.ended, StopReason::Time);
         let first = limited(&Search { jobs, until: Until::Violated, ..Search::default() });
-        assert_eq!(first.ended, Ended::Violated);
+        assert_eq!(first.ended, StopReason::Violated);
         assert_eq!(first.violated, 1);
     }
 }
 
-static IS_STRANGE: AtomicBool = AtomicBool::new(false);
+static IS_IMPURE_LATER: AtomicBool = AtomicBool::new(false);
 
-/// Does something else each time, or later on, or cannot go on.
+/// A handler that is impure at once or later, or that panics.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Strange {
+enum ImpureActor {
     Each(u8),
     Later(u8),
     AtOnce,
@@ -295,28 +299,28 @@ enum Strange {
 static BEGINS: AtomicBool = AtomicBool::new(false);
 static FLIPS: AtomicBool = AtomicBool::new(false);
 
-impl Actor for Strange {
+impl Actor for ImpureActor {
     type Message = u8;
 
     fn on_start(&mut self, context: &mut Context<u8>) {
-        let is_odd = matches!(self, Strange::AtOnce) && BEGINS.fetch_not(Order::Relaxed);
+        let is_odd = matches!(self, ImpureActor::AtOnce) && BEGINS.fetch_not(Order::Relaxed);
         context.send(context.me(), if is_odd { 8 } else { 7 });
     }
 
     fn on_message(&mut self, _from: ActorId, _message: &u8, _context: &mut Context<u8>) {
         match self {
-            Strange::AtOnce => (),
-            Strange::Panics => panic!("no idea what to do"),
-            Strange::Each(it) => *it = u8::from(FLIPS.fetch_not(Order::Relaxed)) + 1,
-            Strange::Later(it) => *it = u8::from(IS_STRANGE.load(Order::Relaxed)) + 1,
+            ImpureActor::AtOnce => (),
+            ImpureActor::Panics => panic!("no idea what to do"),
+            ImpureActor::Each(it) => *it = u8::from(FLIPS.fetch_not(Order::Relaxed)) + 1,
+            ImpureActor::Later(it) => *it = u8::from(IS_IMPURE_LATER.load(Order::Relaxed)) + 1,
         }
     }
 }
 
 #[test]
 fn a_handler_that_is_not_pure_is_named() {
-    let (_, seen) = explore(Alone { actor: Strange::Each(0), properties: Vec::new() }, 1);
-    assert_eq!(seen.ended, Ended::BadHandler);
+    let (_, seen) = explore(SingleActor { actor: ImpureActor::Each(0), properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, StopReason::BadHandler);
     let text = seen.bad_handler.expect("it is not pure").to_string();
     assert_eq!(
         text,
@@ -327,8 +331,8 @@ fn a_handler_that_is_not_pure_is_named() {
 #[test]
 fn a_handler_that_panics_is_named() {
     for jobs in [1, 2] {
-        let (_, seen) = explore(Alone { actor: Strange::Panics, properties: Vec::new() }, jobs);
-        assert_eq!(seen.ended, Ended::BadHandler);
+        let (_, seen) = explore(SingleActor { actor: ImpureActor::Panics, properties: Vec::new() }, jobs);
+        assert_eq!(seen.ended, StopReason::BadHandler);
         assert_eq!(
             seen.bad_handler.expect("it panicked").to_string(),
             "the handler of N1 panicked at message 7 from N1: no idea what to do"
@@ -337,42 +341,42 @@ fn a_handler_that_panics_is_named() {
 }
 
 #[test]
-#[should_panic(expected = "cannot tell")]
-fn a_property_that_panics_leaves_nobody_waiting() {
-    fn is_new(glance: &GlobalState<'_, u8>) -> bool {
-        glance.all().next() == Some(&Strange::Later(0)) || panic!("cannot tell")
+#[should_panic(expected = "cannot decide")]
+fn a_property_that_panics_leaves_no_thread_waiting() {
+    fn is_new(state: &GlobalState<'_, u8>) -> bool {
+        state.all().next() == Some(&ImpureActor::Later(0)) || panic!("cannot decide")
     }
-    explore(Alone { actor: Strange::Later(0), properties: vec![(Modality::Always, is_new)] }, 2);
+    explore(SingleActor { actor: ImpureActor::Later(0), properties: vec![(Modality::Always, is_new)] }, 2);
 }
 
 #[test]
-fn states_whose_halves_coincide_have_no_paths() {
-    let record = |states, held| Record { roots: vec![1], states, edges: vec![(2, 1)], held };
-    let recorded = Recorded::new(record(vec![(1, 1), (2, 0)], Vec::new()));
+fn paths_are_not_counted_if_half_fingerprints_coincide() {
+    let record = |states, held| GraphRecord { roots: vec![1], states, edges: vec![(2, 1)], held };
+    let recorded = StateGraph::new(record(vec![(1, 1), (2, 0)], Vec::new()));
     assert_eq!(recorded.unwrap().paths().schedules, Some(1));
-    assert!(Recorded::new(record(vec![(1, 1), (2, 0), (2, 0)], Vec::new())).is_none());
-    // One of them was met, and not expanded.
-    assert!(Recorded::new(record(vec![(1, 1), (2, 0)], vec![(1, 0), (2, 0), (2, 1)])).is_none());
+    assert!(StateGraph::new(record(vec![(1, 1), (2, 0), (2, 0)], Vec::new())).is_none());
+    // One of them was reached, but not expanded.
+    assert!(StateGraph::new(record(vec![(1, 1), (2, 0)], vec![(1, 0), (2, 0), (2, 1)])).is_none());
 }
 
 #[test]
 fn a_start_that_is_not_pure_is_named() {
-    let (_, seen) = explore(Alone { actor: Strange::AtOnce, properties: Vec::new() }, 1);
-    assert_eq!(seen.ended, Ended::BadHandler);
+    let (_, seen) = explore(SingleActor { actor: ImpureActor::AtOnce, properties: Vec::new() }, 1);
+    assert_eq!(seen.ended, StopReason::BadHandler);
     assert_eq!(seen.bad_handler.expect("it is not pure").input, "its start");
 }
 
 #[test]
-fn a_handler_that_changes_its_mind_later_is_found_by_a_sample() {
-    let harness = Alone { actor: Strange::Later(0), properties: Vec::new() };
+fn a_handler_that_becomes_impure_later_is_found_by_a_sample() {
+    let harness = SingleActor { actor: ImpureActor::Later(0), properties: Vec::new() };
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
     let mut engine = system.engine();
-    let world = engine.apply(&engine.void(), Action::Begin { outcome: 0 }).unwrap();
-    let input = Input::Envelope(world.flying[0]);
+    let world = engine.apply(&engine.unstarted_world(), Action::Begin { outcome: 0 }).unwrap();
+    let input = Input::Envelope(world.in_flight[0]);
     engine.reaction(world.locals[0], input);
     assert_eq!(engine.bad_handler(), None);
-    IS_STRANGE.store(true, Order::Relaxed);
+    IS_IMPURE_LATER.store(true, Order::Relaxed);
     (0..1 << 12).for_each(|_| _ = engine.reaction(world.locals[0], input));
     assert!(engine.bad_handler().is_some());
 }

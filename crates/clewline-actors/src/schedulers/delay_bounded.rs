@@ -1,10 +1,12 @@
-//! Every schedule that departs from a base order at most so often.
+//! Every schedule that deviates from a base order within a budget of delays.
 //!
-//! Actors take turns in the order of their numbers, and each receives the oldest of its messages; what goes wrong comes last.
-//! To take the `k`-th of what that order offers, counted from 0, costs `k` delays, and an execution has a budget of them. Most
-//! bugs need few, and the number of schedules grows as a polynomial of the budget, not exponentially with the length.
+//! Actors take turns in the order of their ids, and each receives its oldest message; faults come
+//! last. Taking the `k`-th step of that order, counted from 0, costs `k` delays, and an execution
+//! has a budget of delays. Most bugs need few, and the number of schedules is polynomial in the
+//! budget, not exponential in the length.
 //!
-//! DS2's scheduler of this name draws delays at random, and still sees every schedule. Here the budget is a bound.
+//! DS2's scheduler of this name draws delays at random, and still explores every schedule. Here the
+//! budget is a bound.
 //!
 //! Source: M. Emmi, S. Qadeer, Z. Rakamarić, "Delay-bounded scheduling", 2011.
 
@@ -12,14 +14,14 @@ use clewline_explore::Bound;
 
 use super::{
     entry::{Entry, Soundness},
-    tree::{Branches, Order, TreeSearch},
+    tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::{
     actor::ActorId,
-    execution::{Execution, Kind, Receive},
+    execution::{EnabledStep, Execution, StepKind},
 };
 
-/// How often an execution may depart from the base order.
+/// Maximum delays of an execution with respect to the base order.
 pub const DELAYS: Bound = Bound {
     name: "delays",
     one: "delay",
@@ -28,7 +30,7 @@ pub const DELAYS: Bound = Bound {
     help: "How many delays `delay-bounded` allows",
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "delay-bounded",
     about: "every schedule that departs from a base order at most so often",
@@ -38,34 +40,35 @@ pub const ENTRY: Entry = Entry {
     bounds: &[DELAYS],
     make: |settings| {
         let max = settings.bounds.get(&DELAYS).unwrap_or(u32::MAX) as usize;
-        Box::new(TreeSearch { order: Delays { max }, settings: settings.clone() })
+        Box::new(TreeSearch { order: DelayBound { max }, settings: settings.clone() })
     },
 };
 
 #[derive(Debug)]
-struct Delays {
+struct DelayBound {
     max: usize,
 }
 
-impl Order for Delays {
+impl BranchOrder for DelayBound {
     fn start(&self) -> usize {
         self.max
     }
 
-    fn branches(&self, walk: &Execution, left: usize) -> Branches {
-        let order = base_order(walk);
+    fn branches(&self, execution: &Execution, left: usize) -> Branches {
+        let order = base_order(execution);
         let is_bounded = left < order.len().saturating_sub(1);
         let affordable = order.into_iter().take(left.saturating_add(1)).enumerate();
         Branches { all: affordable.map(|(delays, at)| (at, left - delays)).collect(), is_bounded }
     }
 }
 
-fn base_order(walk: &Execution) -> Vec<usize> {
-    let enabled = walk.enabled();
-    let last = walk.events().last().map(|it| it.receive.to);
+fn base_order(execution: &Execution) -> Vec<usize> {
+    let enabled = execution.enabled();
+    let last = execution.events().last().map(|it| it.step.to);
     let turn = |to: ActorId| (last.is_some_and(|it| to <= it), to);
-    let is_wrong =
-        |it: &Receive| !matches!(it.kind, Kind::Message | Kind::Timer | Kind::Restart | Kind::Heal);
+    let is_wrong = |it: &EnabledStep| {
+        !matches!(it.kind, StepKind::Message | StepKind::Timer | StepKind::Restart | StepKind::Heal)
+    };
     let mut order: Vec<usize> = (0..enabled.len()).collect();
     // A stable sort: the oldest message of each actor is its first.
     order.sort_by_key(|&at| (is_wrong(&enabled[at]), turn(enabled[at].to)));

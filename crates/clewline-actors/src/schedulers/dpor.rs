@@ -1,18 +1,18 @@
-//! One schedule of every canonical history, or few: partial-order reduction that finds out as it goes.
+//! Dynamic partial-order reduction: one or few schedules of every canonical history.
 //!
-//! See [`source_sets`](super::source_sets). Where two steps race, the later one itself is tried first if it can be, as in the first
-//! algorithm of this kind.
+//! See [`source_sets`](super::source_sets). To reverse a race, the later step itself is tried if it
+//! is enabled, as in the original algorithm.
 //!
-//! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking software", 2005; source sets as in
-//! [`source_sets`](super::source_sets).
+//! Source: C. Flanagan, P. Godefroid, "Dynamic partial-order reduction for model checking
+//! software", 2005; source sets as in [`source_sets`](super::source_sets).
 
 use super::{
     entry::{Entry, Soundness},
-    source_sets::{Race, Reducing, Reduction},
+    source_sets::{Race, Reduction, ReductionScheduler},
 };
-use crate::{dependence::HistoryAware, execution::Identity};
+use crate::{dependence::HistoryAware, execution::StepIdentity};
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
     about: "every canonical history, from few schedules (source sets and sleep sets)",
@@ -20,12 +20,12 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
-/// How it goes about it.
+/// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: later };
 
-fn later(race: &Race<'_>) -> Identity {
+fn later(race: &Race<'_>) -> StepIdentity {
     if race.candidates.contains(&race.later) { race.later } else { race.candidates[0] }
 }

@@ -1,4 +1,4 @@
-//! What the command line knows of a scheduler of messages, and what such a scheduler implements.
+//! The table entry of a message scheduler, and the trait it implements.
 
 use clewline_explore::Bound;
 
@@ -8,10 +8,10 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// Drives a walk from one execution to the next.
+/// Drives an execution from one schedule to the next.
 pub trait MessageScheduler {
-    /// Explores, until nothing is left to try or the tally breaks.
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow;
+    /// Explores until no schedule is left or the statistics break.
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow;
 }
 
 /// A scheduler the command line can name.
@@ -23,23 +23,23 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it sees every canonical history, and ends.
     pub is_exhaustive: bool,
-    /// Whether it draws schedules at random, as many as it is told.
+    /// Whether it samples schedules at random, as many as the settings say.
     pub is_random: bool,
     /// Whether what it sees is all there is within its bounds.
     pub soundness: Soundness,
-    /// The bounds that it has of its own.
+    /// Its own bounds.
     pub bounds: &'static [Bound],
     /// Makes one.
     pub make: fn(&Settings) -> Box<dyn MessageScheduler>,
 }
 
-/// Whether a scheduler leaves out nothing but what its bounds exclude, or what it did not draw.
+/// Whether a scheduler omits only what its bounds exclude, or what it did not sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Soundness {
     /// It does.
     Always,
-    /// If messages with different [keys](crate::Harness::key) commute. That is tried before it is believed.
+    /// If messages with different [keys](crate::Harness::key) commute. That is tested first.
     IfKeysHold,
-    /// It does not, and what it shows has to be executed again: nothing is proved.
+    /// No. Its counterexamples have to be executed again, and it proves nothing.
     Never,
 }

@@ -1,14 +1,14 @@
 //! Every schedule, one after the other.
 //!
-//! Two messages that say the same are two, so schedules are as many as there are paths through the system.
+//! Two equal messages count as two, so there are as many schedules as paths through the system.
 
 use super::{
     entry::{Entry, Soundness},
-    tree::{Branches, Order, TreeSearch},
+    tree::{BranchOrder, Branches, TreeSearch},
 };
 use crate::execution::Execution;
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
     about: "every schedule",
@@ -16,18 +16,18 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(TreeSearch { order: All, settings: settings.clone() }),
+    make: |settings| Box::new(TreeSearch { order: AllBranches, settings: settings.clone() }),
 };
 
 #[derive(Debug)]
-struct All;
+struct AllBranches;
 
-impl Order for All {
+impl BranchOrder for AllBranches {
     fn start(&self) -> usize {
         0
     }
 
-    fn branches(&self, walk: &Execution, left: usize) -> Branches {
-        Branches { all: (0..walk.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
+    fn branches(&self, execution: &Execution, left: usize) -> Branches {
+        Branches { all: (0..execution.enabled().len()).map(|it| (it, left)).collect(), is_bounded: false }
     }
 }

@@ -1,22 +1,23 @@
-//! Reduction by keys: messages about different parts of the state do not depend on each other.
+//! Reduction by keys: messages about different parts of the state are independent.
 //!
-//! As `ired`, except that two messages with different keys may change places even at one actor. That is right only
-//! where the handlers of such messages commute, which is what a harness promises with a [key](crate::Harness::key). A
-//! message without a key depends on all others at its actor; the published algorithm lets it depend on none, and so never
-//! sees what its order matters to. The return of one operation and the call of another stay dependent whatever their keys are:
-//! that the object, too, falls into parts is promised by nobody here.
+//! As `ired`, except that two messages with different keys commute even at one actor. This is sound
+//! only if the handlers of such messages commute, as a harness promises with a
+//! [key](crate::Harness::key). A message without a key depends on all others at its actor; in the
+//! published algorithm it depends on none, which omits the effects of its order. The return of one
+//! operation and the call of another stay dependent whatever their keys are: no promise says that
+//! the object is partitioned, too.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 3.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 3.
 
 use super::{
     entry::{Entry, Soundness},
     ired,
-    source_sets::{Reducing, Reduction},
+    source_sets::{Reduction, ReductionScheduler},
 };
 use crate::dependence::Keyed;
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "liviola",
     about: "as ired, but messages about different keys are independent",
@@ -24,8 +25,8 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::IfKeysHold,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
-/// How it goes about it.
+/// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &Keyed, choose: ired::root };

@@ -1,8 +1,9 @@
-//! Schedulers of messages, one file each.
+//! Message schedulers, one file each.
 //!
-//! A scheduler drives a [`Execution`] from one execution to the next and tells a [`Statistics`] about each that ended. To add one: write
-//! its file with an `ENTRY`, and add its name to the list. Being in the table, it owes that it reports no history the system
-//! does not have and, if it says that it is exhaustive, that it leaves out none.
+//! A scheduler drives an [`Execution`] from one schedule to the next and reports each that ended to
+//! [`Statistics`]. To add one: write its file with an `ENTRY`, and add it to the list. A scheduler
+//! in the table must report no history that the system does not have and, if it claims to be
+//! exhaustive, omit none.
 
 use std::{
     ops::ControlFlow,
@@ -28,7 +29,7 @@ pub fn bounds() -> Vec<&'static Bound> {
     distinct(SCHEDULERS.iter().flat_map(|it| it.bounds))
 }
 
-/// Explores what `engine` knows under a scheduler. What was seen is in the tally.
+/// Explores a system with a scheduler. The results are in the statistics.
 pub fn explore<'a>(
     entry: &Entry,
     engine: Engine,
@@ -39,7 +40,7 @@ pub fn explore<'a>(
     explore_watched(entry, engine, settings, verdicts, budget, &Arc::default())
 }
 
-/// The same; `deepest` tells meanwhile how many steps the longest execution has.
+/// As [`explore`]; `deepest` is updated with the number of steps of the longest execution.
 pub fn explore_watched<'a>(
     entry: &Entry,
     engine: Engine,
@@ -48,19 +49,19 @@ pub fn explore_watched<'a>(
     budget: &Budget,
     deepest: &Arc<AtomicU64>,
 ) -> (Coverage, Statistics<'a>) {
-    let mut walk = Execution::new(engine, Snapshots::Sound);
-    let mut tally = Statistics::new(settings, verdicts, budget);
-    tally.deepest = Arc::clone(deepest);
-    let flow = (entry.make)(settings).explore(&mut walk, &mut tally);
-    tally.executed += walk.taken();
+    let mut execution = Execution::new(engine, Snapshots::Sound);
+    let mut statistics = Statistics::new(settings, verdicts, budget);
+    statistics.deepest = Arc::clone(deepest);
+    let flow = (entry.make)(settings).explore(&mut execution, &mut statistics);
+    statistics.executed += execution.taken();
     let coverage = match flow {
         ControlFlow::Break(coverage) => coverage,
-        ControlFlow::Continue(()) => tally.coverage(&walk),
+        ControlFlow::Continue(()) => statistics.coverage(&execution),
     };
-    (coverage, tally)
+    (coverage, statistics)
 }
 
-/// Looks a scheduler up by the name used on the command line.
+/// Finds a scheduler by its name on the command line.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     SCHEDULERS.find(name)

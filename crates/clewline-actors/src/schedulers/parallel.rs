@@ -1,17 +1,18 @@
-//! Helpers of a scheduler: threads that explore branches ahead of it.
+//! Parallel exploration: worker threads explore branches ahead of a leader.
 //!
-//! Where executions are gone through one after the other, their order decides which violation is the first, and what was counted
-//! when a limit is hit. So one thread, the *leader*, goes through them as if it were alone. It hands out branches that it will come
-//! to later. When it comes to one that was explored, what was seen there is added at once; while someone is still at it, the leader
-//! helps with another. What must be seen execution by execution, the leader explores once more: where a limit is hit,
-//! and where the first violation is.
+//! The order of executions determines which violation is the first, and the counts when a limit is
+//! reached. So one thread, the *leader*, processes them in sequential order. It submits branches
+//! that it will reach later as tasks. When it reaches a branch that was explored, the results are
+//! added at once; while a worker still explores it, the leader runs another task. Where results
+//! depend on the order of single executions, at a limit and at the first violation, the leader
+//! explores the branch again.
 //!
-//! So what is counted is the same for any number of threads, and so is the first violation.
+//! So the counts and the first violation are the same for any number of threads.
 //!
-//! Where it is known which branches there will be, they are handed out [in line](in_line), each soon before the leader comes to
-//! it: what was explored ahead when a limit is hit was explored for nothing.
+//! If the sequence of branches is known in advance, [`run_in_order`] submits each shortly before
+//! the leader reaches it: tasks explored ahead when a limit is reached are wasted.
 //!
-//! Requires: what a branch has to show depends on the errand alone, and not on who runs it or when.
+//! Requires: the result of a branch depends on the task alone, not on the worker or the time.
 
 use std::{
     cell::RefCell,
@@ -29,261 +30,269 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     execution::{Execution, Snapshots},
-    numbers::BadHandler,
+    interned::BadHandler,
     settings::Settings,
     statistics::{Flow, Statistics},
 };
 
-/// Branches are worth handing out if the one beside them had so many executions. Tests have small systems.
-pub(super) const WORTH: u64 = if cfg!(test) { 1 } else { 256 };
+/// Branches are submitted if the one beside them had at least this many executions. Smaller in
+/// tests, which have small systems.
+pub(super) const SUBMIT_EXECUTIONS_MIN: u64 = if cfg!(test) { 1 } else { 256 };
 
-/// Whether the leader waits even for branches that nobody has begun. In tests it does, so that helpers have their share.
-const IS_PATIENT: bool = cfg!(test);
+/// Whether the leader waits even for tasks that no worker has started. It does in tests, so that
+/// workers get a share.
+const WAITS_FOR_UNSTARTED_TASKS: bool = cfg!(test);
 
-/// A branch to be explored by whoever has time.
-pub(super) trait Errand: Send {
-    /// What the leader is told, beside what was counted.
-    type Answer: Send;
+/// A branch that any worker can explore.
+pub(super) trait BranchTask: Send {
+    /// The result for the leader, besides the statistics.
+    type Output: Send;
 
-    /// Explores the branch. Where `walk` is at first means nothing.
-    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> ControlFlow<Coverage, Self::Answer>;
+    /// Explores the branch. The initial position of `execution` is irrelevant.
+    fn run(
+        self,
+        execution: &mut Execution,
+        statistics: &mut Statistics<'_>,
+    ) -> ControlFlow<Coverage, Self::Output>;
 }
 
 /// Names a branch that was handed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Ticket(u64);
+pub(super) struct TaskId(u64);
 
 /// Branches of one node that were handed out, in order.
 #[derive(Debug, Default)]
-pub(super) struct Given(VecDeque<(usize, Ticket)>);
+pub(super) struct SubmittedTasks(VecDeque<(usize, TaskId)>);
 
-impl Given {
-    /// The place of the last of them.
+impl SubmittedTasks {
+    /// The position of the last of them.
     pub(super) fn last(&self) -> Option<usize> {
         self.0.back().map(|it| it.0)
     }
 
-    /// The branch at this place was handed out.
-    pub(super) fn add(&mut self, at: usize, ticket: Option<Ticket>) {
-        self.0.extend(ticket.map(|it| (at, it)));
+    /// Records that the branch at this position was submitted.
+    pub(super) fn add(&mut self, at: usize, task_id: Option<TaskId>) {
+        self.0.extend(task_id.map(|it| (at, it)));
     }
 
-    /// The ticket of the branch at this place, if it was handed out. Those before it were asked for.
-    pub(super) fn take(&mut self, at: usize) -> Option<Ticket> {
+    /// The task of the branch at this position, if it was submitted. Those before it were
+    /// collected.
+    pub(super) fn take(&mut self, at: usize) -> Option<TaskId> {
         if self.0.front()?.0 == at { self.0.pop_front().map(|it| it.1) } else { None }
     }
 }
 
-/// The helpers, as their leader sees them. There may be none.
-pub(super) struct Workers<'b, E: Errand>(Option<Lead<'b, E>>);
+/// The workers, as used by the leader. There may be none.
+pub(super) struct Workers<'b, E: BranchTask>(Option<Leader<'b, E>>);
 
-struct Lead<'b, E: Errand> {
-    board: &'b Board<E>,
+struct Leader<'b, E: BranchTask> {
+    queue: &'b TaskQueue<E>,
     // The leader, when it helps.
-    helper: RefCell<Helper<'b>>,
+    worker: RefCell<Worker<'b>>,
 }
 
 /// Branches in the order in which the leader comes to them.
-pub(super) trait Line<E> {
-    /// The next one. `ahead` were told of to which the leader has not come, beyond what is in `tally`. `None` if there is no other, or if
-    /// the next one depends on what comes of those.
-    fn next(&mut self, ahead: usize, tally: &Statistics<'_>) -> Option<E>;
+pub(super) trait TaskSource<E> {
+    /// The next branch. `ahead` branches were returned before that the leader has not reached, and
+    /// that are not in `statistics`. `None` if there is no other, or if the next one depends on
+    /// their results.
+    fn next(&mut self, ahead: usize, statistics: &Statistics<'_>) -> Option<E>;
 
-    /// The leader has gone through one of them, which had so many executions.
-    fn went_through(&mut self, errand: &E, executions: u64);
+    /// The leader has processed a branch with this number of executions.
+    fn finished(&mut self, task: &E, executions: u64);
 }
 
-/// What was counted in a branch, and what else there is to tell.
-type Seen<E> = (Statistics<'static>, <E as Errand>::Answer);
+/// The statistics of a branch, and its other result.
+type TaskResult<E> = (Statistics<'static>, <E as BranchTask>::Output);
 
-struct Board<E: Errand> {
+struct TaskQueue<E: BranchTask> {
     state: Mutex<State<E>>,
-    // Helpers wait for the one, the leader for the other.
-    given: Condvar,
+    // Workers wait for the first, the leader for the second.
+    submitted: Condvar,
     done: Condvar,
-    // How many branches nobody has begun.
+    // The number of tasks that no worker has started.
     waiting: AtomicUsize,
     waiting_max: usize,
-    // Stopped when nobody needs an answer any more.
+    // Stopped when results are no longer needed.
     budget: Budget,
 }
 
-struct State<E: Errand> {
-    waiting: VecDeque<(Ticket, E)>,
+struct State<E: BranchTask> {
+    waiting: VecDeque<(TaskId, E)>,
     // `None` for a branch that was not explored to its end.
-    done: FxHashMap<Ticket, Option<Seen<E>>>,
-    given: u64,
+    done: FxHashMap<TaskId, Option<TaskResult<E>>>,
+    submitted: u64,
     is_closed: bool,
     // Outweighs everything.
     bad_handler: Option<BadHandler>,
 }
 
-/// Calls `lead` with a walk, a tally, and a crew for as many threads as `settings` say, the leader among them.
-pub(super) fn lead<'v, E: Errand>(
-    walk: &mut Execution,
+/// Calls `leader` with as many threads as `settings` say, the leader included.
+pub(super) fn run_with_workers<'v, E: BranchTask>(
+    execution: &mut Execution,
     settings: &Settings,
-    tally: &mut Statistics<'v>,
-    lead: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
+    statistics: &mut Statistics<'v>,
+    leader: impl FnOnce(&mut Execution, &mut Statistics<'v>, &Workers<'_, E>) -> Flow,
 ) -> Flow {
     if settings.jobs <= 1 {
-        return lead(walk, tally, &Workers::nobody());
+        return leader(execution, statistics, &Workers::none());
     }
     let state = State {
         waiting: VecDeque::new(),
         done: FxHashMap::default(),
-        given: 0,
+        submitted: 0,
         is_closed: false,
         bad_handler: None,
     };
-    let board = Board {
+    let queue = TaskQueue {
         state: Mutex::new(state),
-        given: Condvar::new(),
+        submitted: Condvar::new(),
         done: Condvar::new(),
         waiting: AtomicUsize::new(0),
         waiting_max: 2 * settings.jobs,
-        budget: tally.budget().child(),
+        budget: statistics.budget().child(),
     };
-    let helpers: Vec<Helper<'_>> = (1..settings.jobs).map(|_| Helper::new(walk, settings)).collect();
+    let threads: Vec<Worker<'_>> = (1..settings.jobs).map(|_| Worker::new(execution, settings)).collect();
     let here = || {
-        let _close = CloseAtEnd(&board);
-        let helper = RefCell::new(Helper::new(walk, settings));
-        lead(walk, tally, &Workers(Some(Lead { board: &board, helper })))
+        let _close = CloseOnDrop(&queue);
+        let worker = RefCell::new(Worker::new(execution, settings));
+        leader(execution, statistics, &Workers(Some(Leader { queue: &queue, worker })))
     };
-    let (flow, _) = parallel::run_alongside(helpers, |it| help(&board, it), here);
-    match board.lock().bad_handler.take() {
-        Some(bad_handler) => ControlFlow::Break(tally.blame(&bad_handler)),
+    let (flow, _) = parallel::run_alongside(threads, |it| run_worker(&queue, it), here);
+    match queue.lock().bad_handler.take() {
+        Some(bad_handler) => ControlFlow::Break(statistics.record_bad_handler(&bad_handler)),
         None => flow,
     }
 }
 
-/// Goes through all branches of a line.
-pub(super) fn in_line<E: Errand<Answer = ()> + Clone>(
-    walk: &mut Execution,
-    tally: &mut Statistics<'_>,
-    crew: &Workers<'_, E>,
-    line: &mut dyn Line<E>,
+/// Processes all branches of a source in order.
+pub(super) fn run_in_order<E: BranchTask<Output = ()> + Clone>(
+    execution: &mut Execution,
+    statistics: &mut Statistics<'_>,
+    workers: &Workers<'_, E>,
+    line: &mut dyn TaskSource<E>,
 ) -> Flow {
     let mut ahead = VecDeque::new();
     loop {
-        while ahead.len() < crew.ahead_max()
-            && let Some(errand) = line.next(ahead.len(), tally)
+        while ahead.len() < workers.ahead_max()
+            && let Some(task) = line.next(ahead.len(), statistics)
         {
-            let ticket = crew.give(errand.clone());
-            ahead.push_back((errand, ticket));
+            let task_id = workers.submit(task.clone());
+            ahead.push_back((task, task_id));
         }
-        let Some((errand, ticket)) = ahead.pop_front() else { return ControlFlow::Continue(()) };
-        let before = tally.executions();
-        let seen = ticket.and_then(|it| crew.collect(it));
-        if !seen.is_some_and(|(seen, ())| tally.add(walk, seen)) {
-            errand.clone().run(walk, tally)?;
+        let Some((task, task_id)) = ahead.pop_front() else { return ControlFlow::Continue(()) };
+        let before = statistics.executions();
+        let result = task_id.and_then(|it| workers.collect(it));
+        if !result.is_some_and(|(result, ())| statistics.add(execution, result)) {
+            task.clone().run(execution, statistics)?;
         }
-        line.went_through(&errand, tally.executions() - before);
+        line.finished(&task, statistics.executions() - before);
     }
 }
 
-struct Helper<'s> {
-    walk: Execution,
+struct Worker<'s> {
+    execution: Execution,
     settings: &'s Settings,
 }
 
-impl<'s> Helper<'s> {
-    fn new(walk: &Execution, settings: &'s Settings) -> Self {
-        Helper { walk: Execution::new(walk.engine().another(), Snapshots::Sound), settings }
+impl<'s> Worker<'s> {
+    fn new(execution: &Execution, settings: &'s Settings) -> Self {
+        Worker { execution: Execution::new(execution.engine().fork(), Snapshots::Sound), settings }
     }
 
-    fn run<E: Errand>(&mut self, board: &Board<E>, ticket: Ticket, errand: E) {
-        let walk = &mut self.walk;
-        let mut tally = Statistics::unjudged(self.settings, &board.budget);
-        let taken = walk.taken();
-        let flow = errand.run(walk, &mut tally);
-        tally.executed = walk.taken() - taken;
-        tally.tell();
-        if let Some(bad_handler) = walk.bad_handler() {
-            board.lock().bad_handler = Some(bad_handler.clone());
+    fn run<E: BranchTask>(&mut self, queue: &TaskQueue<E>, task_id: TaskId, task: E) {
+        let execution = &mut self.execution;
+        let mut statistics = Statistics::unjudged(self.settings, &queue.budget);
+        let taken = execution.taken();
+        let flow = task.run(execution, &mut statistics);
+        statistics.executed = execution.taken() - taken;
+        statistics.report_to_budget();
+        if let Some(bad_handler) = execution.bad_handler() {
+            queue.lock().bad_handler = Some(bad_handler.clone());
         }
-        board.finish(ticket, flow.continue_value().map(|answer| (tally, answer)));
+        queue.finish(task_id, flow.continue_value().map(|output| (statistics, output)));
     }
 }
 
-fn help<E: Errand>(board: &Board<E>, mut helper: Helper<'_>) {
-    // Nobody would ever be told that a branch was explored whose helper panicked.
-    let _close = CloseAtEnd(board);
-    while let Some((ticket, errand)) = board.next() {
-        helper.run(board, ticket, errand);
+fn run_worker<E: BranchTask>(queue: &TaskQueue<E>, mut worker: Worker<'_>) {
+    // The result of a task whose worker panicked would never arrive: closes the queue.
+    let _close = CloseOnDrop(queue);
+    while let Some((task_id, task)) = queue.next() {
+        worker.run(queue, task_id, task);
     }
 }
 
-impl<E: Errand> Workers<'_, E> {
-    /// No helpers.
-    pub(super) fn nobody() -> Self {
+impl<E: BranchTask> Workers<'_, E> {
+    /// No workers.
+    pub(super) fn none() -> Self {
         Workers(None)
     }
 
-    /// Whether branches are wanted.
-    pub(super) fn is_hungry(&self) -> bool {
-        let board = self.0.as_ref().map(|it| it.board);
-        board.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
+    /// Whether more tasks are useful.
+    pub(super) fn wants_tasks(&self) -> bool {
+        let queue = self.0.as_ref().map(|it| it.queue);
+        queue.is_some_and(|it| it.waiting.load(Ordering::Relaxed) < it.waiting_max)
     }
 
-    // How far to be ahead of the leader.
+    // The maximum number of tasks ahead of the leader.
     fn ahead_max(&self) -> usize {
-        self.0.as_ref().map_or(1, |it| 2 * it.board.waiting_max)
+        self.0.as_ref().map_or(1, |it| 2 * it.queue.waiting_max)
     }
 
-    /// Hands out a branch; `None` if there is nobody to take it.
-    pub(super) fn give(&self, errand: E) -> Option<Ticket> {
-        let board = self.0.as_ref()?.board;
-        let mut state = board.lock();
-        let ticket = Ticket(state.given);
-        state.given += 1;
-        state.waiting.push_back((ticket, errand));
-        board.waiting.store(state.waiting.len(), Ordering::Relaxed);
+    /// Submits a branch; `None` if there are no workers.
+    pub(super) fn submit(&self, task: E) -> Option<TaskId> {
+        let queue = self.0.as_ref()?.queue;
+        let mut state = queue.lock();
+        let task_id = TaskId(state.submitted);
+        state.submitted += 1;
+        state.waiting.push_back((task_id, task));
+        queue.waiting.store(state.waiting.len(), Ordering::Relaxed);
         drop(state);
-        board.given.notify_one();
-        Some(ticket)
+        queue.submitted.notify_one();
+        Some(task_id)
     }
 
-    /// What came of a branch; `None` if the leader has to go there.
-    pub(super) fn collect(&self, ticket: Ticket) -> Option<Seen<E>> {
-        let Lead { board, helper } = self.0.as_ref()?;
-        let mut state = board.lock();
-        let waiting = state.waiting.iter().position(|it| it.0 == ticket);
-        if let Some(at) = waiting.filter(|_| !IS_PATIENT) {
+    /// The result of a branch; `None` if the leader has to explore it.
+    pub(super) fn collect(&self, task_id: TaskId) -> Option<TaskResult<E>> {
+        let Leader { queue, worker } = self.0.as_ref()?;
+        let mut state = queue.lock();
+        let waiting = state.waiting.iter().position(|it| it.0 == task_id);
+        if let Some(at) = waiting.filter(|_| !WAITS_FOR_UNSTARTED_TASKS) {
             state.waiting.remove(at);
-            board.waiting.store(state.waiting.len(), Ordering::Relaxed);
+            queue.waiting.store(state.waiting.len(), Ordering::Relaxed);
             return None;
         }
         loop {
-            if let Some(done) = state.done.remove(&ticket) {
+            if let Some(done) = state.done.remove(&task_id) {
                 return done;
             }
             if state.is_closed {
                 return None;
             }
-            state = match board.take(&mut state) {
-                Some((other, errand)) => {
+            state = match queue.take(&mut state) {
+                Some((other, task)) => {
                     drop(state);
-                    helper.borrow_mut().run(board, other, errand);
-                    board.lock()
+                    worker.borrow_mut().run(queue, other, task);
+                    queue.lock()
                 }
-                None => board.done.wait(state).expect("nothing panics while this is locked"),
+                None => queue.done.wait(state).expect("nothing panics while this is locked"),
             };
         }
     }
 }
 
-impl<E: Errand> Board<E> {
+impl<E: BranchTask> TaskQueue<E> {
     fn lock(&self) -> MutexGuard<'_, State<E>> {
         self.state.lock().expect("nothing panics while this is locked")
     }
 
-    fn take(&self, state: &mut State<E>) -> Option<(Ticket, E)> {
+    fn take(&self, state: &mut State<E>) -> Option<(TaskId, E)> {
         let next = state.waiting.pop_front();
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
         next
     }
 
-    fn next(&self) -> Option<(Ticket, E)> {
+    fn next(&self) -> Option<(TaskId, E)> {
         let mut state = self.lock();
         loop {
             if state.is_closed {
@@ -292,23 +301,23 @@ impl<E: Errand> Board<E> {
             if let Some(next) = self.take(&mut state) {
                 return Some(next);
             }
-            state = self.given.wait(state).expect("nothing panics while this is locked");
+            state = self.submitted.wait(state).expect("nothing panics while this is locked");
         }
     }
 
-    fn finish(&self, ticket: Ticket, seen: Option<Seen<E>>) {
-        self.lock().done.insert(ticket, seen);
+    fn finish(&self, task_id: TaskId, result: Option<TaskResult<E>>) {
+        self.lock().done.insert(task_id, result);
         self.done.notify_one();
     }
 }
 
-struct CloseAtEnd<'b, E: Errand>(&'b Board<E>);
+struct CloseOnDrop<'b, E: BranchTask>(&'b TaskQueue<E>);
 
-impl<E: Errand> Drop for CloseAtEnd<'_, E> {
+impl<E: BranchTask> Drop for CloseOnDrop<'_, E> {
     fn drop(&mut self) {
         self.0.budget.stop(Reason::Cancelled);
         self.0.lock().is_closed = true;
-        self.0.given.notify_all();
+        self.0.submitted.notify_all();
         self.0.done.notify_all();
     }
 }

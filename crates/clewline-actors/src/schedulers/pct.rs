@@ -1,15 +1,19 @@
-//! Random priorities of chains of messages that change at few random places.
+//! PCT: random priorities of chains of messages, with few random priority change points.
 //!
-//! A message and the first that its receipt sends are on one chain, and so on; each further message begins a chain of its own, and so
-//! does whatever goes wrong. Each chain has a random priority, and the enabled step on the highest one is next. At `depth - 1`
-//! places, each after a random number of steps, the chain that would go on falls below all others. A bug that needs `depth`
-//! orderings of steps is found by one execution with a probability that is bounded from below by the number of chains and steps.
+//! A message and the first message that its receipt sends are on one chain, and so on; each further
+//! message starts a new chain, and so does each fault. Each chain has a random priority, and the
+//! enabled step on the chain of highest priority is next. At `depth - 1` change points, each after
+//! a random number of steps, the chain that would be next gets a priority below all others. One
+//! execution finds a bug of depth `depth` with a probability that has a lower bound in the number
+//! of chains and steps.
 //!
-//! The number of steps is taken to be that of the longest execution so far; the first one has no places. So that schedules can be
-//! drawn by several threads, it is looked up only after 32, 64, 128 schedules, and so on.
+//! The number of steps is estimated by the longest execution so far; the first execution has no
+//! change points. So that several threads can sample, the estimate is updated only after 32, 64,
+//! 128 schedules, and so on.
 //!
-//! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized testing of distributed
-//! systems with probabilistic guarantees", 2018. There chains are cut to be as few as possible; here each follows first sends.
+//! Source: B. K. Ozkan, R. Majumdar, F. Niksic, M. Tabaei Befrouei, G. Weissenbacher, "Randomized
+//! testing of distributed systems with probabilistic guarantees", 2018. There chains are cut to be
+//! as few as possible; here each follows first sends.
 
 use std::ops::ControlFlow;
 
@@ -19,15 +23,15 @@ use rustc_hash::FxHashMap;
 
 use super::{
     entry::{Entry, Soundness},
-    sampling::Drawing,
+    sampling::SamplingScheduler,
 };
 use crate::{
-    execution::{Execution, Identity, Receive},
+    execution::{EnabledStep, Execution, StepIdentity},
     settings::Settings,
     statistics::{Flow, Statistics},
 };
 
-/// How many orderings of steps a bug needs.
+/// PCT bug depth d (d - 1 priority change points).
 pub const DEPTH: Bound = Bound {
     name: "depth",
     one: "depth",
@@ -36,7 +40,7 @@ pub const DEPTH: Bound = Bound {
     help: "How many orderings `pct` reckons with",
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pct",
     about: "random priorities of chains of messages, which change at few places",
@@ -44,30 +48,30 @@ pub const ENTRY: Entry = Entry {
     is_random: true,
     soundness: Soundness::Always,
     bounds: &[DEPTH],
-    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
+    make: |settings| Box::new(SamplingScheduler { sample, settings: settings.clone() }),
 };
 
-fn draw(
-    walk: &mut Execution,
+fn sample(
+    execution: &mut Execution,
     random: &mut Random,
     settings: &Settings,
     longest: usize,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
     let depth = settings.bounds.get(&DEPTH).unwrap_or(DEPTH.default);
     let mut places: Vec<usize> = (1..depth).map(|_| random.below(longest)).collect();
     places.retain(|_| longest != 0);
     places.sort_unstable();
     let mut chains = Chains::default();
-    // A chain that falls later falls less deep; all are below those that have not fallen.
+    // A later change point lowers less; all lowered chains are below the others.
     chains.chooser.begin(places.into_iter().zip(1..));
-    while !tally.is_end(walk)? {
-        chains.meet(walk.enabled(), random);
+    while !statistics.is_end(execution)? {
+        chains.assign_chains(execution.enabled(), random);
         let Chains { chooser, chain, events } = &mut chains;
-        let keys = walk.enabled().iter().map(|it| chain[&it.identity()]);
-        let (at, taken) = chooser.pick(walk.events().len(), keys);
+        let keys = execution.enabled().iter().map(|it| chain[&it.identity()]);
+        let (at, taken) = chooser.pick(execution.events().len(), keys);
         events.push(taken);
-        walk.take(at);
+        execution.take(at);
     }
     ControlFlow::Continue(())
 }
@@ -76,13 +80,13 @@ fn draw(
 struct Chains {
     // Priorities of chains.
     chooser: choosers::Pct<Vec<u64>>,
-    chain: FxHashMap<Identity, usize>,
+    chain: FxHashMap<StepIdentity, usize>,
     // The chain that each event was on.
     events: Vec<usize>,
 }
 
 impl Chains {
-    fn meet(&mut self, enabled: &[Receive], random: &mut Random) {
+    fn assign_chains(&mut self, enabled: &[EnabledStep], random: &mut Random) {
         let priorities = &mut self.chooser.priorities;
         for it in enabled {
             let goes_on = it.sent_by.filter(|_| it.ordinal == 0 && it.outcome == 0);

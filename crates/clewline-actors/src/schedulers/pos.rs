@@ -1,8 +1,10 @@
-//! Random priorities of messages, drawn again for those that race: samples partial orders more evenly than random steps do.
+//! POS: random priorities of messages, redrawn for racing messages. Samples partial orders more
+//! evenly than random steps do.
 //!
-//! Each message gets a random priority when it is first seen, and the enabled one with the highest is next. All that depend on it draw
-//! again: so of two that race each comes first equally often, however long they have waited. Whether a message will make an
-//! operation return is known only when it has been received, so it does not draw again for that.
+//! Each message gets a random priority when it is first enabled, and the enabled message of highest
+//! priority is next. All messages that depend on it draw a new priority: so in a race each order is
+//! equally likely, however long the messages have waited. Whether a message will make an operation
+//! return is known only after its receipt, so this dependence does not redraw.
 //!
 //! Source: X. Yuan, J. Yang, R. Gu, "Partial order aware concurrency sampling", 2018.
 
@@ -14,17 +16,17 @@ use rustc_hash::FxHashMap;
 
 use super::{
     entry::{Entry, Soundness},
-    sampling::Drawing,
+    sampling::SamplingScheduler,
 };
 use crate::{
     dependence::{Dependence, Footprint, HistoryAware},
-    execution::{Execution, Happened, Identity, Receive},
+    execution::{EnabledStep, ExecutedStep, Execution, StepIdentity},
     histories::HistoryEvent,
     settings::Settings,
     statistics::{Flow, Statistics},
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pos",
     about: "random priorities of messages, drawn again for those that race",
@@ -32,24 +34,24 @@ pub const ENTRY: Entry = Entry {
     is_random: true,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
+    make: |settings| Box::new(SamplingScheduler { sample, settings: settings.clone() }),
 };
 
-fn draw(
-    walk: &mut Execution,
+fn sample(
+    execution: &mut Execution,
     random: &mut Random,
     _: &Settings,
     _longest: usize,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
-    let mut chooser: choosers::Pos<FxHashMap<Identity, u64>> = choosers::Pos::default();
-    while !tally.is_end(walk)? {
-        let chosen = chooser.pick(random, walk.enabled().iter().map(Receive::identity));
-        walk.take(chosen);
-        let made = Footprint::of_last(walk);
-        let rules = walk.engine().rules();
-        for it in walk.enabled() {
-            if HistoryAware.is_dependent(&made, &foresee(it, walk), &rules) {
+    let mut chooser: choosers::Pos<FxHashMap<StepIdentity, u64>> = choosers::Pos::default();
+    while !statistics.is_end(execution)? {
+        let chosen = chooser.pick(random, execution.enabled().iter().map(EnabledStep::identity));
+        execution.take(chosen);
+        let made = Footprint::of_last(execution);
+        let rules = execution.engine().rules();
+        for it in execution.enabled() {
+            if HistoryAware.is_dependent(&made, &known_footprint(it, execution), &rules) {
                 chooser.draw_again(it.identity());
             }
         }
@@ -57,9 +59,9 @@ fn draw(
     ControlFlow::Continue(())
 }
 
-/// The footprint of a step, as far as it is known before it is made.
-fn foresee(receive: &Receive, walk: &Execution) -> Footprint {
-    let history = receive.calls.map(HistoryEvent::Call).into_iter().collect();
-    let step = Happened { receive: *receive, history, sends: Vec::new(), notified: Vec::new() };
-    Footprint::of(&step, walk.engine())
+/// The footprint of a step, as far as it is known before its execution.
+fn known_footprint(step: &EnabledStep, execution: &Execution) -> Footprint {
+    let history = step.calls.map(HistoryEvent::Call).into_iter().collect();
+    let step = ExecutedStep { step: *step, history, sends: Vec::new(), notified: Vec::new() };
+    Footprint::of(&step, execution.engine())
 }

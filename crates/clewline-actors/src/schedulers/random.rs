@@ -1,4 +1,4 @@
-//! A random step of all that are enabled, every time.
+//! A uniformly random enabled step, every time.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use clewline_core::Random;
 
 use super::{
     entry::{Entry, Soundness},
-    sampling::Drawing,
+    sampling::SamplingScheduler,
 };
 use crate::{
     execution::Execution,
@@ -14,7 +14,7 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "random",
     about: "any enabled step, each as likely",
@@ -22,18 +22,18 @@ pub const ENTRY: Entry = Entry {
     is_random: true,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Drawing { draw, settings: settings.clone() }),
+    make: |settings| Box::new(SamplingScheduler { sample, settings: settings.clone() }),
 };
 
-fn draw(
-    walk: &mut Execution,
+fn sample(
+    execution: &mut Execution,
     random: &mut Random,
     _: &Settings,
     _longest: usize,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
-    while !tally.is_end(walk)? {
-        walk.take(random.below(walk.enabled().len()));
+    while !statistics.is_end(execution)? {
+        execution.take(random.below(execution.enabled().len()));
     }
     ControlFlow::Continue(())
 }

@@ -1,6 +1,6 @@
-//! Schedules that are drawn one after the other, by one thread or several.
+//! Schedules sampled one after the other, by one thread or several.
 //!
-//! What is drawn follows from the seed and from the how manieth schedule it is, so that nobody has to have drawn those before it.
+//! A schedule depends only on the seed and its index, so that threads can sample independently.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use clewline_explore::{Coverage, Limit};
 
 use super::{
     entry::MessageScheduler,
-    parallel::{self, Errand, Line},
+    parallel::{self, BranchTask, TaskSource},
 };
 use crate::{
     execution::Execution,
@@ -17,60 +17,62 @@ use crate::{
     statistics::{Flow, Statistics},
 };
 
-/// Executes one schedule, from the beginning to its end. `longest` is about how many steps there are, if that is known.
-pub(super) type Draw = fn(&mut Execution, &mut Random, &Settings, usize, &mut Statistics<'_>) -> Flow;
+/// Executes one schedule from the beginning to its end. `longest` is an estimate of the number of
+/// steps, if one is known.
+pub(super) type SampleSchedule =
+    fn(&mut Execution, &mut Random, &Settings, usize, &mut Statistics<'_>) -> Flow;
 
-// After how many schedules it is looked first which is the longest.
-const BLOCK: u64 = 32;
+// The number of schedules after which the estimate of the length is first updated.
+const BLOCK_SCHEDULES: u64 = 32;
 
-// So many blocks are handed out at once, or fewer.
-const BLOCKS_MAX: u64 = 8;
+// Maximum number of blocks of one task.
+const TASK_BLOCKS_MAX: u64 = 8;
 
 /// Draws as many schedules as its settings allow.
-pub(super) struct Drawing {
-    pub(super) draw: Draw,
+pub(super) struct SamplingScheduler {
+    pub(super) sample: SampleSchedule,
     pub(super) settings: Settings,
 }
 
-impl MessageScheduler for Drawing {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let Drawing { draw, settings } = self;
-        parallel::lead(walk, settings, tally, |walk, tally, crew| {
-            let mut all = All { next: 0, longest: 0, draw: *draw, settings };
-            parallel::in_line(walk, tally, crew, &mut all)?;
+impl MessageScheduler for SamplingScheduler {
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        let SamplingScheduler { sample: draw, settings } = self;
+        parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
+            let mut all = BlockSource { next: 0, longest: 0, draw: *draw, settings };
+            parallel::run_in_order(execution, statistics, workers, &mut all)?;
             ControlFlow::Break(Coverage::Limited(Limit::Schedules(settings.schedules)))
         })
     }
 }
 
-struct All<'s> {
+struct BlockSource<'s> {
     // The next block.
     next: u64,
     longest: usize,
-    draw: Draw,
+    draw: SampleSchedule,
     settings: &'s Settings,
 }
 
-impl<'s> Line<Blocks<'s>> for All<'s> {
-    fn next(&mut self, ahead: usize, tally: &Statistics<'_>) -> Option<Blocks<'s>> {
-        let All { next, draw, settings, .. } = *self;
+impl<'s> TaskSource<Blocks<'s>> for BlockSource<'s> {
+    fn next(&mut self, ahead: usize, statistics: &Statistics<'_>) -> Option<Blocks<'s>> {
+        let BlockSource { next, draw, settings, .. } = *self;
         if next.is_power_of_two() {
-            // What comes from here on depends on what is longest until now.
+            // The schedules from here on depend on the longest execution so far.
             if ahead != 0 {
                 return None;
             }
-            self.longest = tally.depth;
+            self.longest = statistics.depth;
         }
-        let end = (next + 1).next_power_of_two().min(settings.schedules.div_ceil(BLOCK));
+        let end = (next + 1).next_power_of_two().min(settings.schedules.div_ceil(BLOCK_SCHEDULES));
         if end <= next {
             return None;
         }
         let share = (end - next) / (4 * settings.jobs as u64);
-        self.next += share.clamp(1, BLOCKS_MAX);
+        self.next += share.clamp(1, TASK_BLOCKS_MAX);
         Some(Blocks { first: next, end: self.next, longest: self.longest, draw, settings })
     }
 
-    fn went_through(&mut self, _blocks: &Blocks<'s>, _executions: u64) {}
+    fn finished(&mut self, _blocks: &Blocks<'s>, _executions: u64) {}
 }
 
 #[derive(Clone)]
@@ -78,25 +80,25 @@ struct Blocks<'s> {
     first: u64,
     end: u64,
     longest: usize,
-    draw: Draw,
+    draw: SampleSchedule,
     settings: &'s Settings,
 }
 
-impl Errand for Blocks<'_> {
-    type Answer = ();
+impl BranchTask for Blocks<'_> {
+    type Output = ();
 
-    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
+    fn run(self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
         let Blocks { first, end, longest, draw, settings } = self;
-        for nth in first * BLOCK..settings.schedules.min(end.saturating_mul(BLOCK)) {
-            walk.rewind();
-            // In the first block there is nothing else to go by.
-            let longest = if first == 0 { tally.depth } else { longest };
-            draw(walk, &mut random(settings.seed, nth), settings, longest, tally)?;
+        for nth in first * BLOCK_SCHEDULES..settings.schedules.min(end.saturating_mul(BLOCK_SCHEDULES)) {
+            execution.rewind();
+            // In the first block there is no other estimate.
+            let longest = if first == 0 { statistics.depth } else { longest };
+            draw(execution, &mut schedule_random(settings.seed, nth), settings, longest, statistics)?;
         }
         ControlFlow::Continue(())
     }
 }
 
-fn random(seed: u64, nth: u64) -> Random {
+fn schedule_random(seed: u64, nth: u64) -> Random {
     Random::new(Random::new(Random::new(seed).next().wrapping_add(nth)).next())
 }

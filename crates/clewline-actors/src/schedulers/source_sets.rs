@@ -1,26 +1,32 @@
-//! What the four reductions have in common: source sets, sleep sets, and which event happened before which.
+//! The common part of the four reductions: source sets, sleep sets, and happens-before.
 //!
-//! Schedules that differ in the order of independent steps alone have the same history. At first one schedule is followed to
-//! its end. Whenever a step raced with an earlier one, the two can change places: something that can begin what is needed for
-//! that, an *initial*, is to be tried where the earlier step was made, unless one is tried there anyway. What has been
-//! tried at a node *sleeps* in what is tried there later, until a step is made that depends on it: before that, it could only
-//! lead to schedules that were seen. If everything sleeps, nothing new can come.
+//! Schedules that differ only in the order of independent steps have the same history. First, one
+//! schedule is executed to its end. Whenever a step races with an earlier one, their order can be
+//! reversed: a first step of such a continuation, an *initial*, is to be tried before the earlier
+//! step, unless one is tried there anyway (the backtrack set). A step that has been tried at a node
+//! *sleeps* in the branches tried there later, until a dependent step is executed: before that, it
+//! could only lead to equivalent schedules. If all enabled steps sleep, the execution is redundant.
 //!
-//! A step happened before another if it sent what the other received, or if it came first and the two are dependent, or through
-//! others. Which event sent a message is known exactly, so that a race can be told from a cause.
+//! A step happens before another if it sent the message that the other received, or if it came
+//! first and the two are dependent; and transitively. The event that sent a message is known
+//! exactly, so a race is distinguished from a cause.
 //!
-//! Three things go beyond messages that are all received in the end. A step that can go in several ways is tried in all of them,
-//! and sleeps as one. What a step keeps from happening for ever, such as a loss the receipt, is tried in its place. Where ignored
-//! messages stay in flight, one that is never received is in no race, so everything is tried, and only sleep sets reduce.
+//! Three extensions go beyond messages that are all received in the end. A step with several
+//! outcomes is tried with each of them, and sleeps as one. A step that the last step permanently
+//! disables, such as the receipt of a lost message, is tried in its place. If ignored messages stay
+//! in flight, a message that is never received is in no race, so all steps are tried, and only
+//! sleep sets reduce.
 //!
-//! With several threads, what is wanted at a node is explored by whoever has time: what is below a step follows from what sleeps there
-//! alone, and that is known as soon as the step is wanted. What its races want at nodes above is remembered, and
-//! asked for when it would have been.
+//! With several threads, any worker explores steps of a backtrack set: the subtree below a step
+//! depends only on its sleep set, which is known as soon as the step is added. The backtrack
+//! requests of its races at nodes above are recorded, and applied when sequential exploration would
+//! have made them.
 //!
-//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order reduction", 2014, section 5.
+//! Source: P. Abdulla, S. Aronsson, B. Jonsson, K. Sagonas, "Optimal dynamic partial order
+//! reduction", 2014, section 5.
 //!
-//! Invariants: `events` are those of the walk, and there is one node more. What sleeps at a node has not been woken since it was
-//! tried at that node or at one above it.
+//! Invariants: `events` are those of the execution, and there is one node more. A step that sleeps
+//! at a node has not been woken since it was tried at that node or at one above it.
 
 use std::ops::ControlFlow;
 
@@ -29,428 +35,463 @@ use rustc_hash::FxHashSet;
 
 use super::{
     entry::MessageScheduler,
-    parallel::{self, Errand, Given, WORTH, Workers},
+    parallel::{self, BranchTask, SUBMIT_EXECUTIONS_MIN, SubmittedTasks, Workers},
 };
 use crate::{
     dependence::{Dependence, Footprint},
-    execution::{Execution, Identity, Receive},
+    execution::{EnabledStep, Execution, StepIdentity},
     schedule::Schedule,
     settings::Settings,
     statistics::{Flow, Statistics},
     world::Ignored,
 };
 
-// What is handed out has at most such a part of the executions that are left until a limit is hit.
-const SHARES: u64 = 4;
+// A task has at most this fraction of the executions left until a limit is reached.
+const REMAINING_SHARE_DIVISOR: u64 = 4;
 
-/// How a reduction goes about it.
+/// The parameters of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Reduction<'a> {
-    /// Which steps may not change places.
+    /// Which steps do not commute.
     pub dependence: &'a dyn Dependence,
     /// Picks one of the candidates of a race.
-    pub choose: fn(&Race<'_>) -> Identity,
+    pub choose: fn(&Race<'_>) -> StepIdentity,
 }
 
-/// Two steps that can change places.
+/// Two steps whose order can be reversed.
 #[derive(Clone, Copy, Debug)]
 pub struct Race<'a> {
-    /// What can begin what is needed for that, in the order it happened. Not empty, and enabled where the earlier step was made.
-    pub candidates: &'a [Identity],
+    /// The initials of the reversal, in execution order. Not empty, and enabled before the earlier
+    /// step.
+    pub candidates: &'a [StepIdentity],
     /// The later step.
-    pub later: Identity,
-    /// The first in the chain of messages that led to the later step, of those after the earlier one; it may be that step itself.
-    pub root: Identity,
+    pub later: StepIdentity,
+    /// The first message of the causal chain to the later step, among those after the earlier one;
+    /// it may be the later step itself.
+    pub root: StepIdentity,
 }
 
-/// Explores one schedule of every class that the reduction tells apart, or few.
+/// Explores one or few schedules of every equivalence class of the reduction.
 ///
 /// # Errors
 ///
-/// Breaks if the tally does.
+/// Breaks if the statistics do.
 pub fn explore(
-    walk: &mut Execution,
+    execution: &mut Execution,
     reduction: Reduction<'_>,
     settings: &Settings,
-    tally: &mut Statistics<'_>,
+    statistics: &mut Statistics<'_>,
 ) -> Flow {
-    parallel::lead(walk, settings, tally, |walk, tally, crew| {
-        let mut search = Search::new(reduction);
-        search.arrive(walk, Vec::new(), tally)?;
-        search.run(walk, tally, crew)
+    parallel::run_with_workers(execution, settings, statistics, |execution, statistics, workers| {
+        let mut search = SourceSetSearch::new(reduction);
+        search.arrive(execution, Vec::new(), statistics)?;
+        search.run(execution, statistics, workers)
     })
 }
 
 /// The scheduler that a reduction makes.
-pub(super) struct Reducing {
+pub(super) struct ReductionScheduler {
     pub(super) reduction: Reduction<'static>,
     pub(super) settings: Settings,
 }
 
-impl MessageScheduler for Reducing {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        explore(walk, self.reduction, &self.settings, tally)
+impl MessageScheduler for ReductionScheduler {
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        explore(execution, self.reduction, &self.settings, statistics)
     }
 }
 
-struct Search<'a> {
+struct SourceSetSearch<'a> {
     reduction: Reduction<'a>,
     nodes: Vec<Node>,
     events: Vec<Event>,
-    // How many of the nodes are someone else's, who is told what is wanted there.
-    foreign: usize,
-    wishes: Vec<Wish>,
-    wished: FxHashSet<Wish>,
-    // How many executions were below the last step that was tried, by the depth of its node. 0 where that is not known.
-    sizes: Vec<u64>,
+    // The number of nodes above this branch: requests at these are returned to the leader.
+    foreign_nodes: usize,
+    requests: Vec<BacktrackRequest>,
+    requested: FxHashSet<BacktrackRequest>,
+    // The number of executions below the last step that was tried, by the depth of its node. 0 if
+    // unknown.
+    subtree_sizes: Vec<u64>,
 }
 
-/// What is wanted at a node of someone else.
+/// A request to try steps at a node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Wish {
+enum BacktrackRequest {
     /// All of these.
-    All { node: usize, who: Vec<Identity> },
-    /// The first of these, unless one of the others is wanted, or sleeps.
-    OneOf { node: usize, chosen: Identity, candidates: Vec<Identity> },
+    All { node: usize, step: Vec<StepIdentity> },
+    /// The first of these, unless one of the others is in the backtrack set, or sleeps.
+    OneOf { node: usize, chosen: StepIdentity, candidates: Vec<StepIdentity> },
 }
 
 #[derive(Default)]
 struct Node {
-    // What is to be tried, and how many of them have been.
-    wanted: Vec<Identity>,
+    // The steps to be tried, and the number of steps tried.
+    backtrack: Vec<StepIdentity>,
     tried: usize,
-    // The ways in which the next of them can go, as far as they were tried.
-    ways: Vec<Footprint>,
-    // There is one for each way.
-    asleep: Vec<Sleeper>,
-    // How many executions there were before the first of those ways.
+    // The outcomes of the next step, as far as they were tried.
+    outcomes: Vec<Footprint>,
+    // One entry for each outcome.
+    sleep_set: Vec<SleepingStep>,
+    // The number of executions before the first of those outcomes.
     before: u64,
-    given: Given,
+    submitted: SubmittedTasks,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sleeper {
-    who: Identity,
+struct SleepingStep {
+    step: StepIdentity,
     footprint: Footprint,
 }
 
 struct Event {
-    who: Identity,
+    step: StepIdentity,
     sent_by: Option<u32>,
     footprint: Footprint,
     // The events that happened before.
-    past: Bits,
+    happens_before: EventSet,
 }
 
 impl Node {
-    // Which of what is enabled is to be tried next.
-    fn next(&mut self, enabled: &[Receive]) -> Option<usize> {
+    // The index of the enabled step that is to be tried next.
+    fn next(&mut self, enabled: &[EnabledStep]) -> Option<usize> {
         loop {
-            let who = *self.wanted.get(self.tried)?;
-            if !self.is_asleep(who) {
-                let mut ways = enabled.iter().enumerate().filter(|(_, it)| it.origin() == who);
-                if let Some((at, _)) = ways.nth(self.ways.len()) {
+            let step = *self.backtrack.get(self.tried)?;
+            if !self.is_asleep(step) {
+                let mut outcomes = enabled.iter().enumerate().filter(|(_, it)| it.origin() == step);
+                if let Some((at, _)) = outcomes.nth(self.outcomes.len()) {
                     return Some(at);
                 }
-                let sleepers = self.ways.drain(..).map(|footprint| Sleeper { who, footprint });
-                self.asleep.extend(sleepers);
+                let sleeping_steps =
+                    self.outcomes.drain(..).map(|footprint| SleepingStep { step, footprint });
+                self.sleep_set.extend(sleeping_steps);
             }
             self.tried += 1;
         }
     }
 
-    fn is_asleep(&self, who: Identity) -> bool {
-        self.asleep.iter().any(|it| it.who == who)
+    fn is_asleep(&self, step: StepIdentity) -> bool {
+        self.sleep_set.iter().any(|it| it.step == step)
     }
 
-    fn want(&mut self, who: Identity) {
-        if !self.wanted.contains(&who) {
-            self.wanted.push(who);
+    fn add_backtrack(&mut self, step: StepIdentity) {
+        if !self.backtrack.contains(&step) {
+            self.backtrack.push(step);
         }
     }
 }
 
-impl<'a> Search<'a> {
+impl<'a> SourceSetSearch<'a> {
     fn new(reduction: Reduction<'a>) -> Self {
-        Search {
+        SourceSetSearch {
             reduction,
             nodes: Vec::new(),
             events: Vec::new(),
-            foreign: 0,
-            wishes: Vec::new(),
-            wished: FxHashSet::default(),
-            sizes: Vec::new(),
+            foreign_nodes: 0,
+            requests: Vec::new(),
+            requested: FxHashSet::default(),
+            subtree_sizes: Vec::new(),
         }
     }
 
-    /// Tries what is wanted, until nothing is left at nodes of its own.
+    /// Tries the steps of the backtrack sets, until none is left at its own nodes.
     fn run(
         &mut self,
-        walk: &mut Execution,
-        tally: &mut Statistics<'_>,
-        crew: &Workers<'_, Branch<'a>>,
+        execution: &mut Execution,
+        statistics: &mut Statistics<'_>,
+        workers: &Workers<'_, Branch<'a>>,
     ) -> Flow {
         while let Some(top) = self.nodes.last_mut() {
-            if let Some(at) = top.next(walk.enabled()) {
-                if top.ways.is_empty() {
-                    top.before = tally.executions();
-                    if let Some(ticket) = top.given.take(top.tried)
-                        && let Some((seen, answer)) = crew.collect(ticket)
-                        && tally.add(walk, seen)
+            if let Some(at) = top.next(execution.enabled()) {
+                if top.outcomes.is_empty() {
+                    top.before = statistics.executions();
+                    if let Some(task) = top.submitted.take(top.tried)
+                        && let Some((seen, explored)) = workers.collect(task)
+                        && statistics.add(execution, seen)
                     {
-                        self.believe(answer);
-                        self.learn(tally);
+                        self.merge_explored_branch(explored);
+                        self.record_subtree_size(statistics);
                         continue;
                     }
                 }
-                walk.take(at);
-                let asleep = self.happened(walk);
-                self.arrive(walk, asleep, tally)?;
-                if crew.is_hungry() {
-                    self.give(walk, tally, crew);
+                execution.take(at);
+                let sleep_set = self.on_step(execution);
+                self.arrive(execution, sleep_set, statistics)?;
+                if workers.wants_tasks() {
+                    self.submit_branch(execution, statistics, workers);
                 }
-            } else if self.nodes.len() <= self.foreign {
+            } else if self.nodes.len() <= self.foreign_nodes {
                 break;
             } else {
                 self.nodes.pop();
                 if self.events.pop().is_some() {
-                    walk.back();
+                    execution.back();
                 }
-                self.learn(tally);
+                self.record_subtree_size(statistics);
             }
         }
         ControlFlow::Continue(())
     }
 
     /// A step that was made at the last node was tried.
-    fn learn(&mut self, tally: &Statistics<'_>) {
+    fn record_subtree_size(&mut self, statistics: &Statistics<'_>) {
         let Some(node) = self.nodes.last() else { return };
-        if self.sizes.len() < self.nodes.len() {
-            self.sizes.resize(self.nodes.len(), 0);
+        if self.subtree_sizes.len() < self.nodes.len() {
+            self.subtree_sizes.resize(self.nodes.len(), 0);
         }
-        self.sizes[self.nodes.len() - 1] = tally.executions() - node.before;
+        self.subtree_sizes[self.nodes.len() - 1] = statistics.executions() - node.before;
     }
 
-    /// Hands out the next step that is wanted with much below it, if there is one: going by what was below the last one at that
-    /// depth. If it is more than a limit allows, it would be for nothing.
-    fn give(&mut self, walk: &Execution, tally: &Statistics<'_>, crew: &Workers<'_, Branch<'a>>) {
-        let most = tally.left();
+    /// Submits the next step of a backtrack set with a large subtree, if there is one. The estimate
+    /// is the size below the last step at that depth. A subtree that exceeds a limit would be
+    /// wasted.
+    fn submit_branch(
+        &mut self,
+        execution: &Execution,
+        statistics: &Statistics<'_>,
+        workers: &Workers<'_, Branch<'a>>,
+    ) {
+        let schedules_max = statistics.schedules_left();
         for (depth, node) in self.nodes.iter_mut().enumerate().rev() {
-            let size = self.sizes.get(depth).copied().unwrap_or(0);
-            if node.ways.is_empty() || !(WORTH..=most / SHARES).contains(&size) {
+            let size = self.subtree_sizes.get(depth).copied().unwrap_or(0);
+            if node.outcomes.is_empty()
+                || !(SUBMIT_EXECUTIONS_MIN..=schedules_max / REMAINING_SHARE_DIVISOR).contains(&size)
+            {
                 continue;
             }
-            let next = node.given.last().unwrap_or(node.tried) + 1;
-            let Some(&who) = node.wanted.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
-            let mut prefix = walk.schedule();
+            let next = node.submitted.last().unwrap_or(node.tried) + 1;
+            let Some(&step) = node.backtrack.get(next).filter(|it| !node.is_asleep(**it)) else { continue };
+            let mut prefix = execution.schedule();
             prefix.0.truncate(depth);
-            let (asleep, before) = (node.asleep.clone(), node.wanted[node.tried..next].to_vec());
-            let ticket = crew.give(Branch { reduction: self.reduction, prefix, asleep, before, who, most });
-            node.given.add(next, ticket);
+            let (sleep_set, before) = (node.sleep_set.clone(), node.backtrack[node.tried..next].to_vec());
+            let task = workers.submit(Branch {
+                reduction: self.reduction,
+                prefix,
+                sleep_set,
+                before,
+                step,
+                schedules_max,
+            });
+            node.submitted.add(next, task);
             return;
         }
     }
 
-    /// What is wanted next at the last node was tried elsewhere.
-    fn believe(&mut self, Answer { ways, wishes }: Answer) {
-        for wish in wishes {
-            self.want(wish);
+    /// Merges the result of a worker that tried the next step of the last node.
+    fn merge_explored_branch(&mut self, ExploredBranch { outcomes, requests }: ExploredBranch) {
+        for request in requests {
+            self.request_backtrack(request);
         }
         let top = self.nodes.last_mut().expect("a step is made at a node");
-        top.asleep.extend(ways);
+        top.sleep_set.extend(outcomes);
         top.tried += 1;
     }
 
-    fn want(&mut self, wish: Wish) {
-        let (Wish::All { node: at, .. } | Wish::OneOf { node: at, .. }) = wish;
-        if at < self.foreign {
-            if self.wished.insert(wish.clone()) {
-                self.wishes.push(wish);
+    fn request_backtrack(&mut self, request: BacktrackRequest) {
+        let (BacktrackRequest::All { node: at, .. } | BacktrackRequest::OneOf { node: at, .. }) = request;
+        if at < self.foreign_nodes {
+            if self.requested.insert(request.clone()) {
+                self.requests.push(request);
             }
             return;
         }
         let node = &mut self.nodes[at];
-        match wish {
-            Wish::All { who, .. } => who.into_iter().for_each(|it| node.want(it)),
-            Wish::OneOf { chosen, candidates, .. } => {
-                if !candidates.iter().any(|it| node.wanted.contains(it) || node.is_asleep(*it)) {
-                    node.wanted.push(chosen);
+        match request {
+            BacktrackRequest::All { step, .. } => step.into_iter().for_each(|it| node.add_backtrack(it)),
+            BacktrackRequest::OneOf { chosen, candidates, .. } => {
+                if !candidates.iter().any(|it| node.backtrack.contains(it) || node.is_asleep(*it)) {
+                    node.backtrack.push(chosen);
                 }
             }
         }
     }
 
-    fn arrive(&mut self, walk: &Execution, asleep: Vec<Sleeper>, tally: &mut Statistics<'_>) -> Flow {
-        let mut node = Node { asleep, ..Node::default() };
-        if !tally.is_end(walk)? {
-            let awake = walk.enabled().iter().map(Receive::origin).filter(|it| !node.is_asleep(*it));
-            let all: Vec<Identity> = awake.collect();
-            let wanted = match walk.engine().rules().ignored {
+    fn arrive(
+        &mut self,
+        execution: &Execution,
+        sleep_set: Vec<SleepingStep>,
+        statistics: &mut Statistics<'_>,
+    ) -> Flow {
+        let mut node = Node { sleep_set, ..Node::default() };
+        if !statistics.is_end(execution)? {
+            let awake = execution.enabled().iter().map(EnabledStep::origin).filter(|it| !node.is_asleep(*it));
+            let all: Vec<StepIdentity> = awake.collect();
+            let wanted = match execution.engine().rules().ignored {
                 Ignored::Gone => all.len().min(1),
                 Ignored::Stays => all.len(),
             };
-            node.wanted.extend(&all[..wanted]);
+            node.backtrack.extend(&all[..wanted]);
             if all.is_empty() {
-                tally.give_up(walk)?;
+                statistics.count_redundant(execution)?;
             }
         }
         self.nodes.push(node);
         ControlFlow::Continue(())
     }
 
-    /// The last step of `walk` was made at the last node: finds its races. Answers what sleeps afterwards.
-    fn happened(&mut self, walk: &Execution) -> Vec<Sleeper> {
+    /// The last step of `execution` was executed at the last node: finds its races. Returns the
+    /// sleep set of the next node.
+    fn on_step(&mut self, execution: &Execution) -> Vec<SleepingStep> {
         let index = self.events.len();
-        let receive = &walk.events()[index].receive;
-        let footprint = Footprint::of_last(walk);
-        let rules = walk.engine().rules();
+        let executed = &execution.events()[index].step;
+        let footprint = Footprint::of_last(execution);
+        let rules = execution.engine().rules();
         let depends = |it: &Footprint| self.reduction.dependence.is_dependent(it, &footprint, &rules);
         let dependent: Vec<usize> = (0..index).filter(|&it| depends(&self.events[it].footprint)).collect();
         let node = self.nodes.last().expect("a step is made at a node");
-        let asleep = node.asleep.iter().filter(|sleeper| {
-            // If one way in which it can go depends on this step, it wakes.
-            let ways = node.asleep.iter().filter(|it| it.who == sleeper.who);
-            !ways.into_iter().any(|it| depends(&it.footprint))
+        let sleep_set = node.sleep_set.iter().filter(|sleeping| {
+            // If one of its outcomes depends on this step, the step wakes.
+            let outcomes = node.sleep_set.iter().filter(|it| it.step == sleeping.step);
+            !outcomes.into_iter().any(|it| depends(&it.footprint))
         });
-        let asleep = asleep.copied().collect();
-        let mut past = Bits::default();
-        for event in dependent.iter().copied().chain(receive.sent_by.map(|it| it as usize)) {
-            past.add_all(&self.events[event].past);
+        let sleep_set = sleep_set.copied().collect();
+        let mut past = EventSet::default();
+        for event in dependent.iter().copied().chain(executed.sent_by.map(|it| it as usize)) {
+            past.add_all(&self.events[event].happens_before);
             past.add(event);
         }
-        self.events.push(Event { who: receive.origin(), sent_by: receive.sent_by, footprint, past });
+        self.events.push(Event {
+            step: executed.origin(),
+            sent_by: executed.sent_by,
+            footprint,
+            happens_before: past,
+        });
         for earlier in dependent {
-            self.race(walk, earlier);
+            self.request_reversal(execution, earlier);
         }
-        self.want_rivals(walk);
-        self.nodes.last_mut().expect("a step is made at a node").ways.push(footprint);
-        asleep
+        self.request_disabled_steps(execution);
+        self.nodes.last_mut().expect("a step is made at a node").outcomes.push(footprint);
+        sleep_set
     }
 
-    /// If the last event races with `earlier`, wants what lets them change places.
-    fn race(&mut self, walk: &Execution, earlier: usize) {
+    /// If the last event races with `earlier`, requests a step that reverses their order.
+    fn request_reversal(&mut self, execution: &Execution, earlier: usize) {
         let last = self.events.len() - 1;
         let event = &self.events[last];
-        let led_to = |it: usize| it == earlier || self.events[it].past.has(earlier);
-        if event.sent_by.is_some_and(|it| led_to(it as usize)) {
+        let is_caused_by_earlier = |it: usize| it == earlier || self.events[it].happens_before.has(earlier);
+        if event.sent_by.is_some_and(|it| is_caused_by_earlier(it as usize)) {
             return;
         }
         let mut between = earlier + 1..last;
-        if between.any(|it| event.past.has(it) && self.events[it].past.has(earlier)) {
+        if between.any(|it| event.happens_before.has(it) && self.events[it].happens_before.has(earlier)) {
             return;
         }
-        let others: Vec<usize> =
-            (earlier + 1..=last).filter(|&it| it == last || !self.events[it].past.has(earlier)).collect();
-        let is_initial = |it: usize| !others.iter().any(|&other| self.events[it].past.has(other));
-        let enabled = walk.enabled_before(earlier);
-        let is_enabled = |who: &Identity| enabled.iter().any(|it| it.origin() == *who);
-        let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].who);
-        let candidates: Vec<Identity> = initials.filter(is_enabled).collect();
+        let others: Vec<usize> = (earlier + 1..=last)
+            .filter(|&it| it == last || !self.events[it].happens_before.has(earlier))
+            .collect();
+        let is_initial = |it: usize| !others.iter().any(|&other| self.events[it].happens_before.has(other));
+        let enabled = execution.enabled_before(earlier);
+        let is_enabled = |step: &StepIdentity| enabled.iter().any(|it| it.origin() == *step);
+        let initials = others.iter().filter(|&&it| is_initial(it)).map(|&it| self.events[it].step);
+        let candidates: Vec<StepIdentity> = initials.filter(is_enabled).collect();
         if candidates.is_empty() {
-            // Either the earlier step made the later one possible, or something did that is not known here.
+            // Either the earlier step enabled the later one, or an unknown step did.
             if 1 < others.len() {
-                let who = enabled.iter().map(Receive::origin).collect();
-                self.want(Wish::All { node: earlier, who });
+                let step = enabled.iter().map(EnabledStep::origin).collect();
+                self.request_backtrack(BacktrackRequest::All { node: earlier, step });
             }
             return;
         }
-        let root = root(&self.events, earlier, last);
-        let race = Race { candidates: &candidates, later: self.events[last].who, root };
+        let root = chain_root(&self.events, earlier, last);
+        let race = Race { candidates: &candidates, later: self.events[last].step, root };
         let chosen = (self.reduction.choose)(&race);
-        self.want(Wish::OneOf { node: earlier, chosen, candidates });
+        self.request_backtrack(BacktrackRequest::OneOf { node: earlier, chosen, candidates });
     }
 
-    /// Wants, in place of the last event, what can no longer happen because of it.
-    fn want_rivals(&mut self, walk: &Execution) {
+    /// Requests, in place of the last event, the steps that it disabled.
+    fn request_disabled_steps(&mut self, execution: &Execution) {
         let last = self.events.len() - 1;
-        let before = walk.enabled_before(last).iter().map(Receive::origin);
-        let is_gone = |who: &Identity| !walk.enabled().iter().any(|it| it.origin() == *who);
-        let who = before.filter(is_gone).collect();
-        self.want(Wish::All { node: last, who });
+        let before = execution.enabled_before(last).iter().map(EnabledStep::origin);
+        let is_gone = |step: &StepIdentity| !execution.enabled().iter().any(|it| it.origin() == *step);
+        let step = before.filter(is_gone).collect();
+        self.request_backtrack(BacktrackRequest::All { node: last, step });
     }
 }
 
-/// A step that is wanted, to be tried elsewhere.
+/// A step of a backtrack set, as a task.
 struct Branch<'a> {
     reduction: Reduction<'a>,
-    // What leads to its node.
+    // The schedule that leads to its node.
     prefix: Schedule,
-    // What sleeps there, and what is tried there before it.
-    asleep: Vec<Sleeper>,
-    before: Vec<Identity>,
-    who: Identity,
-    // How many schedules there may be until a limit is hit.
-    most: u64,
+    // The sleep set there, and the steps tried there before it.
+    sleep_set: Vec<SleepingStep>,
+    before: Vec<StepIdentity>,
+    step: StepIdentity,
+    // The number of schedules left until a limit is reached.
+    schedules_max: u64,
 }
 
-/// What came of trying a step elsewhere.
-struct Answer {
-    // The step, in all the ways in which it can go.
-    ways: Vec<Sleeper>,
-    // What is wanted at its node and above, in order.
-    wishes: Vec<Wish>,
+/// The result of trying a step in a worker.
+struct ExploredBranch {
+    // The step, with all its outcomes.
+    outcomes: Vec<SleepingStep>,
+    // The requests at its node and above, in order.
+    requests: Vec<BacktrackRequest>,
 }
 
-impl Errand for Branch<'_> {
-    type Answer = Answer;
+impl BranchTask for Branch<'_> {
+    type Output = ExploredBranch;
 
-    fn run(self, walk: &mut Execution, tally: &mut Statistics<'_>) -> ControlFlow<Coverage, Answer> {
-        let Branch { reduction, prefix, asleep, before, who, most } = self;
-        tally.allow(most);
-        let mut search = Search::new(reduction);
-        search.foreign = prefix.0.len() + 1;
-        walk.rewind();
+    fn run(
+        self,
+        execution: &mut Execution,
+        statistics: &mut Statistics<'_>,
+    ) -> ControlFlow<Coverage, ExploredBranch> {
+        let Branch { reduction, prefix, sleep_set, before, step, schedules_max } = self;
+        statistics.limit_schedules(schedules_max);
+        let mut search = SourceSetSearch::new(reduction);
+        search.foreign_nodes = prefix.0.len() + 1;
+        execution.rewind();
         for &pick in &prefix.0 {
             search.nodes.push(Node::default());
-            walk.take(pick as usize);
-            search.happened(walk);
+            execution.take(pick as usize);
+            search.on_step(execution);
         }
-        // The leader knows what races there are on the way.
-        search.wishes.clear();
-        search.wished.clear();
-        let mut node = Node { asleep, ..Node::default() };
+        // The leader handles the races of the prefix.
+        search.requests.clear();
+        search.requested.clear();
+        let mut node = Node { sleep_set, ..Node::default() };
         for earlier in before {
             if !node.is_asleep(earlier) {
-                node.asleep.extend(all_ways(walk, earlier));
+                node.sleep_set.extend(all_outcomes(execution, earlier));
             }
         }
-        node.wanted.push(who);
+        node.backtrack.push(step);
         search.nodes.push(node);
-        search.run(walk, tally, &Workers::nobody())?;
+        search.run(execution, statistics, &Workers::none())?;
         let node = search.nodes.last().expect("its own node is left");
-        let ways = node.asleep.iter().filter(|it| it.who == who).copied().collect();
-        ControlFlow::Continue(Answer { ways, wishes: search.wishes })
+        let outcomes = node.sleep_set.iter().filter(|it| it.step == step).copied().collect();
+        ControlFlow::Continue(ExploredBranch { outcomes, requests: search.requests })
     }
 }
 
-/// A step that can happen next, in all the ways in which it can go.
-fn all_ways(walk: &mut Execution, who: Identity) -> Vec<Sleeper> {
-    let enabled = walk.enabled().iter().enumerate();
-    let ways: Vec<usize> = enabled.filter(|(_, it)| it.origin() == who).map(|(at, _)| at).collect();
+/// An enabled step with all its outcomes.
+fn all_outcomes(execution: &mut Execution, step: StepIdentity) -> Vec<SleepingStep> {
+    let enabled = execution.enabled().iter().enumerate();
+    let outcomes: Vec<usize> = enabled.filter(|(_, it)| it.origin() == step).map(|(at, _)| at).collect();
     let footprint = |at: usize| {
-        walk.take(at);
-        let footprint = Footprint::of_last(walk);
-        walk.back();
-        Sleeper { who, footprint }
+        execution.take(at);
+        let footprint = Footprint::of_last(execution);
+        execution.back();
+        SleepingStep { step, footprint }
     };
-    ways.into_iter().map(footprint).collect()
+    outcomes.into_iter().map(footprint).collect()
 }
 
-fn root(events: &[Event], earlier: usize, last: usize) -> Identity {
+fn chain_root(events: &[Event], earlier: usize, last: usize) -> StepIdentity {
     let mut at = last;
     while let Some(sender) = events[at].sent_by.map(|it| it as usize)
         && earlier < sender
     {
         at = sender;
     }
-    events[at].who
+    events[at].step
 }
 
 // A set of events.
 #[derive(Clone, Debug, Default)]
-struct Bits(Vec<u64>);
+struct EventSet(Vec<u64>);
 
-impl Bits {
+impl EventSet {
     fn has(&self, event: usize) -> bool {
         self.0.get(event / 64).is_some_and(|it| it >> (event % 64) & 1 == 1)
     }
@@ -462,7 +503,7 @@ impl Bits {
         self.0[event / 64] |= 1 << (event % 64);
     }
 
-    fn add_all(&mut self, other: &Bits) {
+    fn add_all(&mut self, other: &EventSet) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }

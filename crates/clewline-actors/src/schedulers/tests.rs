@@ -22,9 +22,15 @@ fn run(name: &str, settings: &Settings) -> (Coverage, Counts, Option<(u64, Strin
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     let entry = find(name).unwrap();
-    let (coverage, tally) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
-    let counts = (tally.schedules, tally.incomplete, tally.unique(), tally.canonical(), tally.violated());
-    let first = tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string()));
+    let (coverage, statistics) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
+    let counts = (
+        statistics.schedules,
+        statistics.incomplete,
+        statistics.unique(),
+        statistics.canonical(),
+        statistics.violated(),
+    );
+    let first = statistics.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string()));
     (coverage, counts, first)
 }
 
@@ -36,7 +42,7 @@ fn every_schedule_of_the_hasty_register_is_counted() {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
+fn only_a_limit_that_was_reached_limits_coverage() {
     let limited = |schedules| run("exhaustive", &Settings { schedules, ..Settings::default() });
     assert_eq!(limited(252).0, Coverage::Exhausted);
     let (coverage, counts, _) = limited(251);
@@ -44,7 +50,7 @@ fn a_limit_that_was_hit_is_not_success_and_one_that_was_not_hit_is_no_limit() {
 }
 
 #[test]
-fn long_executions_are_cut_and_judged_as_far_as_they_went() {
+fn long_executions_are_cut_and_their_prefixes_judged() {
     let (coverage, counts, _) = run("exhaustive", &Settings { steps: 6, ..Settings::default() });
     assert!(matches!(coverage, Coverage::Limited(Limit::Cut(n)) if 0 < n), "{coverage}");
     assert_eq!(counts.0, 0);
@@ -52,7 +58,7 @@ fn long_executions_are_cut_and_judged_as_far_as_they_went() {
 }
 
 #[test]
-fn the_first_violation_is_enough_where_that_is_said() {
+fn exploration_stops_at_the_first_violation_if_asked() {
     let settings = Settings { violations: 1, ..Settings::default() };
     let (coverage, counts, first) = run("exhaustive", &settings);
     assert_eq!((coverage, counts.4), (Coverage::Limited(Limit::Violations(1)), 1));
@@ -60,21 +66,22 @@ fn the_first_violation_is_enough_where_that_is_said() {
 }
 
 #[test]
-fn someone_else_may_stop_it() {
+fn an_exploration_can_be_cancelled() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     budget.stop(clewline_core::Reason::Cancelled);
     let entry = find("exhaustive").unwrap();
-    let (coverage, tally) = explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    let (coverage, statistics) =
+        explore(entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
     assert_eq!(
-        (coverage, tally.schedules),
+        (coverage, statistics.schedules),
         (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
     );
 }
 
 #[test]
-fn delays_bound_what_is_seen() {
+fn delays_bound_the_schedules_explored() {
     let counts = [(1, 0), (7, 0), (21, 0), (47, 2), (93, 8)];
     for (n, (schedules, violated)) in (0..).zip(counts) {
         let (coverage, counts, _) =
@@ -101,19 +108,19 @@ fn random_schedules_depend_on_the_seed_alone() {
 }
 
 #[test]
-fn the_first_violation_can_be_seen_again() {
+fn the_first_violation_can_be_replayed() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
     for entry in &SCHEDULERS {
         let settings = Settings { schedules: 1_000, violations: 1, bounds: delays(4), ..Settings::default() };
-        let (_, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
-        let found = tally.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
+        let (_, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+        let found = statistics.first_violation.unwrap_or_else(|| panic!("{} finds it", entry.name));
         let token = found.schedule.to_string();
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        walk.replay(&token.parse().unwrap()).unwrap();
-        assert_eq!(walk.history(), found.history, "{} {token}", entry.name);
-        assert_eq!(verdicts.of(&system.histories(), walk.history()), Judgement::Violated);
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        execution.replay(&token.parse().unwrap()).unwrap();
+        assert_eq!(execution.history(), found.history, "{} {token}", entry.name);
+        assert_eq!(verdicts.of(&system.histories(), execution.history()), Judgement::Violated);
     }
 }
 
@@ -134,16 +141,18 @@ fn reductions_find_every_history_from_few_schedules() {
 }
 
 #[test]
-fn the_receiver_alone_is_not_enough_to_find_violations() {
+fn dependence_by_receiver_alone_loses_violations() {
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-    let mut tally = Statistics::new(&Settings::default(), &mut verdicts, &budget);
+    let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+    let mut statistics = Statistics::new(&Settings::default(), &mut verdicts, &budget);
     let reduction = source_sets::Reduction { dependence: &crate::SameReceiver, ..dpor::REDUCTION };
-    assert!(source_sets::explore(&mut walk, reduction, &Settings::default(), &mut tally).is_continue());
-    assert_eq!(tally.schedules, 8);
-    assert!(tally.canonical() <= 8 && tally.violated() <= 3, "of 32 and of 12");
+    assert!(
+        source_sets::explore(&mut execution, reduction, &Settings::default(), &mut statistics).is_continue()
+    );
+    assert_eq!(statistics.schedules, 8);
+    assert!(statistics.canonical() <= 8 && statistics.violated() <= 3, "of 32 and of 12");
 }
 
 #[test]
@@ -174,20 +183,21 @@ fn bounds_of_the_same_name_are_the_same_and_each_matters() {
 struct Last;
 
 impl MessageScheduler for Last {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        while !tally.is_end(walk)? {
-            walk.take(walk.enabled().len() - 1);
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        while !statistics.is_end(execution)? {
+            execution.take(execution.enabled().len() - 1);
         }
         ControlFlow::Break(Coverage::Limited(Limit::Sampled))
     }
 }
 
 #[test]
-fn a_scheduler_that_is_in_no_table_explores_as_well() {
+fn a_scheduler_outside_the_table_can_explore() {
     let entry = Entry { name: "last", make: |_| Box::new(Last), ..random::ENTRY };
     let system = hasty();
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let budget = Budget::unlimited();
-    let (coverage, tally) = explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
-    assert_eq!((coverage, tally.schedules), (Coverage::Limited(Limit::Sampled), 1));
+    let (coverage, statistics) =
+        explore(&entry, system.engine(), &Settings::default(), &mut verdicts, &budget);
+    assert_eq!((coverage, statistics.schedules), (Coverage::Limited(Limit::Sampled), 1));
 }

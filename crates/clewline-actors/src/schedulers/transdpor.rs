@@ -1,20 +1,21 @@
-//! Reduction for actors by sets of one: of all that could be tried to reverse a race, the earliest.
+//! Reduction for actors that adds one step: the earliest that can reverse a race.
 //!
-//! The published algorithm adds at most one message to what is to be tried at a node before it comes back there, since
-//! dependence at one actor is transitive: one reversal uncovers the next. It may leave out histories. Source sets, as in
-//! [`dpor`](super::dpor), add no more than one either, and leave out none. What is left of the difference is which one: here
-//! the earliest that can be, there the later step of the race itself.
+//! The published algorithm adds at most one message to the backtrack set of a node before it
+//! returns there, since dependence at one actor is transitive: one reversal uncovers the next. It
+//! may omit histories. Source sets, as in [`dpor`](super::dpor), add no more than one either, and
+//! omit none. The remaining difference is the choice: here the earliest candidate, there the later
+//! step of the race itself.
 //!
-//! Source: S. Tasharofi, R. K. Karmani, S. Lauterburg, A. Legay, D. Marinov, G. Agha, "TransDPOR: a novel dynamic partial-order
-//! reduction technique for testing actor programs", 2012.
+//! Source: S. Tasharofi, R. K. Karmani, S. Lauterburg, A. Legay, D. Marinov, G. Agha, "TransDPOR: a
+//! novel dynamic partial-order reduction technique for testing actor programs", 2012.
 
 use super::{
     entry::{Entry, Soundness},
-    source_sets::{Race, Reducing, Reduction},
+    source_sets::{Race, Reduction, ReductionScheduler},
 };
-use crate::{dependence::HistoryAware, execution::Identity};
+use crate::{dependence::HistoryAware, execution::StepIdentity};
 
-/// This file's line in the table.
+/// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "transdpor",
     about: "as dpor, but tries the earliest of what can reverse a race",
@@ -22,12 +23,12 @@ pub const ENTRY: Entry = Entry {
     is_random: false,
     soundness: Soundness::Always,
     bounds: &[],
-    make: |settings| Box::new(Reducing { reduction: REDUCTION, settings: settings.clone() }),
+    make: |settings| Box::new(ReductionScheduler { reduction: REDUCTION, settings: settings.clone() }),
 };
 
-/// How it goes about it.
+/// The reduction.
 pub const REDUCTION: Reduction<'static> = Reduction { dependence: &HistoryAware, choose: earliest };
 
-fn earliest(race: &Race<'_>) -> Identity {
+fn earliest(race: &Race<'_>) -> StepIdentity {
     race.candidates[0]
 }

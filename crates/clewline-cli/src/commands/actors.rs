@@ -6,7 +6,7 @@ use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
 use clewline_core::Verdict;
 use clewline_lab::{
     ds2,
-    systems::{FoundSystem, Named, Shape, find_system},
+    systems::{FoundSystem, NamedSystem, Shape, find_system},
 };
 use clewline_methods::{
     actors::{
@@ -262,18 +262,20 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
 }
 
 /// The system with its calls, and what its harness is called.
-fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
+fn named(args: &Args, found: FoundSystem) -> Result<(NamedSystem, String), Failure> {
     let text = args.harness.as_deref().unwrap_or(found.variant.calls);
     let named = match text.parse::<Shape>() {
-        _ if args.harness.is_none() => Named::usual(found).map_err(|it| Failure::at(&args.system, it))?,
-        Ok(shape) => Named::new(found, shape),
+        _ if args.harness.is_none() => {
+            NamedSystem::usual(found).map_err(|it| Failure::at(&args.system, it))?
+        }
+        Ok(shape) => NamedSystem::new(found, shape),
         Err(wrong) => {
             let path = std::path::Path::new(text);
             if !path.exists() {
                 return Err(Failure::Told(format!("--harness: {wrong}, and there is no such file")));
             }
             let read = std::fs::read_to_string(path).map_err(|it| Failure::at(text, it))?;
-            Named::from_file(found, &read).map_err(|it| Failure::at(text, it))?
+            NamedSystem::from_file(found, &read).map_err(|it| Failure::at(text, it))?
         }
     };
     let named = match args.actors {
@@ -283,7 +285,7 @@ fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
     Ok((named, text.to_owned()))
 }
 
-fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, Failure> {
+fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Options, Failure> {
     let mut scheduler = Scheduler::find(&args.scheduler).map_err(|it| Failure::at("--scheduler", it))?;
     if args.compat.is_some() {
         let found = ds2::find(found.system.name, &args.scheduler);

@@ -1,7 +1,7 @@
 //! `clewline subjects`: what can be tested without writing anything.
 
 use clewline_lab::{
-    Class, ClassVariant, Found, FoundExplorable, classes::CLASSES, find_explorable, subjects,
+    Class, ClassVariant, FoundExplorable, FoundSubject, classes::CLASSES, find_explorable, subjects,
 };
 use serde_json::{Value as Json, json};
 
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 /// A paragraph for each structure, with a line for each of its variants.
 fn as_text() -> String {
     let mut text = String::new();
-    let found: Vec<Found> = subjects().collect();
+    let found: Vec<FoundSubject> = subjects().collect();
     for (place, variants) in found.chunk_by(|one, other| one.entry.name == other.entry.name).enumerate() {
         let entry = variants[0].entry;
         text.push_str(if place == 0 { "" } else { "\n" });
@@ -119,8 +119,8 @@ fn class_as_json(class: &'static Class, variant: &'static ClassVariant) -> Json 
     })
 }
 
-fn as_json(found: &Found) -> Json {
-    let Found { entry, variant } = found;
+fn as_json(found: &FoundSubject) -> Json {
+    let FoundSubject { entry, variant } = found;
     json!({
         "name": found.name(),
         "about": entry.about,

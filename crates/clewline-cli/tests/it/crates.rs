@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
-use clewline_lab::{Found, crates::CRATES, subjects};
+use clewline_lab::{FoundSubject, crates::CRATES, subjects};
 
-fn crates() -> impl Iterator<Item = Found> {
+fn crates() -> impl Iterator<Item = FoundSubject> {
     subjects().filter(|it| CRATES.iter().any(|entry| entry.name == it.entry.name))
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clewline_core::Value;
-use clewline_lab::systems::{Named, Shape, find_system};
+use clewline_lab::systems::{NamedSystem, Shape, find_system};
 use clewline_methods::{
     Check, Quasi, QuasiReading, Report,
     actors::{self, Progress},
@@ -155,7 +155,7 @@ fn an_exploration_of_actors_is_told_everywhere_alike() {
         ("dr", 10, actors::StuckCalls::Allowed, "unknown"),
     ] {
         let found = find_system(system).unwrap();
-        let named = Named::new(found, found.variant.calls.parse::<Shape>().unwrap());
+        let named = NamedSystem::new(found, found.variant.calls.parse::<Shape>().unwrap());
         let options = actors::Options { states, stuck, ..actors::Options::default() };
         let harness = named.harness(&options).unwrap();
         let outcome = actors::explore(&harness, &options, &Progress::default()).unwrap();

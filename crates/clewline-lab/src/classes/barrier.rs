@@ -1,11 +1,12 @@
 //! A barrier: its participants wait for each other, phase after phase.
 //!
-//! The state is one word, which changes by compare-and-swap: how many participants there are, how many have arrived,
-//! and the number of the phase. Who arrives last begins the next phase, and the others wait for that.
+//! The state is one word, which changes by compare-and-swap: the number of participants, the number
+//! of arrivals, and the number of the phase. The participant that arrives last begins the next
+//! phase, for which the others wait.
 //!
-//! **signal-and-wait** (root cause L) is the barrier with the method that makes it one. No order of whole operations
-//! explains it: one at a time, each who arrives would wait for ever. That is as it should be, and the plain variant
-//! only lacks the method.
+//! **signal-and-wait** (root cause L) is the barrier with the method that makes it one. No
+//! sequential order of operations explains it: one at a time, each participant would wait forever.
+//! That is the intended behaviour, and the plain variant only lacks the method.
 
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
@@ -19,7 +20,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "barrier",
     about: "a barrier for two participants at first, without its method to wait",
@@ -43,11 +44,11 @@ pub const ENTRY: Class = Class {
 struct Barrier {
     state: AtomicU64,
     is_canceled: AtomicBool,
-    // How often those who slept were woken.
-    wakings: Monitor<u32>,
+    // How often sleeping threads were woken.
+    wake_count: Monitor<u32>,
 }
 
-/// What the word of the state says.
+/// The decoded word of the state.
 #[derive(Clone, Copy)]
 struct State {
     participants: u16,
@@ -79,7 +80,7 @@ impl State {
 enum Refused {
     /// There is no participant.
     NoParticipant,
-    /// Somebody has canceled what the barrier is for.
+    /// The barrier's operation was canceled.
     Canceled,
 }
 
@@ -89,7 +90,7 @@ impl Barrier {
         Barrier {
             state: AtomicU64::new(state.word()),
             is_canceled: AtomicBool::new(false),
-            wakings: Monitor::new(0),
+            wake_count: Monitor::new(0),
         }
     }
 
@@ -97,7 +98,7 @@ impl Barrier {
         State::of(self.state.load(SeqCst))
     }
 
-    /// Changes the state by compare-and-swap, and answers what it was and what it is.
+    /// Changes the state by compare-and-swap, and returns the old and the new state.
     fn update(&self, change: impl Fn(State) -> Option<State>) -> Result<(State, State), Refused> {
         let mut before = self.state();
         loop {
@@ -115,12 +116,12 @@ impl Barrier {
     }
 
     fn wake(&self) {
-        let mut wakings = self.wakings.enter();
+        let mut wakings = self.wake_count.enter();
         *wakings += 1;
-        self.wakings.wake_all();
+        self.wake_count.wake_all();
     }
 
-    /// Answers the phase from which on there is one more.
+    /// Returns the phase from which on there is one more.
     fn add_participant(&self) -> Result<u32, Refused> {
         let added = |it: State| Some(State { participants: it.participants + 1, ..it });
         self.update(added).map(|(before, _)| before.phase)
@@ -145,7 +146,7 @@ impl Barrier {
         self.state().phase
     }
 
-    /// Nobody waits any more, or will.
+    /// No thread waits from now on.
     fn cancel_token(&self) {
         self.is_canceled.store(true, SeqCst);
         self.wake();
@@ -160,12 +161,12 @@ impl Barrier {
         if self.state().phase == before.phase {
             thread::yield_now();
         }
-        let mut wakings = self.wakings.enter();
+        let mut wakings = self.wake_count.enter();
         while self.state().phase == before.phase {
             if self.is_canceled.load(SeqCst) {
                 return Err(Refused::Canceled);
             }
-            wakings = self.wakings.wait(wakings);
+            wakings = self.wake_count.wait(wakings);
         }
         Ok(())
     }

@@ -1,16 +1,17 @@
-//! A queue from which takers wait for an element, until it is said that no more will come.
+//! A queue whose takers wait for an element, until adding is completed.
 //!
-//! The elements are in a lock-free [queue](super::concurrent_queue), which alone says what is there. Whoever finds
-//! nothing sleeps until something is added. One word counts those who are adding, and says whether adding is complete:
-//! who completes it waits for those who are still adding, so that afterwards nothing comes any more.
+//! The elements are in a lock-free [queue](super::concurrent_queue), which alone determines the
+//! contents. A thread that finds nothing sleeps until something is added. One word counts the
+//! threads that are adding, and holds whether adding is complete: the thread that completes it
+//! waits for those that are still adding, so that nothing is added afterwards.
 //!
-//! **pre** (root cause D) does not count who is adding: an element may come after adding was completed.
-//! **count** (root cause H) keeps a count beside the queue, which goes up after an element came: it may be 0 though
-//! there is one.
-//! **try-take** (root cause I) keeps such a count, too, and whoever takes needs a permit from it first: it may find
-//! none though there is an element. It does not offer `to-array`, which would show such an element sooner.
-//! **cancel** (root cause K) can be canceled, and whoever takes looks for that only before it looks for an element:
-//! it may take one that was added after the canceling.
+//! **pre** (root cause D) does not count adding threads: an element may be added after adding was
+//! completed. **count** (root cause H) keeps a count beside the queue, which is incremented after
+//! an element was added: it may be 0 although there is one. **try-take** (root cause I) keeps such
+//! a count, too, and a taker needs a permit from it first: it may find none although there is an
+//! element. It does not offer `to-array`, which would show such an element sooner. **cancel** (root
+//! cause K) can be canceled, and a taker checks for that only before it looks for an element: it
+//! may take one that was added after the cancellation.
 
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
@@ -25,7 +26,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "blocking-collection",
     about: "a queue from which takers wait for an element",
@@ -87,7 +88,7 @@ struct Kind {
 
 const PLAIN: Kind = Kind { adders: Adders::Counted, counting: Counting::Elements };
 
-/// Whether those who are adding are counted.
+/// Whether adding threads are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Adders {
     Counted,
@@ -157,7 +158,7 @@ impl Collection {
         self.add(element).map(|()| true)
     }
 
-    /// Counts the caller among those who are adding, unless adding is complete.
+    /// Counts the caller as adding, unless adding is complete.
     fn enter(&self) -> Result<(), Refused> {
         let mut adders = self.adders.load(SeqCst);
         loop {
@@ -237,7 +238,7 @@ impl Collection {
         false
     }
 
-    /// Looks a second time before it gives up: how much happens in a while is for the schedule to say.
+    /// Tries a second time before it gives up: the schedule decides how much happens in between.
     fn try_take_for_a_while(&self) -> Option<u32> {
         self.try_take().or_else(|| self.try_take())
     }
@@ -251,7 +252,8 @@ impl Collection {
                 return Ok(element);
             }
             if self.is_adding_completed() {
-                // The last element may have come before adding was completed, and after the look above.
+                // The last element may have been added before adding was completed, and after the
+                // attempt above.
                 return self.try_take().ok_or(Refused::Completed);
             }
             self.sleep();

@@ -1,9 +1,10 @@
-//! Something that is canceled once, and then calls back those who asked for it.
+//! A source that is canceled once, and then runs the registered callbacks.
 //!
-//! `increment` asks for a call back that adds one to a counter, and answers whether it was canceled already, in which
-//! case it adds one itself. It puts its callback into a list and then looks at the state again: if it was canceled in
-//! the meantime, it takes the callback back, unless the one who cancels has taken it. Whoever cancels first takes the
-//! callbacks one after the other; whoever comes later has nothing to do.
+//! `increment` registers a callback that adds one to a counter, and returns whether the source was
+//! canceled already, in which case it adds one itself. It puts its callback into a list and then
+//! reads the state again: if it was canceled in the meantime, it takes the callback back, unless
+//! the canceling thread has taken it. The first thread that cancels takes the callbacks one after
+//! the other; later ones have nothing to do.
 
 use clewline_threads::{
     Component, Explorable,
@@ -15,7 +16,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "cancellation-token-source",
     about: "something that is canceled once, and calls back those who asked for it",
@@ -36,7 +37,7 @@ struct Callback {
 }
 
 impl Callback {
-    /// Whether it is the caller who is to call back.
+    /// Whether the caller is the one to run the callback.
     fn take(&self) -> bool {
         !self.is_taken.swap(true, SeqCst)
     }
@@ -67,7 +68,7 @@ impl Source {
         }
     }
 
-    /// Answers whether it was canceled already.
+    /// Returns whether it was canceled already.
     fn increment(&self) -> bool {
         let is_mine = self.is_canceled.load(SeqCst) || {
             let index = self.register();

@@ -1,15 +1,15 @@
-//! A bag: elements come and go in no order that anybody promises.
+//! A bag: an unordered collection.
 //!
-//! Elements lie in several lists with a lock each, so that who adds one thing seldom meets who adds another. Whoever
-//! takes goes from list to list and keeps the locks of those that it found empty, so that nothing comes there behind
-//! its back; whoever wants to know of all elements takes all locks.
+//! Elements are in several lists with a lock each, to reduce contention between adders. A taker
+//! goes from list to list and keeps the locks of those that it found empty, so that nothing is
+//! added there meanwhile; an operation on all elements takes all locks.
 //!
-//! In which list an element lies is decided by the element, and the newest of a list is taken first: the plain variant
-//! says which element is taken, though a bag need not.
+//! The element determines its list, and the newest of a list is taken first: the plain variant is
+//! deterministic, though a bag need not be.
 //!
-//! **pre** (root cause E) looks at the newest element under the lock, and removes it when it has the lock a second
-//! time: two may take the same.
-//! **any** (root cause J) takes any element, as a bag may.
+//! **pre** (root cause E) reads the newest element under the lock, and removes it when it has the
+//! lock a second time: two threads may take the same. **any** (root cause J) takes any element, as
+//! a bag may.
 
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
@@ -22,7 +22,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-bag",
     about: "a bag of several lists with a lock each",
@@ -69,7 +69,7 @@ impl Bag {
         lock(&self.lists[element as usize / 10 % LISTS]).push(element);
     }
 
-    /// The first list that is not empty, if there is one, behind those that are.
+    /// The first list that is not empty, if there is one, behind the empty ones.
     fn lock_first(&self) -> Vec<MutexGuard<'_, Vec<u32>>> {
         let mut locked = Vec::new();
         for list in &self.lists {

@@ -1,9 +1,9 @@
-//! A hash table whose readers take no lock, and whose writers lock a part of it.
+//! A hash table with lock-free reads and one lock for each bucket.
 //!
-//! Each bucket is a linked list with a lock. Who writes locks its bucket; who wants to know of all elements, or to
-//! clear them, locks all buckets, in order. Readers go along a list as they find it. A node that is taken out keeps its
-//! link, so that whoever stands on it finds the rest. Clearing puts another table in the place of the old one, at one
-//! moment for all buckets.
+//! Each bucket is a linked list with a lock. A writer locks its bucket; an operation that reads or
+//! clears all elements locks all buckets, in order. Readers traverse a list as they find it. An
+//! unlinked node keeps its link, so that a reader on it finds the rest. Clearing replaces the
+//! table, atomically for all buckets.
 
 use clewline_threads::{
     Component, Explorable,
@@ -19,7 +19,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-dictionary",
     about: "a hash table: readers take no lock, and writers lock a bucket",
@@ -46,12 +46,12 @@ struct Node {
     next: AtomicU32,
 }
 
-/// The key is not there.
+/// The key is absent.
 #[derive(Debug)]
 struct KeyNotFound;
 
-/// Where a key was looked for: the node, and the one before it. Either may be [`NONE`].
-struct Place {
+/// The result of the search for a key: the node, and the one before it. Either may be [`NONE`].
+struct SearchResult {
     before: u32,
     node: u32,
 }
@@ -72,8 +72,8 @@ impl Dictionary {
         }
     }
 
-    /// Goes along the bucket of `key`.
-    fn place(&self, table: &Table, key: u32) -> Place {
+    /// Traverses the bucket of `key`.
+    fn place(&self, table: &Table, key: u32) -> SearchResult {
         let (mut before, mut node) = (NONE, table.0[bucket(key)].load(SeqCst));
         while node != NONE {
             let it = self.nodes.get(node);
@@ -82,7 +82,7 @@ impl Dictionary {
             }
             (before, node) = (node, it.next.load(SeqCst));
         }
-        Place { before, node }
+        SearchResult { before, node }
     }
 
     fn try_get(&self, key: u32) -> Option<u32> {
@@ -96,8 +96,8 @@ impl Dictionary {
         self.place(&table, key).node != NONE
     }
 
-    /// Lets `change` do something with the place of `key`, while nobody else writes there.
-    fn write<R>(&self, key: u32, change: impl FnOnce(&Table, Place, &mut usize) -> R) -> R {
+    /// Runs `change` on the position of `key`, while no other thread writes there.
+    fn write<R>(&self, key: u32, change: impl FnOnce(&Table, SearchResult, &mut usize) -> R) -> R {
         let mut count = lock(&self.counts[bucket(key)]);
         let table = self.tables.get(self.table.load(SeqCst));
         let place = self.place(&table, key);
@@ -135,7 +135,7 @@ impl Dictionary {
         })
     }
 
-    /// Puts `value` there, whatever was there before.
+    /// Sets the value of the key, whether or not it had one.
     fn set(&self, key: u32, value: u32) {
         self.write(key, |table, place, count| match place.node {
             NONE => {
@@ -182,7 +182,8 @@ fn component() -> Box<dyn Explorable> {
         .call("count", Dictionary::count)
         .call("is-empty", Dictionary::is_empty)
         .call("clear", Dictionary::clear);
-    // A key is added with itself for a value, set to the next number, and updated from itself to the one after that.
+    // A key is added with itself as value, set to the next number, and updated from itself to the
+    // one after that.
     for key in [10, 20] {
         component = component
             .call(format!("try-add({key})"), move |it| it.try_add(key, key))

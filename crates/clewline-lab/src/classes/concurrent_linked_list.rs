@@ -1,12 +1,13 @@
-//! A list with two ends, whose nodes have a lock each.
+//! A doubly linked list whose nodes have a lock each.
 //!
-//! Between two sentinels each node knows its neighbours. Whoever adds or removes locks the nodes whose links change,
-//! from left to right, so that nobody waits in a circle. From the right end the nodes are not known before they are
-//! locked: they are looked up, then locked in order, and looked at again, and if they are no neighbours any more
-//! everything begins anew. The count changes while all locks are held.
+//! Between two sentinels each node has links to its neighbours. An operation that adds or removes
+//! locks the nodes whose links change, from left to right, so that there is no deadlock. From the
+//! right end the nodes are not known before they are locked: they are read, then locked in order,
+//! and validated, and if they are no neighbours any more the operation retries. The count changes
+//! while all locks are held.
 //!
-//! **pre** (root cause C) does not look again: a node that was the last when it was looked up is removed though
-//! somebody else has removed it in the meantime.
+//! **pre** (root cause C) does not validate: a node that was the last when it was read is removed
+//! although another thread has removed it in the meantime.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-linked-list",
     about: "a list with two ends, whose nodes have a lock each",
@@ -47,7 +48,7 @@ pub const ENTRY: Class = Class {
     ],
 };
 
-/// Whether nodes that were looked up before they were locked are looked at again.
+/// Whether nodes that were read before they were locked are validated.
 #[derive(Clone, Copy)]
 enum Check {
     Again,
@@ -117,7 +118,7 @@ impl List {
             let neighbour = self.node(index);
             let (mut left, mut right) = (neighbour.links(), last.links());
             if right.left != index {
-                // Somebody was faster.
+                // Another thread was faster.
                 drop((left, right));
                 thread::yield_now();
                 continue;
@@ -164,7 +165,7 @@ impl List {
                 self.count.fetch_sub(1, SeqCst);
                 return Some(removed.value);
             }
-            // Somebody was faster.
+            // Another thread was faster.
             drop((left, links, right));
             thread::yield_now();
         }

@@ -1,12 +1,13 @@
 //! A lock-free queue of segments: arrays that are filled from one end to the other, once.
 //!
-//! An enqueuer fills the first free place by compare-and-swap, which is when the element is in the queue, and then moves
-//! the end on; whoever finds the end behind moves it first. Whoever finds a segment full links another one behind it. A
-//! dequeuer moves the beginning on. Places are never used again, so one that is filled says for ever what was there.
+//! An enqueuer fills the first free slot by compare-and-swap, which is the linearization point, and
+//! then advances the end; a thread that finds the end behind advances it first. A thread that finds
+//! a segment full links another one behind it. A dequeuer advances the beginning. Slots are never
+//! reused, so a filled slot keeps its value permanently.
 //!
-//! **pre** (root cause B) has dequeuers exclude each other by a lock, and whoever does not get the lock in time gives
-//! up, and answers as if the queue were empty. Waiting for a while is written as not waiting at all: how long it takes
-//! until the other gives the lock back is nothing that a schedule knows.
+//! **pre** (root cause B) excludes concurrent dequeuers by a lock, and a thread that does not get
+//! the lock in time gives up, and returns as if the queue were empty. Waiting with a timeout is
+//! written as not waiting at all: a schedule has no durations.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-queue",
     about: "a lock-free queue of segments",
@@ -50,29 +51,29 @@ pub(super) struct Queue {
     segments: Nodes<Segment>,
     head: AtomicU32,
     tail: AtomicU32,
-    // Who dequeues, if that takes a lock.
+    // The lock of dequeuers, if dequeuing takes one.
     dequeuer: Mutex<()>,
 }
 
-/// Elements are not 0, which stands for a place that is free.
+/// Elements are not 0, which stands for a free slot.
 struct Segment {
-    // The first place that has not been dequeued.
+    // The first slot that has not been dequeued.
     low: AtomicUsize,
-    // No place before this one is free; the first that is may be the one after.
+    // No slot before this one is free; the first free one may be the next.
     high: AtomicUsize,
-    places: [AtomicU32; SIZE],
+    places: [AtomicU32; SEGMENT_SLOTS],
     next: AtomicU32,
 }
 
 // Few, so that small matrices come to the end of a segment.
-const SIZE: usize = 3;
+const SEGMENT_SLOTS: usize = 3;
 
 impl Segment {
     fn new() -> Self {
         Segment {
             low: AtomicUsize::new(0),
             high: AtomicUsize::new(0),
-            places: [const { AtomicU32::new(0) }; SIZE],
+            places: [const { AtomicU32::new(0) }; SEGMENT_SLOTS],
             next: AtomicU32::new(NONE),
         }
     }
@@ -90,12 +91,12 @@ impl Queue {
             let tail = self.tail.load(SeqCst);
             let segment = self.segments.get(tail);
             let high = segment.high.load(SeqCst);
-            if high == SIZE {
+            if high == SEGMENT_SLOTS {
                 self.extend(tail, &segment);
                 continue;
             }
             let is_filled = segment.places[high].compare_exchange(0, element, SeqCst, SeqCst).is_ok();
-            // If it was somebody else who filled the place, it may be that nobody has moved the end yet.
+            // If another thread filled the slot, the end may not have been advanced yet.
             let _is_moved = segment.high.compare_exchange(high, high + 1, SeqCst, SeqCst);
             if is_filled {
                 return;
@@ -103,7 +104,7 @@ impl Queue {
         }
     }
 
-    /// Moves the tail on from a segment that is full, to another one that is made if need be.
+    /// Advances the tail from a full segment to another one, which is made if necessary.
     fn extend(&self, tail: u32, segment: &Segment) {
         let mut next = segment.next.load(SeqCst);
         if next == NONE {
@@ -146,14 +147,15 @@ impl Queue {
         self.to_array().len()
     }
 
-    /// The first element, with its segment and place. `None` if the queue was empty at the last read: a place that has not
-    /// been dequeued was free, or there was no segment behind one that has been.
+    /// The first element, with its segment and slot. `None` if the queue was empty at the last
+    /// read: a slot that has not been dequeued was free, or there was no segment behind one that
+    /// has been.
     fn first(&self) -> Option<(Arc<Segment>, usize, u32)> {
         loop {
             let head = self.head.load(SeqCst);
             let segment = self.segments.get(head);
             let low = segment.low.load(SeqCst);
-            if low < SIZE {
+            if low < SEGMENT_SLOTS {
                 let element = segment.places[low].load(SeqCst);
                 return (element != 0).then_some((segment, low, element));
             }
@@ -172,18 +174,18 @@ impl Queue {
             let first = self.segments.get(head);
             let low = first.low.load(SeqCst);
             let elements = self.elements(Arc::clone(&first), low);
-            // Nothing has left meanwhile, if nothing has left from here.
+            // No element was removed meanwhile, if none was removed here.
             if first.low.load(SeqCst) == low && self.head.load(SeqCst) == head {
                 return elements;
             }
         }
     }
 
-    /// The elements from a place on.
+    /// The elements from a slot on.
     fn elements(&self, mut segment: Arc<Segment>, mut at: usize) -> Vec<u32> {
         let mut elements = Vec::new();
         loop {
-            if at == SIZE {
+            if at == SEGMENT_SLOTS {
                 let next = segment.next.load(SeqCst);
                 if next == NONE {
                     return elements;

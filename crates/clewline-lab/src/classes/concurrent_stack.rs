@@ -1,7 +1,8 @@
 //! A lock-free stack that can push and pop several elements at a time.
 //!
-//! Nodes never change once they can be reached, and are never used again. So whoever has read the head has read the
-//! whole stack as it was at that moment, and a range is pushed or popped by one compare-and-swap.
+//! Nodes never change once they are reachable, and are never reused. So a thread that has read the
+//! head has read the whole stack as it was at that moment, and a range is pushed or popped by one
+//! compare-and-swap.
 
 use clewline_threads::{
     Component, Explorable,
@@ -13,7 +14,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "concurrent-stack",
     about: "a lock-free stack with ranges",

@@ -1,7 +1,7 @@
-//! An event that is set when it has been signalled as often as it was said to be.
+//! An event that is set when it has been signalled a given number of times.
 //!
-//! The count goes up and down by compare-and-swap, until it is zero; then it stays so. Whoever brings it there sets the
-//! event for which the others wait.
+//! The count goes up and down by compare-and-swap, until it is zero; then it stays so. The thread
+//! that brings it to zero sets the event for which the others wait.
 
 use clewline_threads::{
     Component, Explorable,
@@ -11,7 +11,7 @@ use clewline_threads::{
 use super::manual_reset_event::Event;
 use crate::class::{Class, ClassVariant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "countdown-event",
     about: "an event that is set when it has been signalled often enough: twice, if nothing is added",
@@ -38,7 +38,7 @@ impl Countdown {
         Countdown { count: AtomicU32::new(count), event: Event::new() }
     }
 
-    /// Counts down by `n`, and answers whether that brought it to zero.
+    /// Counts down by `n`, and returns whether that brought it to zero.
     fn signal(&self, n: u32) -> Result<bool, Refused> {
         let mut count = self.count.load(SeqCst);
         loop {

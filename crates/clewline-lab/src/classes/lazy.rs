@@ -1,7 +1,7 @@
-//! A value that is made when it is first asked for, once.
+//! A value that is made once, at its first use.
 //!
-//! Whoever finds it made takes it without a lock. Whoever does not takes the lock and looks again, so that of several
-//! who ask at the same time one makes it, and the others wait.
+//! A thread that finds it made takes it without a lock. Otherwise it takes the lock and checks
+//! again, so that of several concurrent threads one makes it, and the others wait.
 
 use clewline_threads::{
     Component, Explorable,
@@ -16,7 +16,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "lazy",
     about: "a value that is made when it is first asked for",
@@ -36,7 +36,7 @@ impl Lazy {
         Lazy { is_created: AtomicBool::new(false), value: AtomicU32::new(0), made: Mutex::new(0) }
     }
 
-    /// The value: it tells how often one was made.
+    /// The value: the number of times one was made.
     fn value(&self) -> u32 {
         if !self.is_created.load(SeqCst) {
             let mut made = lock(&self.made);

@@ -1,12 +1,12 @@
-//! Classes in the manner of the .NET Framework's, one file each.
+//! Classes modelled on those of the .NET Framework, one file each.
 //!
-//! They are explored against their own serial behaviour, so nothing here says what they should do. The plain variant of
-//! each is deterministic and linearizable for the methods it offers; the others have the root causes of failure that
-//! the paper names by letters, A to L. What the paper tells of a root cause is kept; where it tells nothing, the
-//! mistake is one that could have been made.
+//! They are explored against their own serial behaviour, so there are no specifications here. The
+//! plain variant of each is deterministic and linearizable for the methods it offers; the others
+//! have the root causes of failure that the paper names by letters, A to L. They follow the paper's
+//! description of a root cause; where it gives none, the mistake is a plausible one.
 //!
-//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability
-//! checker", 2010, tables 1 and 2.
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic
+//! linearizability checker", 2010, tables 1 and 2.
 
 pub mod barrier;
 pub mod blocking_collection;

@@ -1,7 +1,7 @@
-//! A semaphore: whoever waits takes one of a number of permits, and whoever releases gives some back.
+//! A semaphore: a waiter takes one of a number of permits, and a release gives some back.
 //!
-//! The count changes only under the lock, and is read without. Whoever waits looks at it first: with no permit in sight
-//! it lets others run, once, before it takes the lock and sleeps.
+//! The count changes only under the lock, and is read without. A waiter reads it first: without a
+//! permit it yields once, before it takes the lock and sleeps.
 
 use clewline_threads::{
     Component, Explorable,
@@ -14,7 +14,7 @@ use crate::{
     monitor::Monitor,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "semaphore-slim",
     about: "a semaphore, with one permit at first",
@@ -38,7 +38,7 @@ impl Semaphore {
         self.count.load(SeqCst)
     }
 
-    /// Gives `n` permits, and answers how many there were.
+    /// Gives `n` permits, and returns how many there were.
     pub(super) fn release(&self, n: u32) -> u32 {
         let sleepers = self.sleepers.enter();
         let before = self.count.fetch_add(n, SeqCst);

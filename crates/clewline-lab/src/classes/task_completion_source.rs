@@ -1,11 +1,13 @@
-//! The producer's side of a task: it ends once, with a result, an exception, or canceled, and others wait for that.
+//! The producer's side of a task: it ends once, with a result, an exception, or canceled, and
+//! others wait for that.
 //!
-//! Whoever wants to end the task reserves it by compare-and-swap, writes what it ends with, and then says that it has
-//! ended. Who comes too late answers so, but only once the task has ended: to be told that it has, and to find that it
-//! has not, would be strange.
+//! An operation that ends the task reserves it by compare-and-swap, writes the outcome, and then
+//! publishes that it has ended. A later operation returns that it is too late, but only once the
+//! task has ended: otherwise its caller could still find that it has not.
 //!
-//! **pre** (root cause F) looks whether the task is reserved, and then reserves it, in two steps: two may end it.
-//! **beta** (root cause G) does not wait for the one who came first.
+//! **pre** (root cause F) checks whether the task is reserved, and then reserves it, in two steps:
+//! two operations may end it. **beta** (root cause G) does not wait for the operation that came
+//! first.
 
 use clewline_methods::line_up::Cause;
 use clewline_threads::{
@@ -17,7 +19,7 @@ use clewline_threads::{
 use super::manual_reset_event::Event;
 use crate::class::{Class, ClassVariant, Flaw};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "task-completion-source",
     about: "a task that ends once: with a result, an exception, or canceled",
@@ -49,14 +51,14 @@ pub const ENTRY: Class = Class {
     ],
 };
 
-/// How a task is reserved for one who ends it.
+/// How an operation reserves the task.
 #[derive(Clone, Copy)]
 enum Reserving {
     ByOneSwap,
     InTwoSteps,
 }
 
-/// What somebody does who finds the task reserved.
+/// What an operation does that finds the task reserved.
 #[derive(Clone, Copy)]
 enum TooLate {
     Waits,
@@ -113,7 +115,7 @@ impl Source {
         }
     }
 
-    /// Ends the task, unless somebody else does.
+    /// Ends the task, unless another operation does.
     fn try_end(&self, end: u32, result: u32) -> bool {
         let is_mine = self.try_reserve();
         if is_mine {

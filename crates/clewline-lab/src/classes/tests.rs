@@ -1,5 +1,5 @@
-//! Tests of all classes: what they answer one call at a time, that the plain ones hold, and that each root cause is
-//! found.
+//! Tests of all classes: their serial results, that the plain ones hold, and that each root cause
+//! is found.
 
 mod oracle;
 
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use clewline_core::Random;
 use clewline_threads::Explorable;
 
-use self::oracle::{answers, check, columns};
+use self::oracle::{check, columns, results};
 use super::*;
 use crate::{ClassVariant, Flaw};
 
@@ -22,19 +22,20 @@ fn flaws() -> impl Iterator<Item = (&'static Class, &'static ClassVariant, Flaw)
     all.filter_map(|(class, it)| Some((class, it, it.flaw?)))
 }
 
-/// A matrix whose entries are drawn with equal chances.
+/// A matrix with uniformly random entries.
 fn draw(subject: &dyn Explorable, columns: usize, rows: usize, random: &mut Random) -> Vec<Vec<String>> {
     let calls = subject.invocations();
     let mut column = || (0..rows).map(|_| calls[random.below(calls.len())].clone()).collect();
     (0..columns).map(|_| column()).collect()
 }
 
-/// Makes calls one after the other, and compares what they answer, in order; `#` stands for a call that waits.
+/// Makes calls one after the other, and compares their results, in order; `#` stands for a call
+/// that blocks.
 #[track_caller]
 fn check_serial(class: &str, calls: &str, expected: &str) {
     let (name, kind) = class.split_once(':').unwrap_or((class, ""));
-    let answers = answers(&*(variant(name, kind).build)(), &columns(calls));
-    assert_eq!(answers.join(" "), expected, "{class}: {calls}");
+    let results = results(&*(variant(name, kind).build)(), &columns(calls));
+    assert_eq!(results.join(" "), expected, "{class}: {calls}");
 }
 
 #[test]
@@ -44,7 +45,7 @@ fn lazy_makes_its_value_once() {
 }
 
 #[test]
-fn an_event_lets_waiters_go_while_it_is_set() {
+fn an_event_releases_waiters_while_it_is_set() {
     check_serial("manual-reset-event", "is-set set is-set wait wait-one set wait", "false - true - - - -");
     check_serial("manual-reset-event", "set reset is-set wait", "- - false #");
     check_serial("manual-reset-event", "reset wait-one", "- #");
@@ -57,7 +58,7 @@ fn a_semaphore_gives_its_permits_and_no_more() {
 }
 
 #[test]
-fn a_countdown_ends_at_zero_for_good() {
+fn a_countdown_stays_at_zero() {
     let calls =
         "signal try-add-count signal(2) is-set wait wait-one wait-zero try-add-count(2) add-count signal";
     let expected = "Ok(false) true Ok(true) true - - true false Err(Set) Err(TooMany)";
@@ -128,7 +129,7 @@ fn a_collection_ends_when_adding_is_complete_and_all_is_taken() {
 }
 
 #[test]
-fn a_bag_gives_back_what_came() {
+fn a_bag_returns_the_elements_added() {
     let calls =
         "is-empty try-peek add(10) add(20) count to-array try-peek try-take try-take try-take is-empty";
     check_serial("concurrent-bag", calls, "true None - - 2 [20,10] Some(20) Some(20) Some(10) None true");
@@ -181,13 +182,13 @@ fn plain_variants_hold() {
 }
 
 #[test]
-fn serial_histories_are_all_seen() {
+fn all_serial_histories_are_found() {
     // Nine calls in three columns that never wait: 9! / (3!)^3 orders.
     let matrix = "increment cancel increment | increment increment cancel | cancel increment increment";
     let seen = check(&*(variant("cancellation-token-source", "").build)(), &columns(matrix));
     assert_eq!((seen.serial, seen.stuck_serial), (1_680, 0));
     assert!(1_680 < seen.executions, "{seen:?}");
-    // One permit: whoever comes second waits, and nobody releases.
+    // One permit: the second waiter blocks, and no thread releases.
     let seen = check(&*(variant("semaphore-slim", "").build)(), &columns("wait | wait wait"));
     assert_eq!((seen.serial, seen.stuck_serial), (3, 3));
 }

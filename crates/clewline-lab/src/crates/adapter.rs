@@ -1,6 +1,7 @@
-//! Adapters: what crates offer, in the words of specifications.
+//! Adapters from crates to the calls of specifications.
 //!
-//! They add nothing that synchronizes, but for the lock around a channel's sender, which receivers do not touch.
+//! They add no synchronization, except the lock around a channel's sender, which receivers do not
+//! touch.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -54,29 +55,29 @@ where
 }
 
 /// A map of words, as a crate offers it.
-pub(super) trait Words: Send + Sync + 'static {
+pub(super) trait WordMap: Send + Sync + 'static {
     fn get(&self, key: u64) -> Option<u64>;
-    /// Puts a value there, and answers the previous one if the crate does.
+    /// Inserts a value, and returns the previous one if the crate does.
     fn insert(&self, key: u64, value: u64) -> Previous;
     fn remove(&self, key: u64) -> Option<u64>;
     fn contains(&self, key: u64) -> bool;
-    /// Puts the value there if there is none, and answers what is there then.
+    /// Inserts the value if there is none, and returns the value then present.
     fn get_or_insert(&self, key: u64, value: u64) -> u64;
 }
 
-/// What a crate says about the value that another took the place of.
+/// What a crate returns about a replaced value.
 pub(super) enum Previous {
     /// It was this, or there was none.
     Was(Option<u64>),
     /// Nothing.
-    Untold,
+    NotReported,
 }
 
 /// A map of words.
 #[derive(Default)]
 pub(super) struct AsMap<T>(pub(super) T);
 
-impl<T: Words> Subject<Map> for AsMap<T> {
+impl<T: WordMap> Subject<Map> for AsMap<T> {
     fn call(&self, call: &map::Call) -> Content {
         Content::Is(match *call {
             map::Call::Get(key) => value(self.0.get(key.word())),
@@ -86,7 +87,7 @@ impl<T: Words> Subject<Map> for AsMap<T> {
             }
             map::Call::Insert(key, new) => match self.0.insert(key.word(), new.word()) {
                 Previous::Was(old) => value(old),
-                Previous::Untold => panic!("the crate does not answer what was there before: use `put`"),
+                Previous::NotReported => panic!("the crate does not answer what was there before: use `put`"),
             },
             map::Call::Remove(key) => value(self.0.remove(key.word())),
             map::Call::Erase(key) => {
@@ -100,11 +101,11 @@ impl<T: Words> Subject<Map> for AsMap<T> {
     }
 }
 
-/// How often a receiver asks before it answers that there is nothing. The bugs show if it is interrupted while it asks, so that
-/// is how it spends its time.
-pub(super) const ASKS: usize = 1_000;
+/// How often a receiver polls before it returns that there is nothing. The bugs show if it is
+/// preempted while it polls.
+pub(super) const POLLS_MAX: usize = 1_000;
 
-/// What a receiver was told.
+/// The result of a receive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Received {
     Word(u64),
@@ -151,7 +152,8 @@ where
                 Received::Closed => channel::Return::Closed,
             },
             channel::Call::Close => {
-                // Dropped before the lock is given back: whoever finds no sender finds the channel closed.
+                // Dropped before the lock is released: a thread that finds no sender finds the
+                // channel closed.
                 *self.sender.write().unwrap_or_else(PoisonError::into_inner) = None;
                 channel::Return::Is(Value::TRUE)
             }

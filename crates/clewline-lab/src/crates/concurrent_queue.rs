@@ -7,7 +7,7 @@ use concurrent_queue::ConcurrentQueue;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "concurrent-queue-crate",
     about: "the unbounded queue of concurrent-queue 2.5",

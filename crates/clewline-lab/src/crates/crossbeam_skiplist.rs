@@ -1,20 +1,20 @@
 //! The map of `crossbeam-skiplist`.
 //!
-//! Version 0.1.3 is the latest. Its `insert` over a key that is there takes the old entry out before it puts the new one in,
-//! and whoever looks in between finds nothing. Its `remove` answers the entry even if another thread has removed it
-//! meanwhile: two threads are told that they removed the same entry.
+//! Version 0.1.3 is the latest. Its `insert` over a present key removes the old entry before it
+//! inserts the new one, and a lookup in between finds nothing. Its `remove` returns the entry even
+//! if another thread has removed it meanwhile: two threads remove the same entry.
 //!
-//! The plain variant does neither. It puts values only where there is none, and removes an entry that it has got, which
-//! says whether it was still there.
+//! The plain variant does neither. It inserts values only if there is none, and removes an entry
+//! that it has looked up, which returns whether it was still present.
 
 use clewline_specs::map::Map;
 use clewline_threads::SubjectFactory;
 use crossbeam_skiplist::SkipMap;
 
-use super::adapter::{AsMap, Previous, Words};
+use super::adapter::{AsMap, Previous, WordMap};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "crossbeam-skiplist",
     about: "SkipMap of crossbeam-skiplist 0.1.3, with get_or_insert and Entry::remove",
@@ -28,21 +28,21 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-insert",
             flaw: Some("insert over a key lets others find it absent for a while (crossbeam issue 1023)"),
             quasi: None,
             recipe: Recipe { mix: &[("get", 4), ("put", 4), ("remove", 1)], ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_entry)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_entry)))),
         },
         Variant {
             name: "0.1.3-remove",
             flaw: Some("two calls of remove answer the same entry"),
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
-            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(Skips::new(by_key)))),
+            build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_key)))),
         },
     ],
 };
@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
 const NOT_OVER: &[(&str, u32)] = &[("get", 4), ("get-or-insert", 3), ("remove", 2), ("contains", 1)];
 
 /// A map, and how to remove from it.
-struct Skips {
+struct SkipMapSubject {
     map: SkipMap<u64, u64>,
     remove: Remove,
 }
@@ -71,20 +71,20 @@ fn by_key(map: &SkipMap<u64, u64>, key: u64) -> Option<u64> {
     map.remove(&key).map(|it| *it.value())
 }
 
-impl Skips {
+impl SkipMapSubject {
     fn new(remove: Remove) -> Self {
-        Skips { map: SkipMap::new(), remove }
+        SkipMapSubject { map: SkipMap::new(), remove }
     }
 }
 
-impl Words for Skips {
+impl WordMap for SkipMapSubject {
     fn get(&self, key: u64) -> Option<u64> {
         self.map.get(&key).map(|it| *it.value())
     }
 
     fn insert(&self, key: u64, value: u64) -> Previous {
         self.map.insert(key, value);
-        Previous::Untold
+        Previous::NotReported
     }
 
     fn remove(&self, key: u64) -> Option<u64> {

@@ -1,15 +1,16 @@
 //! An unbounded channel of `crossfire`.
 //!
-//! A receiver that finds nothing looks whether there are senders left. In version 3.1.19 it does not look for values
-//! again, so what was sent in between, by a sender that is gone now, is passed over.
+//! A receiver that finds nothing checks whether there are senders left. In version 3.1.19 it does
+//! not look for values again, so a value that was sent in between, by a sender that is dropped now,
+//! is skipped.
 
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
 
-use super::adapter::{ASKS, AsChannel, Received};
+use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "crossfire",
     about: "an unbounded channel of crossfire 2.1: send, try_recv",
@@ -26,12 +27,12 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use crossfire::{MRx, MTx, TryRecvError, mpmc};
                 let send = |sender: &MTx<u64>, word| sender.send(word).is_ok();
-                let ask = |receiver: &MRx<u64>| match receiver.try_recv() {
+                let poll = |receiver: &MRx<u64>| match receiver.try_recv() {
                     Ok(word) => Received::Word(word),
                     Err(TryRecvError::Empty) => Received::Empty,
                     Err(TryRecvError::Disconnected) => Received::Closed,
                 };
-                let recv = move |receiver: &MRx<u64>| ask_often(|| ask(receiver));
+                let recv = move |receiver: &MRx<u64>| poll_often(|| poll(receiver));
                 Box::new(SubjectFactory::new(Channel, move || {
                     AsChannel::new(mpmc::unbounded_blocking(), send, recv)
                 }))
@@ -47,12 +48,12 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use crossfire_3::{MRx, MTx, TryRecvError, mpmc};
                 let send = |sender: &MTx<mpmc::List<u64>>, word| sender.send(word).is_ok();
-                let ask = |receiver: &MRx<mpmc::List<u64>>| match receiver.try_recv() {
+                let poll = |receiver: &MRx<mpmc::List<u64>>| match receiver.try_recv() {
                     Ok(word) => Received::Word(word),
                     Err(TryRecvError::Empty) => Received::Empty,
                     Err(TryRecvError::Disconnected) => Received::Closed,
                 };
-                let recv = move |receiver: &MRx<mpmc::List<u64>>| ask_often(|| ask(receiver));
+                let recv = move |receiver: &MRx<mpmc::List<u64>>| poll_often(|| poll(receiver));
                 Box::new(SubjectFactory::new(Channel, move || {
                     AsChannel::new(mpmc::unbounded_blocking(), send, recv)
                 }))
@@ -65,8 +66,8 @@ pub const ENTRY: Entry = Entry {
 const RECIPE: Recipe =
     Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
 
-/// Asks until there is something else to say than that there is nothing.
-fn ask_often(ask: impl Fn() -> Received) -> Received {
-    let told = (0..ASKS).map(|_| ask()).find(|it| *it != Received::Empty);
-    told.unwrap_or(Received::Empty)
+/// Polls until the result is not "nothing yet".
+fn poll_often(poll: impl Fn() -> Received) -> Received {
+    let result = (0..POLLS_MAX).map(|_| poll()).find(|it| *it != Received::Empty);
+    result.unwrap_or(Received::Empty)
 }

@@ -1,7 +1,8 @@
 //! An unbounded channel of `flume`, whose receivers are futures.
 //!
-//! A future that is asked again and finds nothing looks whether there are senders left. In version 0.10.14 it does not look
-//! for values again, so what was sent in between, by a sender that is gone now, is passed over.
+//! A future that is polled again and finds nothing checks whether there are senders left. In
+//! version 0.10.14 it does not look for values again, so a value that was sent in between, by a
+//! sender that is dropped now, is skipped.
 
 use std::{
     future::Future,
@@ -12,10 +13,10 @@ use std::{
 use clewline_specs::channel::Channel;
 use clewline_threads::SubjectFactory;
 
-use super::adapter::{ASKS, AsChannel, Received};
+use super::adapter::{AsChannel, POLLS_MAX, Received};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "flume",
     about: "an unbounded channel of flume 0.12: send, recv_async",
@@ -32,7 +33,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| poll_often(receiver.recv_async());
                 Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -46,7 +47,7 @@ pub const ENTRY: Entry = Entry {
             build: || {
                 use flume_010::{Receiver, Sender, unbounded};
                 let send = |sender: &Sender<u64>, word| sender.send(word).is_ok();
-                let recv = |receiver: &Receiver<u64>| ask_often(receiver.recv_async());
+                let recv = |receiver: &Receiver<u64>| poll_often(receiver.recv_async());
                 Box::new(SubjectFactory::new(Channel, move || AsChannel::new(unbounded(), send, recv)))
             },
         },
@@ -57,11 +58,11 @@ pub const ENTRY: Entry = Entry {
 const RECIPE: Recipe =
     Recipe { operations: 8, mix: &[("send", 5), ("recv", 6), ("close", 1)], ..Recipe::PLAIN };
 
-/// Asks a future, and drops it if it never has anything. The first time it joins those who wait.
-fn ask_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
+/// Polls a future, and drops it if it never is ready. The first poll registers it as a waiter.
+fn poll_often<E>(future: impl Future<Output = Result<u64, E>>) -> Received {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..ASKS {
+    for _ in 0..POLLS_MAX {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(Ok(word)) => return Received::Word(word),
             Poll::Ready(Err(_)) => return Received::Closed,

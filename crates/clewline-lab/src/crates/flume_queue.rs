@@ -7,7 +7,7 @@ use flume::{Receiver, Sender};
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "flume-queue",
     about: "an unbounded channel of flume 0.12: send, try_recv",

@@ -1,10 +1,10 @@
 //! The bounded queue of `heapless`.
 //!
-//! A ring of slots with turns. Whoever finds its slot still in use says that the queue is full, or empty, without
-//! looking whether another thread is only late: with one slot taken and its reader not done, a queue of one element may be
-//! called full.
+//! A ring of slots with turns. An operation that finds its slot still in use returns that the queue
+//! is full, or empty, without checking whether another thread is only late: with one slot taken and
+//! its reader not done, a queue of one element may be reported full.
 //!
-//! The crate says so in its documentation, and calls the queue deprecated.
+//! The crate documents this, and deprecates the queue.
 
 use clewline_specs::{Capacity, queue::Queue};
 use clewline_threads::SubjectFactory;
@@ -13,7 +13,7 @@ use heapless::mpmc;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "heapless",
     about: "mpmc::Queue of heapless, for 4 elements",

@@ -1,10 +1,12 @@
-//! An unbounded channel of `kanal`, whose receivers wait.
+//! An unbounded channel of `kanal`, whose receivers block.
 //!
-//! In version 0.1.0-pre1 a receiver that waits is not told when the last sender is gone: it waits forever.
+//! In version 0.1.0-pre1 a blocked receiver is not woken when the last sender is dropped: it waits
+//! forever.
 //!
-//! A receiver of any version waits forever if nobody sends and nobody closes. So that those who do so rightly come back,
-//! somebody from outside sends them a word that means nothing, after a while; they answer that there was nothing. If the
-//! channel is closed nobody can send, and they should have come back by themselves.
+//! A receiver of any version blocks forever if no value is sent and the channel is not closed. So
+//! that receivers which block correctly return, another thread sends them a dummy value, after a
+//! while; they return that there was nothing. If the channel is closed no value can be sent, and
+//! they should have returned by themselves.
 
 use std::{
     sync::{
@@ -23,7 +25,7 @@ use kanal::{Receiver, Sender, unbounded};
 use super::adapter::value;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "kanal",
     about: "an unbounded channel of kanal: send, recv",
@@ -36,60 +38,64 @@ pub const ENTRY: Entry = Entry {
         flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),
         quasi: None,
         recipe: Recipe { operations: 8, mix: &[("send", 4), ("recv", 6), ("close", 1)], ..Recipe::PLAIN },
-        build: || Box::new(SubjectFactory::new(Channel, Waiting::new)),
+        build: || Box::new(SubjectFactory::new(Channel, BlockingChannel::new)),
     }],
 };
 
-/// A channel and those who wait for something to come.
-struct Waiting {
-    ends: Arc<Ends>,
+/// A channel and its waiting receivers.
+struct BlockingChannel {
+    ends: Arc<ChannelEnds>,
 }
 
-struct Ends {
+struct ChannelEnds {
     sender: RwLock<Option<Sender<u64>>>,
     receiver: Receiver<u64>,
     waiting: AtomicUsize,
 }
 
-/// The word that means nothing: it is no value's.
-const NOTHING: u64 = 0;
+/// The dummy value: never sent by an operation.
+const DUMMY_VALUE: u64 = 0;
 
-/// How long a receiver waits for nothing.
-const WHILE: Duration = Duration::from_millis(100);
+/// How long a receiver waits before it is woken by the dummy value.
+const WAKE_INTERVAL: Duration = Duration::from_millis(100);
 
-impl Waiting {
+impl BlockingChannel {
     fn new() -> Self {
         let (sender, receiver) = unbounded();
-        let ends =
-            Arc::new(Ends { sender: RwLock::new(Some(sender)), receiver, waiting: AtomicUsize::new(0) });
+        let ends = Arc::new(ChannelEnds {
+            sender: RwLock::new(Some(sender)),
+            receiver,
+            waiting: AtomicUsize::new(0),
+        });
         let weak = Arc::downgrade(&ends);
         // Without it receivers that wait are given up by the watchdog.
         let _waker = thread::Builder::new().name("waker".to_owned()).spawn(move || wake(&weak));
-        Waiting { ends }
+        BlockingChannel { ends }
     }
 }
 
-/// Wakes all who wait, now and then, for as long as there is a channel.
-fn wake(ends: &Weak<Ends>) {
+/// Wakes all waiting receivers, now and then, as long as the channel exists.
+fn wake(ends: &Weak<ChannelEnds>) {
     loop {
-        thread::sleep(WHILE);
+        thread::sleep(WAKE_INTERVAL);
         let Some(ends) = ends.upgrade() else { return };
         let sender = ends.sender();
         let Some(sender) = sender.as_ref() else { return };
         for _ in 0..ends.waiting.load(Ordering::Relaxed) {
-            // Nobody is there to receive it: then nobody waits.
-            let _is_sent = sender.send(NOTHING);
+            // There is no receiver: then none waits.
+            let _is_sent = sender.send(DUMMY_VALUE);
         }
     }
 }
 
-impl Ends {
+impl ChannelEnds {
     fn recv(&self) -> Return {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let mut received = self.receiver.recv();
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        // The word that means nothing may be meant for someone else, and something may have come behind it.
-        while let Ok(NOTHING) = received {
+        // The dummy value may be meant for another receiver, and a value may have been sent behind
+        // it.
+        while let Ok(DUMMY_VALUE) = received {
             received = match self.receiver.try_recv() {
                 Ok(None) if self.sender().is_some() => return Return::Is(Value::NIL),
                 Ok(Some(word)) => Ok(word),
@@ -104,7 +110,7 @@ impl Ends {
     }
 }
 
-impl Subject<Channel> for Waiting {
+impl Subject<Channel> for BlockingChannel {
     fn call(&self, call: &Call) -> Return {
         match *call {
             Call::Send(value) => {

@@ -1,9 +1,9 @@
-//! Published crates, and versions of them whose bugs are known.
+//! Published crates, and versions of them with known bugs.
 //!
-//! Each is used as its users use it, from outside: there are no [points](clewline_threads::point) inside, so noise comes
-//! between operations only. A variant is named after its version and pinned to it. Two versions that Cargo takes for
-//! compatible cannot be built side by side; where the bad one is here and cannot stand beside a good one, there is no plain
-//! variant.
+//! Each is used through its public API: there are no [points](clewline_threads::point) inside, so
+//! noise comes between operations only. A variant is named after its version and pinned to it. Two
+//! versions that Cargo takes for compatible cannot be built side by side; where the bad one is here
+//! and excludes a good one, there is no plain variant.
 //!
 //! Compiled with the feature `crates` only.
 

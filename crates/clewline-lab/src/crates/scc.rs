@@ -4,10 +4,10 @@ use clewline_specs::map::Map;
 use clewline_threads::SubjectFactory;
 use scc::HashMap;
 
-use super::adapter::{AsMap, Previous, Words};
+use super::adapter::{AsMap, Previous, WordMap};
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "scc",
     about: "HashMap of scc 3",
@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
     }],
 };
 
-impl Words for HashMap<u64, u64> {
+impl WordMap for HashMap<u64, u64> {
     fn get(&self, key: u64) -> Option<u64> {
         self.read_sync(&key, |_, value| *value)
     }

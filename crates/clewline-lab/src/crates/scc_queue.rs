@@ -6,7 +6,7 @@ use clewline_threads::SubjectFactory;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "scc-queue",
     about: "Queue of scc 3",

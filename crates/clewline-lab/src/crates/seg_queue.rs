@@ -7,7 +7,7 @@ use crossbeam_queue::SegQueue;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "seg-queue",
     about: "SegQueue of crossbeam-queue 0.3",

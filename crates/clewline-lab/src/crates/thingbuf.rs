@@ -1,10 +1,11 @@
 //! The bounded queue of `thingbuf`.
 //!
-//! Values are taken by reference: a slot is free again when the reference is dropped. A push that finds the queue full but
-//! for such a slot must say that it is full. Version 0.1.4 waits for the slot instead, for as long as it takes.
+//! Values are taken by reference: a slot is free again when the reference is dropped. A push that
+//! finds the queue full except for such a slot must return that it is full. Version 0.1.4 waits for
+//! the slot instead, for as long as it takes.
 //!
-//! The subject looks at what it took while it holds a lock that those who push hold as well, as a user might who counts
-//! what is inside. Then each waits for the other.
+//! The subject reads the taken value while it holds a lock that pushes hold as well, as a user
+//! might to count the elements. Then the two deadlock.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,7 +16,7 @@ use thingbuf::ThingBuf;
 use super::adapter::AsQueue;
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "thingbuf",
     about: "ThingBuf of thingbuf, for 4 elements, beside a lock",
@@ -32,20 +33,22 @@ pub const ENTRY: Entry = Entry {
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },
         build: || {
             let queue = Queue { capacity: Capacity::bounded(4) };
-            Box::new(SubjectFactory::new(queue, || AsQueue::new(Counted::new(), Counted::push, Counted::pop)))
+            Box::new(SubjectFactory::new(queue, || {
+                AsQueue::new(CountedBuffer::new(), CountedBuffer::push, CountedBuffer::pop)
+            }))
         },
     }],
 };
 
 /// A queue, and how often it was used.
-struct Counted {
+struct CountedBuffer {
     queue: ThingBuf<u64>,
     uses: Mutex<u64>,
 }
 
-impl Counted {
+impl CountedBuffer {
     fn new() -> Self {
-        Counted { queue: ThingBuf::new(4), uses: Mutex::new(0) }
+        CountedBuffer { queue: ThingBuf::new(4), uses: Mutex::new(0) }
     }
 
     fn push(&self, word: u64) -> bool {

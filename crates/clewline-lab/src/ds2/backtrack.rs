@@ -1,29 +1,29 @@
-//! What the published rules add to what is to be tried at earlier nodes.
+//! The steps that the published rules add to the backtrack sets of earlier nodes.
 
-use clewline_actors::{Identity, Receive};
+use clewline_actors::{EnabledStep, StepIdentity};
 
 use super::{Published, Search};
 
 impl Search {
     /// `receive` was just received at the last node: adds to an earlier one.
-    pub(super) fn add_races(&mut self, receive: &Receive) {
+    pub(super) fn add_races(&mut self, step: &EnabledStep) {
         let (_, earlier) = self.nodes.split_last().expect("it was received at a node");
         let taken = |at: usize| earlier[at].taken.expect("something was received at each but the last");
-        let Some(at) = (0..earlier.len()).rev().find(|&it| self.depends(&taken(it), receive)) else { return };
-        let between: Vec<Receive> = (at + 1..earlier.len()).map(taken).collect();
+        let Some(at) = (0..earlier.len()).rev().find(|&it| self.depends(&taken(it), step)) else { return };
+        let between: Vec<EnabledStep> = (at + 1..earlier.len()).map(taken).collect();
         let node = &earlier[at];
-        let who = receive.identity();
-        let candidates: Vec<Identity> = if node.find(who).is_some() {
-            vec![who]
+        let identity = step.identity();
+        let candidates: Vec<StepIdentity> = if node.find(identity).is_some() {
+            vec![identity]
         } else {
             match self.published {
                 Published::Ired | Published::LiViola => {
-                    let cause = cause(receive, &between);
-                    (cause != who && node.find(cause).is_some()).then_some(cause).into_iter().collect()
+                    let cause = cause(step, &between);
+                    (cause != identity && node.find(cause).is_some()).then_some(cause).into_iter().collect()
                 }
                 Published::Exhaustive | Published::Dpor | Published::TransDpor | Published::Random => {
-                    let all = between.iter().map(Receive::identity);
-                    let is_new = |it: &Identity| {
+                    let all = between.iter().map(EnabledStep::identity);
+                    let is_new = |it: &StepIdentity| {
                         node.find(*it).is_some()
                             && !node.backtrack.contains(it)
                             && !node.explored.contains(it)
@@ -36,7 +36,7 @@ impl Search {
         match (self.published, candidates.first(), candidates.last()) {
             (Published::Dpor, _, Some(&latest)) => node.add(latest),
             (Published::Dpor, _, None) => {
-                let all: Vec<Identity> = node.enabled.iter().map(Receive::identity).collect();
+                let all: Vec<StepIdentity> = node.enabled.iter().map(EnabledStep::identity).collect();
                 all.into_iter().for_each(|it| node.add(it));
             }
             (
@@ -65,7 +65,7 @@ impl Search {
         }
     }
 
-    fn depends(&self, one: &Receive, other: &Receive) -> bool {
+    fn depends(&self, one: &EnabledStep, other: &EnabledStep) -> bool {
         if one.to != other.to {
             return false;
         }
@@ -75,15 +75,15 @@ impl Search {
             | Published::TransDpor
             | Published::Ired
             | Published::Random => true,
-            // What is in no list of keys depends on nothing.
+            // A message in no list of keys depends on nothing.
             Published::LiViola => one.key.is_some() && one.key == other.key,
         }
     }
 }
 
-/// What led to `receive`, by names: anything is a cause whose receiver is the sender of the next.
-fn cause(receive: &Receive, between: &[Receive]) -> Identity {
-    let mut cause = receive;
+/// The cause of `step`, by names: any message is a cause whose receiver is the sender of the next.
+fn cause(step: &EnabledStep, between: &[EnabledStep]) -> StepIdentity {
+    let mut cause = step;
     for earlier in between.iter().rev() {
         if cause.from == earlier.to {
             cause = earlier;

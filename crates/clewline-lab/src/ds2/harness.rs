@@ -2,7 +2,7 @@
 
 use clewline_actors::{AnyActor, CallOf, Harness, Property, ReturnOf};
 
-/// A harness whose keys are what DS2's harness lists. They promise nothing.
+/// A harness with the keys that DS2's harness lists. They promise nothing.
 #[derive(Debug)]
 pub struct AsPublished<H> {
     harness: H,
@@ -11,7 +11,7 @@ pub struct AsPublished<H> {
 }
 
 impl<H> AsPublished<H> {
-    /// The harness of the system of that name; those that DS2 does not have list nothing.
+    /// The harness of the system of that name; systems that DS2 does not have list nothing.
     pub fn new(system: &str, harness: H) -> Self {
         AsPublished { harness, listed: listed(system) }
     }

@@ -1,19 +1,21 @@
-//! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they leave out histories.
+//! DS2's schedulers by the rules as published, to reproduce its tables. **Unsound**: they omit
+//! histories.
 //!
-//! What they do, and what is wrong with it, beside the sound ones in [`schedulers`](clewline_actors::schedulers):
+//! Their rules, which differ from the sound ones in [`schedulers`](clewline_actors::schedulers):
 //!
-//! * Two messages are dependent if they have one receiver; what clients see does not count.
-//! * A race is looked for with the last such message alone, and even if that one led to the other.
-//! * [`Ired`](Published::Ired) and [`LiViola`](Published::LiViola) take any message for a cause whose receiver is the sender of
-//!   the next, and add nothing if that leads nowhere.
-//! * [`LiViola`](Published::LiViola) takes a message without a key to depend on nothing.
-//! * With [aliased snapshots](Snapshots::Aliased), which is what some of its systems amount to, actors are not brought back to what
-//!   they were.
-//! * [`Random`](Published::Random) picks somebody, and not a message.
+//! * Two messages are dependent if they have one receiver; what clients observe does not count.
+//! * A race is detected with the last such message alone, even if that one caused the other.
+//! * [`Ired`](Published::Ired) and [`LiViola`](Published::LiViola) take any message for a cause
+//!   whose receiver is the sender of the next, and add nothing if that leads nowhere.
+//! * In [`LiViola`](Published::LiViola) a message without a key depends on nothing.
+//! * With [aliased snapshots](Snapshots::Aliased), which is the effect of some of its systems, the
+//!   states of actors are not restored.
+//! * [`Random`](Published::Random) picks an actor or a client, and not a message.
 //! * Incomplete histories are not judged: see [`Statistics::unique_complete_violated`].
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based systems",
-//! 2021, sections 2 and 3; the order in which receivers take turns, and the rules where text and tables differ, follow the tables.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, sections 2 and 3; the order in which receivers take turns, and
+//! the rules where text and tables differ, follow the tables.
 
 mod backtrack;
 mod harness;
@@ -22,7 +24,7 @@ mod random;
 use std::ops::ControlFlow;
 
 use clewline_actors::{
-    Execution, Flow, Identity, Receive, Snapshots, Statistics,
+    EnabledStep, Execution, Flow, Snapshots, Statistics, StepIdentity,
     schedulers::{Entry, MessageScheduler, Settings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -84,7 +86,7 @@ impl Published {
     }
 }
 
-/// A scheduler of DS2, as it goes through the schedules of one system.
+/// A scheduler of DS2, exploring the schedules of one system.
 struct Ds2 {
     published: Published,
     snapshots: Snapshots,
@@ -92,17 +94,17 @@ struct Ds2 {
 }
 
 impl MessageScheduler for Ds2 {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let mut walk = Execution::new(walk.engine().another(), self.snapshots);
+    fn explore(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        let mut execution = Execution::new(execution.engine().fork(), self.snapshots);
         let flow = match self.published {
-            Published::Random => random::explore(&mut walk, &self.settings, tally),
+            Published::Random => random::explore(&mut execution, &self.settings, statistics),
             published @ (Published::Exhaustive
             | Published::Dpor
             | Published::TransDpor
             | Published::Ired
-            | Published::LiViola) => Search { published, nodes: Vec::new() }.run(&mut walk, tally),
+            | Published::LiViola) => Search { published, nodes: Vec::new() }.run(&mut execution, statistics),
         };
-        tally.executed += walk.taken();
+        statistics.executed += execution.taken();
         flow?;
         ControlFlow::Break(Coverage::Limited(Limit::Unsound))
     }
@@ -132,8 +134,9 @@ static ALIASED: [Entry; 6] = entries!(Snapshots::Aliased; Exhaustive, Dpor, Tran
 
 /// The scheduler of that name, as the tables use it on the system of that name.
 ///
-/// The registers change their state in place, so that going back does not bring them back ([`Snapshots::Aliased`]). To see keys as
-/// the harnesses do, LiViola needs the system [as published](AsPublished).
+/// The registers change their state in place, so that backtracking does not restore it
+/// ([`Snapshots::Aliased`]). To have the keys of the harnesses, LiViola needs the system [as
+/// published](AsPublished).
 ///
 /// # Errors
 ///
@@ -168,38 +171,38 @@ struct Search {
 // Lists of messages are in the order in which they were added.
 #[derive(Debug, Default)]
 struct Node {
-    enabled: Vec<Receive>,
-    explored: Vec<Identity>,
-    backtrack: Vec<Identity>,
+    enabled: Vec<EnabledStep>,
+    explored: Vec<StepIdentity>,
+    backtrack: Vec<StepIdentity>,
     // What was received last from here.
-    taken: Option<Receive>,
+    taken: Option<EnabledStep>,
     is_frozen: bool,
     is_leaf: bool,
 }
 
 impl Node {
-    fn new(walk: &Execution) -> Self {
-        let mut enabled = walk.enabled().to_vec();
+    fn new(execution: &Execution) -> Self {
+        let mut enabled = execution.enabled().to_vec();
         // Requests come before what actors sent when they started.
         enabled.sort_by_key(|it| (it.sent_by.is_some(), it.sent_by.is_none() && !it.from.is_client()));
         Node { enabled, ..Node::default() }
     }
 
-    fn add(&mut self, who: Identity) {
-        if !self.backtrack.contains(&who) {
-            self.backtrack.push(who);
+    fn add(&mut self, identity: StepIdentity) {
+        if !self.backtrack.contains(&identity) {
+            self.backtrack.push(identity);
         }
     }
 
-    fn find(&self, who: Identity) -> Option<&Receive> {
-        self.enabled.iter().find(|it| it.identity() == who)
+    fn find(&self, identity: StepIdentity) -> Option<&EnabledStep> {
+        self.enabled.iter().find(|it| it.identity() == identity)
     }
 }
 
 impl Search {
-    fn run(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        let mut root = Node::new(walk);
-        let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(Receive::identity);
+    fn run(&mut self, execution: &mut Execution, statistics: &mut Statistics<'_>) -> Flow {
+        let mut root = Node::new(execution);
+        let requests = root.enabled.iter().filter(|it| it.from.is_client()).map(EnabledStep::identity);
         root.backtrack = match self.published {
             Published::Exhaustive | Published::Random => Vec::new(),
             Published::Dpor => requests.collect(),
@@ -207,23 +210,23 @@ impl Search {
         };
         self.nodes.push(root);
         // Receivers take turns, the last one first.
-        let mut turns = (0..walk.engine().roots() as u32).rev().cycle();
+        let mut turns = (0..execution.engine().roots() as u32).rev().cycle();
         while !self.nodes.is_empty() {
             let turn = turns.next().expect("there are actors");
             let top = self.nodes.last().expect("there is one");
             let to_explore = self.to_explore(top);
             let next = to_explore.iter().find(|it| !it.to.is_client() && it.to.index() == turn);
-            if let Some(&receive) = next {
-                self.receive(walk, receive);
+            if let Some(&step) = next {
+                self.step(execution, step);
             }
             let top = self.nodes.last().expect("there is one");
             if self.to_explore(top).is_empty() {
                 if top.is_leaf {
-                    tally.is_end(walk)?;
+                    statistics.is_end(execution)?;
                 }
                 self.nodes.pop();
                 if let Some(node) = self.nodes.last_mut() {
-                    walk.back();
+                    execution.back();
                     node.is_frozen = false;
                 }
             }
@@ -231,8 +234,8 @@ impl Search {
         ControlFlow::Continue(())
     }
 
-    fn to_explore(&self, node: &Node) -> Vec<Receive> {
-        let is_new = |it: &Receive| !node.explored.contains(&it.identity());
+    fn to_explore(&self, node: &Node) -> Vec<EnabledStep> {
+        let is_new = |it: &EnabledStep| !node.explored.contains(&it.identity());
         match self.published {
             Published::Exhaustive | Published::Random => {
                 node.enabled.iter().copied().filter(is_new).collect()
@@ -244,16 +247,16 @@ impl Search {
         }
     }
 
-    fn receive(&mut self, walk: &mut Execution, receive: Receive) {
+    fn step(&mut self, execution: &mut Execution, step: EnabledStep) {
         let top = self.nodes.last_mut().expect("something is received at a node");
-        top.explored.push(receive.identity());
-        top.taken = Some(receive);
-        let at = walk.enabled().iter().position(|it| *it == receive).expect("it is enabled");
-        walk.take(at);
-        let mut node = Node::new(walk);
+        top.explored.push(step.identity());
+        top.taken = Some(step);
+        let at = execution.enabled().iter().position(|it| *it == step).expect("it is enabled");
+        execution.take(at);
+        let mut node = Node::new(execution);
         if self.published != Published::Exhaustive {
-            self.add_races(&receive);
-            node.backtrack.extend(node.enabled.first().map(Receive::identity));
+            self.add_races(&step);
+            node.backtrack.extend(node.enabled.first().map(EnabledStep::identity));
         }
         node.is_leaf = self.to_explore(&node).is_empty();
         self.nodes.push(node);

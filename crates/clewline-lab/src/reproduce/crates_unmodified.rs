@@ -1,7 +1,9 @@
-//! Published crates as they are, explored: well-known ones, in which nothing may be found, and versions whose bugs are known.
+//! Unmodified published crates, explored: well-known ones, in which nothing may be found, and
+//! versions with known bugs.
 //!
-//! For each a small crate with a test is written to a temporary folder, `cargo` builds it and what it depends on, and the test is
-//! explored. What cannot be fetched or built has a row that says so.
+//! For each a small crate with a test is written to a temporary folder, `cargo` builds it and its
+//! dependencies, and the test is explored. A crate that cannot be fetched or built has a row with
+//! the reason.
 
 mod cases;
 
@@ -12,13 +14,13 @@ use clewline_explore::{Coverage, schedulers::bounded};
 use clewline_methods::line_up::{Checked, Matrix, Options as CheckOptions, Reference, check};
 use clewline_report::render::table::{Cell, Column, Table};
 
-use self::cases::{CASES, Case, Known, RIGHT, Right};
+use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_unmodified::{
     Crate, Error, GaveUp, Instrumented, NewCrate, Runtime, Talk, TestId, Toolchain, Wanted,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub(super) const ENTRY: Fetched = Fetched {
     name: "crates-unmodified",
     about: "published crates as they are, explored: well-known ones, and versions whose bugs are known",
@@ -26,7 +28,7 @@ pub(super) const ENTRY: Fetched = Fetched {
     run,
 };
 
-/// How far each test is explored. Whatever it returns is right, if it comes to an end.
+/// The limits of each exploration. Every result of a test is correct, if it terminates.
 fn check_options(size: Size) -> CheckOptions {
     let seconds = match size {
         Size::Full => 60,
@@ -42,7 +44,7 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error>
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     let check = check_options(options.size);
-    // In a quick run, the one that needs directed schedules, and the version in which it is mended.
+    // In a quick run, the version that needs directed schedules, and the one in which it is fixed.
     let cases = match options.size {
         Size::Full => &CASES[..],
         Size::Quick => &CASES[..2],
@@ -100,8 +102,8 @@ struct Explorer<'a> {
     options: &'a CheckOptions,
 }
 
-/// What exploring a test gave.
-struct Seen {
+/// The result of exploring a test.
+struct ExplorationResult {
     verdict: String,
     cause: Option<String>,
     executions: Option<u64>,
@@ -112,8 +114,8 @@ struct Seen {
 }
 
 impl Explorer<'_> {
-    fn case(&self, case: &Case) -> Vec<Cell> {
-        // Its folder is there for as long as its test runs.
+    fn case(&self, case: &CrateCase) -> Vec<Cell> {
+        // Its folder exists as long as its test runs.
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
             let test =
@@ -121,16 +123,16 @@ impl Explorer<'_> {
             Ok(self.explore(test))
         };
         let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);
-        let seen = seen.unwrap_or_else(|error| Seen::not(&error));
+        let seen = seen.unwrap_or_else(|error| ExplorationResult::not(&error));
         let (known, about) = match case.known {
-            Known::Bug(about) => ("bug", about),
-            Known::Mended(about) => ("mended", about),
-            Known::WeakMemory(about) => ("bug, weak memory", about),
+            KnownDefect::Bug(about) => ("bug", about),
+            KnownDefect::Mended(about) => ("mended", about),
+            KnownDefect::WeakMemory(about) => ("bug, weak memory", about),
         };
         cells(case.name, case.version, known, about, seen)
     }
 
-    fn right(&self, right: &Right) -> Vec<Vec<Cell>> {
+    fn right(&self, right: &CorrectCrates) -> Vec<Vec<Cell>> {
         let tests =
             NewCrate::write(&right.manifest(), "", right.source).and_then(|it| Ok((self.tests(&it)?, it)));
         match tests {
@@ -140,7 +142,7 @@ impl Explorer<'_> {
                 };
                 tests.iter().map(row).collect()
             }
-            Err(error) => vec![cells("all of them", "latest", "right", "", Seen::not(&error))],
+            Err(error) => vec![cells("all of them", "latest", "right", "", ExplorationResult::not(&error))],
         }
     }
 
@@ -149,10 +151,11 @@ impl Explorer<'_> {
         tested.build_in(self.target.folder(), self.toolchain, self.runtime)?.tests(None)
     }
 
-    fn explore(&self, test: &TestId) -> Seen {
+    fn explore(&self, test: &TestId) -> ExplorationResult {
         let begun = Instant::now();
-        let seen = self.check(test).map_or_else(|it| Seen::not(&it), |it| Seen::of(&it));
-        Seen { elapsed: begun.elapsed(), ..seen }
+        let seen =
+            self.check(test).map_or_else(|it| ExplorationResult::not(&it), |it| ExplorationResult::of(&it));
+        ExplorationResult { elapsed: begun.elapsed(), ..seen }
     }
 
     fn check(&self, test: &TestId) -> Result<Checked, Error> {
@@ -164,16 +167,16 @@ impl Explorer<'_> {
     }
 }
 
-impl Seen {
-    fn of(checked: &Checked) -> Seen {
+impl ExplorationResult {
+    fn of(checked: &Checked) -> ExplorationResult {
         let is_all = checked.coverage == Coverage::Exhausted && !checked.is_bounded;
         let (coverage, why) = match &checked.verdict {
-            // Whatever holds was explored as far as was asked.
+            // A test that holds was explored as far as requested.
             Verdict::Holds(()) => ("all", None),
             Verdict::Violated(_) => (if is_all { "exhausted" } else { "limited" }, None),
             Verdict::Unknown(why) => (if is_all { "exhausted" } else { "limited" }, Some(why.clone())),
         };
-        Seen {
+        ExplorationResult {
             verdict: checked.verdict.word().to_owned(),
             cause: checked.finding().map(|it| it.cause.name().to_owned()),
             executions: Some(checked.executions),
@@ -183,15 +186,15 @@ impl Seen {
         }
     }
 
-    fn not(error: &Error) -> Seen {
-        let told = error.to_string();
+    fn not(error: &Error) -> ExplorationResult {
+        let message = error.to_string();
         let line =
-            told.lines().find(|it| it.starts_with("error")).or(told.lines().next()).unwrap_or_default();
+            message.lines().find(|it| it.starts_with("error")).or(message.lines().next()).unwrap_or_default();
         let verdict = match error {
             Error::GaveUp { why: GaveUp::Unknown, .. } => "unknown",
             _ => "not run",
         };
-        Seen {
+        ExplorationResult {
             verdict: verdict.to_owned(),
             cause: None,
             executions: None,
@@ -202,7 +205,7 @@ impl Seen {
     }
 }
 
-fn cells(name: &str, version: &str, known: &str, about: &str, seen: Seen) -> Vec<Cell> {
+fn cells(name: &str, version: &str, known: &str, about: &str, seen: ExplorationResult) -> Vec<Cell> {
     let text = |it: Option<String>| it.map_or(Cell::Missing, Cell::Text);
     let why = [Some(about.to_owned()).filter(|it| !it.is_empty()), seen.why];
     let why: Vec<String> = why.into_iter().flatten().collect();

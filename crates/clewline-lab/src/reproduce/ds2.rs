@@ -1,15 +1,17 @@
-//! What the tables of the DS2 paper have in common: seven schedulers on one system, by the paper's rules and by sound ones.
+//! Common parts of the tables of the DS2 paper: seven schedulers on one system, by the paper's
+//! rules and by sound ones.
 //!
-//! The paper's rules are run as its tables need them, defects and all, and counted as it counts: incomplete histories are not judged,
-//! and histories differ if their events come in another order. Beside that stands what sound rules see, which count canonical
-//! histories and judge them all.
+//! The paper's rules are run as its tables need them, including their defects, and counted as it
+//! counts: incomplete histories are not judged, and histories differ if their events come in
+//! another order. Beside them are the results of sound rules, which count canonical histories and
+//! judge them all.
 
 use std::time::Duration;
 
 use super::entry::{Options, Outcome, Size, Step};
 use crate::{
     ds2,
-    systems::{Named, Shape, find_system},
+    systems::{NamedSystem, Shape, find_system},
 };
 use clewline_report::render::table::{self, Cell, Column};
 
@@ -23,14 +25,14 @@ pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) system: &'static str,
     pub(super) harness: &'static str,
-    pub(super) cells: &'static [Paper; 7],
-    /// What is to be known about its figures.
+    pub(super) cells: &'static [PaperFigures; 7],
+    /// Notes on its figures.
     pub(super) notes: &'static [&'static str],
 }
 
-/// What the paper has about one scheduler.
+/// The paper's figures for one scheduler.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
+pub(super) struct PaperFigures {
     schedules: u64,
     incomplete: u64,
     unique: u64,
@@ -40,16 +42,21 @@ pub(super) struct Paper {
     times: [&'static str; 5],
 }
 
-pub(super) const fn paper(counts: [u64; 4], before_violated: Option<u64>, times: [&'static str; 5]) -> Paper {
+pub(super) const fn paper(
+    counts: [u64; 4],
+    before_violated: Option<u64>,
+    times: [&'static str; 5],
+) -> PaperFigures {
     let [schedules, incomplete, unique, violated] = counts;
-    Paper { schedules, incomplete, unique, violated, before_violated, times }
+    PaperFigures { schedules, incomplete, unique, violated, before_violated, times }
 }
 
-/// The paper's columns: what they are called, which of its rules ours follow, and which sound scheduler stands beside them.
+/// The paper's columns: their names, the rules that ours follow, and the sound scheduler beside
+/// them.
 const SCHEDULERS: [(&str, &str, &str); 7] = [
     ("EX", "exhaustive", "states"),
     ("SR", "random", "random"),
-    // Delays only change the order there, and nothing is ever left out.
+    // Delays only change the order there, and nothing is ever excluded.
     ("DB", "exhaustive", "delay-bounded"),
     ("DP", "dpor", "dpor"),
     ("TD", "transdpor", "transdpor"),
@@ -92,7 +99,7 @@ const NOTES: &[&str] = &[
 
 /// One of the paper's columns, and what stands beside it.
 struct Run {
-    paper: Paper,
+    paper: PaperFigures,
     published: Metrics,
     sound: &'static str,
     ours: (Metrics, Coverage),
@@ -118,11 +125,11 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
 
 /// A figure of the paper, and ours.
 type Pair = (Cell, Cell);
-/// What a run has of one of them.
-type Told = fn(&Run) -> Pair;
+/// Extracts a pair from a run.
+type FigurePair = fn(&Run) -> Pair;
 
 fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
-    let figures: [(&str, Told); 17] = [
+    let figures: [(&str, FigurePair); 17] = [
         ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
         ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
         ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
@@ -152,8 +159,8 @@ fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
         ("TF", |it| times(it, 4, |ours| ours.first_violation)),
         ("sound", |it| (nothing(), Cell::Text(it.sound.to_owned()))),
         ("#S", |it| (nothing(), count(schedules(&it.ours.0)))),
-        ("#CH", |it| (nothing(), told(it.ours.0.canonical, &it.ours.1, it.sound))),
-        ("#NL", |it| (nothing(), told(it.ours.0.violated, &it.ours.1, it.sound))),
+        ("#CH", |it| (nothing(), count_cell(it.ours.0.canonical, &it.ours.1, it.sound))),
+        ("#NL", |it| (nothing(), count_cell(it.ours.0.violated, &it.ours.1, it.sound))),
     ];
     let row = |(name, of): (&str, fn(&Run) -> Pair)| {
         let pairs = runs.iter().map(of).flat_map(|(paper, ours)| [paper, ours]);
@@ -175,10 +182,15 @@ fn schedules(metrics: &Metrics) -> Option<u64> {
 }
 
 /// Part and whole, of which there is a share.
-type Share = (u64, u64);
+type PartAndWhole = (u64, u64);
 
-fn shares(run: &Run, paper: fn(&Paper) -> Share, ours: fn(&Metrics) -> Option<Share>) -> Pair {
-    let percent = |(part, whole): Share| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
+fn shares(
+    run: &Run,
+    paper: fn(&PaperFigures) -> PartAndWhole,
+    ours: fn(&Metrics) -> Option<PartAndWhole>,
+) -> Pair {
+    let percent =
+        |(part, whole): PartAndWhole| (whole != 0).then(|| rounded(100.0 * part as f64 / whole as f64, 2));
     (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
 }
 
@@ -209,12 +221,12 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
         Size::Full => 2_000_000,
     };
     let explore = Explore { scheduler, schedules, states, seed: options.seed, ..Explore::default() };
-    let harness = Named::new(found, shape).harness(&explore);
+    let harness = NamedSystem::new(found, shape).harness(&explore);
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }
 
-/// A figure that is not final has a mark, except for schedulers that are not meant to see everything.
-fn told(count: u64, coverage: &Coverage, sound: &str) -> Cell {
+/// A figure that is not final has a mark, except for schedulers that are not exhaustive.
+fn count_cell(count: u64, coverage: &Coverage, sound: &str) -> Cell {
     match coverage {
         Coverage::Limited(_) if !["random", "delay-bounded"].contains(&sound) => {
             Cell::Text(format!("> {}", clewline_report::render::grouped(count)))

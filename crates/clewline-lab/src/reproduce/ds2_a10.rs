@@ -1,11 +1,11 @@
 //! Table A10 of the DS2 paper: Open Chord, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a10",
     about: "schedulers of messages on Open Chord, 2r+1w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([18_396, 0, 165, 17], Some(15), ["5:30", "18:25", "0:00", "5:30", "0:00"]),
     paper([100_000, 0, 35, 0], None, ["6:30", "3:40", "0:00", "6:30", "0:00"]),
     paper([18_396, 0, 165, 17], Some(15), ["5:34", "17:56", "0:00", "5:34", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A11 of the DS2 paper: Open Chord, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a11",
     about: "schedulers of messages on Open Chord, 2r+2w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 0, 325, 15], Some(15), ["73:29", "323:39", "0:00", "73:29", "0:00"]),
     paper([100_000, 0, 329, 1], Some(168), ["7:40", "4:43", "0:00", "7:40", "0:00"]),
     paper([50_000, 0, 3_557, 357], Some(1), ["34:01", "138:25", "0:00", "34:02", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A2 of the DS2 paper: the replicated register, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a2",
     about: "schedulers of messages on the replicated register, 2r+1w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([4_200, 4_195, 37, 0], None, ["0:06", "0:18", "0:00", "0:06", "0:00"]),
     paper([100_000, 0, 26, 0], None, ["4:48", "1:52", "0:00", "4:48", "0:00"]),
     paper([4_200, 4_195, 37, 0], None, ["0:06", "0:21", "0:00", "0:06", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A3 of the DS2 paper: the replicated register, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a3",
     about: "schedulers of messages on the replicated register, 2r+2w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 50_000, 8, 0], None, ["1:27", "9:27", "0:00", "1:27", "0:00"]),
     paper([100_000, 100_000, 91, 0], None, ["5:49", "2:55", "0:00", "5:49", "0:00"]),
     paper([50_000, 50_000, 8, 0], None, ["1:22", "6:27", "0:00", "1:22", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A4 of the DS2 paper: the erroneous replicated register, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a4",
     about: "schedulers of messages on the erroneous replicated register, 2r+1w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),
     paper([100_000, 0, 66, 0], None, ["4:09", "1:39", "0:00", "4:09", "0:00"]),
     paper([252, 247, 11, 2], Some(2), ["0:00", "0:01", "0:00", "0:00", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A5 of the DS2 paper: the erroneous replicated register, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a5",
     about: "schedulers of messages on the erroneous replicated register, 2r+2w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 49_996, 20, 0], None, ["1:31", "5:19", "0:00", "1:31", "0:00"]),
     paper([100_000, 0, 459, 0], None, ["4:34", "2:00", "0:00", "4:34", "0:00"]),
     paper([50_000, 49_996, 18, 0], None, ["1:50", "5:56", "0:00", "1:50", "0:00"]),

@@ -1,11 +1,11 @@
 //! Table A6 of the DS2 paper: the register that every agent coordinates, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a6",
     about: "schedulers of messages on the register that every agent coordinates, 2r+1w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([1_680, 887, 148, 0], None, ["0:22", "1:12", "0:00", "0:22", "0:00"]),
     paper([100_000, 0, 28, 0], None, ["8:54", "1:10", "0:00", "8:54", "0:00"]),
     paper([1_680, 887, 148, 0], None, ["0:20", "1:07", "0:00", "0:20", "0:00"]),

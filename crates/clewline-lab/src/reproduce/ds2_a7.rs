@@ -1,11 +1,11 @@
 //! Table A7 of the DS2 paper: the register that every agent coordinates, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a7",
     about: "schedulers of messages on the register that every agent coordinates, 2r+2w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 42_890, 718, 0], None, ["693:36", "2635:48", "0:00", "693:36", "0:00"]),
     paper([100_000, 95_060, 131, 0], None, ["4:44", "1:52", "0:00", "4:44", "0:00"]),
     paper([50_000, 42_890, 718, 0], None, ["660:41", "2608:10", "0:00", "660:41", "0:00"]),

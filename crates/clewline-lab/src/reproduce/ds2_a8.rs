@@ -1,11 +1,11 @@
 //! Table A8 of the DS2 paper: the Multi-Paxos map, 2r+1w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a8",
     about: "schedulers of messages on the Multi-Paxos map, 2r+1w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 0, 14, 0], None, ["68:19", "306:30", "0:00", "68:19", "0:00"]),
     paper([100_000, 0, 26, 0], None, ["6:25", "3:22", "0:00", "6:25", "0:00"]),
     paper([50_000, 0, 14, 0], None, ["67:51", "318:48", "0:00", "67:51", "0:00"]),

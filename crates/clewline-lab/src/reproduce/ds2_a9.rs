@@ -1,11 +1,11 @@
 //! Table A9 of the DS2 paper: the Multi-Paxos map, 2r+2w.
 
 use super::{
-    ds2::{PAPER, Paper, Table, paper, run_table},
+    ds2::{PAPER, PaperFigures, Table, paper, run_table},
     entry::{Entry, Form, Options, Outcome, Step},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ds2-a9",
     about: "schedulers of messages on the Multi-Paxos map, 2r+2w: schedules, histories, violations, times",
@@ -14,9 +14,9 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique histories, violated ones; #HF; then
-/// TS, ST, TC, TT and TF.
-const CELLS: [Paper; 7] = [
+/// In the order of the paper: EX, SR, DB, DP, TD, IR, LV. Schedules, incomplete ones, unique
+/// histories, violated ones; #HF; then TS, ST, TC, TT and TF.
+const CELLS: [PaperFigures; 7] = [
     paper([50_000, 0, 6, 0], None, ["35:54", "286:39", "0:00", "35:54", "0:00"]),
     paper([100_000, 0, 85, 0], None, ["6:12", "3:40", "0:00", "6:12", "0:00"]),
     paper([50_000, 0, 6, 0], None, ["35:28", "307:22", "0:00", "35:28", "0:00"]),

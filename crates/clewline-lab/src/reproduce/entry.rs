@@ -1,4 +1,4 @@
-//! What a table of a paper is, how it is run, and what that gives.
+//! Tables of papers: their entries, options and outcomes.
 
 use clewline_report::render::{plot::Plot, table::Table};
 use clewline_unmodified as unmodified;
@@ -10,34 +10,35 @@ pub struct Entry {
     pub name: &'static str,
     /// One line for `clewline tables`.
     pub about: &'static str,
-    /// Where it comes from: authors, title, year, place.
+    /// Source: authors, title, year, place.
     pub paper: &'static str,
-    /// Whether there is something to draw.
+    /// Whether there is a plot.
     pub form: Form,
     /// Runs it.
     pub run: Run,
 }
 
-/// Runs a table, and tells now and then how far it has come.
+/// Runs a table, and reports its progress now and then.
 pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
 
 /// Runs a table with programs that have to be compiled.
 pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
 
-/// A table of no paper. What is in it has to be fetched and built, so that it may fail, and no test runs it.
+/// A table of no paper. Its subjects have to be fetched and built, so that it may fail, and no test
+/// runs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetched {
     /// The name used on the command line.
     pub name: &'static str,
     /// One line for `clewline tables`.
     pub about: &'static str,
-    /// Where what is in it comes from.
+    /// The source of its subjects.
     pub source: &'static str,
     /// Runs it.
     pub run: Compiled,
 }
 
-/// What a paper shows.
+/// The form in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A table of figures.
@@ -46,36 +47,36 @@ pub enum Form {
     Plot,
 }
 
-/// How to run a table.
+/// Options of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How much of it.
+    /// The extent.
     pub size: Size,
-    /// What everything random follows from.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// How much of a table is run.
+/// The extent to which a table is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// What the paper ran.
+    /// As in the paper.
     Full,
     /// A small part of it, in seconds: to see whether it works.
     Quick,
 }
 
-/// How far a table has come.
+/// The progress of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// How many steps are done.
+    /// Number of completed steps.
     pub done: usize,
-    /// How many there are.
+    /// Total number of steps.
     pub of: usize,
-    /// What is done next.
+    /// The next step.
     pub what: &'a str,
 }
 
-/// What running a table gave.
+/// The result of running a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The figures.
@@ -84,7 +85,7 @@ pub struct Outcome {
     pub plot: Option<Plot>,
 }
 
-/// What to think of the times of a program that was built for debugging.
+/// A note on the times of a debug build.
 pub(super) fn caution() -> Option<String> {
     cfg!(debug_assertions).then(|| {
         "This program was built for debugging, without all optimizations: do not compare its times."

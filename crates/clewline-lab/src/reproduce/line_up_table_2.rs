@@ -1,6 +1,7 @@
-//! Table 2 of the Line-Up paper: random matrices on each class, root causes, and how long it takes.
+//! Table 2 of the Line-Up paper: random matrices on each class, root causes, and times.
 //!
-//! The classes are ours, in Rust, with the methods of the paper's Table 1; each root cause is a variant of its class.
+//! The classes are ours, in Rust, with the methods of the paper's Table 1; each root cause is a
+//! variant of its class.
 
 use std::{ops::ControlFlow, time::Duration};
 
@@ -25,7 +26,7 @@ use clewline_methods::line_up::{
     check_all,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "line-up-table-2",
     about: "random tests of 13 classes: root causes, serial histories, failures, time",
@@ -47,12 +48,12 @@ struct Row {
     /// Phase 1: average time.
     serial: f64,
     fail: u64,
-    /// Phase 2: average times of tests that pass and of those that fail.
+    /// Phase 2: average times of passing and of failing tests.
     passed: f64,
     failed: Option<f64>,
 }
 
-/// A row whose tests all pass.
+/// A row with passing tests only.
 const fn right(
     paper: &'static str,
     class: &'static str,
@@ -64,12 +65,12 @@ const fn right(
     Row { paper, class, causes: &[], bound, histories, serial, fail: 0, passed, failed: None }
 }
 
-/// A row some of whose tests fail.
+/// A row with failing tests.
 const fn wrong(row: Row, causes: &'static [(char, &'static str)], fail: u64, failed: f64) -> Row {
     Row { causes, fail, failed: Some(failed), ..row }
 }
 
-/// How many tests the paper ran of each class.
+/// The number of tests of each class in the paper.
 const PAPER_TESTS: u64 = 100;
 
 /// In the order of the paper. A root cause that two of its rows have is in one of ours.
@@ -140,12 +141,13 @@ struct Line {
     row: &'static Row,
     /// None for the class as it should be.
     cause: Option<(char, &'static str)>,
-    /// Whether the paper's figures for the row stand here. They are of the class with all its root causes, and stand once.
+    /// Whether the row has the paper's figures. They are of the class with all its root causes, and
+    /// are shown once.
     has_figures: bool,
 }
 
-/// Each row of the paper with its root causes. Of a class that the paper has with root causes only, the class without any comes
-/// last.
+/// Each row of the paper with its root causes. If the paper has a class with root causes only, the
+/// class without any comes last.
 fn lines() -> Vec<Line> {
     let has_right = |class: &str| ROWS.iter().any(|it| it.class == class && it.causes.is_empty());
     let lines_of = |(at, row): (usize, &'static Row)| {
@@ -163,7 +165,7 @@ fn lines() -> Vec<Line> {
     ROWS.iter().enumerate().flat_map(lines_of).collect()
 }
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     dimension: usize,
     samples: u64,
@@ -185,9 +187,9 @@ impl Plan {
     }
 }
 
-/// What the matrices of one subject gave.
+/// The results of the matrices of one subject.
 #[derive(Default)]
-struct Measured {
+struct Measurement {
     passed: Sample,
     failed: Sample,
     unknown: u64,
@@ -227,7 +229,7 @@ fn options_of(row: &Row, plan: &Plan) -> CheckOptions {
     options
 }
 
-fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measured {
+fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measurement {
     let subject = (variant.build)();
     let drawn = Drawn {
         entries: subject.invocations().into_iter().map(|it| MatrixEntry::new(vec![it])).collect(),
@@ -237,7 +239,7 @@ fn measure(row: &Row, variant: &ClassVariant, plan: &Plan, seed: u64) -> Measure
         seed,
         ..Drawn::default()
     };
-    let mut measured = Measured::default();
+    let mut measured = Measurement::default();
     let mut visit = |checked: Checked| {
         measured.serial_s.add(checked.elapsed[0].as_secs_f64());
         measured.histories.add(checked.serial_histories() as f64);
@@ -270,7 +272,8 @@ fn smallest(row: &Row, variant: &ClassVariant) -> Option<(String, Cause)> {
     checked.finding().map(|it| (format!("{columns}x{rows}"), it.cause))
 }
 
-// Each figure of the paper with ours beside it, so that they stay together where the table is too wide for one block.
+// Each figure of the paper with ours beside it, so that they stay together where the table is too
+// wide for one block.
 const COLUMNS: [Column; 22] = [
     Column { key: "subject", heading: "subject" },
     Column { key: "class", heading: "class, paper" },
@@ -365,13 +368,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_root_cause_stands_once() {
+    fn every_root_cause_is_listed_once() {
         let mut letters: Vec<char> = ROWS.iter().flat_map(|it| it.causes).map(|it| it.0).collect();
         letters.sort_unstable();
         assert_eq!(letters.into_iter().collect::<String>(), "ABCDEFGHIJKL");
     }
     #[test]
-    fn every_class_stands_once_without_a_root_cause() {
+    fn every_class_is_listed_once_without_a_root_cause() {
         let mut right: Vec<&str> =
             lines().iter().filter(|it| it.cause.is_none()).map(|it| it.row.class).collect();
         right.sort_unstable();

@@ -1,8 +1,9 @@
-//! What the figures of Lowe's paper share: its testers with their limits, and what it calls an observation.
+//! Common parts of the figures of Lowe's paper: its testers with their limits, and its notion of an
+//! observation.
 //!
-//! An observation is a number of runs, each recorded from real threads and then judged, and the time that took in all.
-//! Its testers judge a history as a whole, as the paper's do: [`judge`] would tell the keys of a map apart, which the paper
-//! names as future work. Ours, `auto`, may do so.
+//! An observation is a number of runs, each recorded from real threads and then judged, and the
+//! total time. Its testers judge a history as a whole, as in the paper: [`judge`] would decompose a
+//! map by its keys, which the paper names as future work. Ours, `auto`, may do so.
 
 use std::{
     fmt,
@@ -16,7 +17,7 @@ use clewline_threads::Ending;
 use super::entry::{Size, caution};
 use clewline_methods::{Error, limits::Timer, stress::Stress};
 
-/// Where all of them come from.
+/// The source of all figures.
 pub(super) const PAPER: &str = "G. Lowe, \"Testing for linearizability\", 2017";
 
 /// The map of the comparisons.
@@ -25,22 +26,23 @@ pub(super) const MAP: &str = "hash-map";
 /// Their queue.
 pub(super) const QUEUE: &str = "ms-queue";
 
-/// What all searches of an observation may hold together: a table of visited configurations may grow without end.
-const MEMORY: usize = 4 << 30;
+/// Memory limit of all searches of an observation together: a table of visited configurations may
+/// grow without bound.
+const MEMORY_BYTES_MAX: usize = 4 << 30;
 
 /// The subject of that name, which is one of ours.
 pub(super) fn subject(name: &str) -> Stress {
-    crate::tried::stress(name).expect("the paper's subjects are in the table")
+    crate::by_name::stress(name).expect("the paper's subjects are in the table")
 }
 
-/// A line of a plot: who judges, and with which limit.
+/// A line of a plot: a tester, and its limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tester {
     /// As the paper calls it.
     pub(super) name: &'static str,
     /// As we call it.
     pub(super) algorithm: &'static str,
-    /// How many configurations each of its searches may visit in a run.
+    /// Maximum configurations of each of its searches in a run.
     pub(super) configurations: u64,
 }
 
@@ -49,14 +51,18 @@ pub(super) static WG_GRAPH: Tester =
 pub(super) static JIT_GRAPH: Tester =
     Tester { name: "JIT graph", algorithm: "jit-graph", configurations: 3_000_000 };
 pub(super) static WG_JIT: Tester =
-    Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: BILLIONS };
-pub(super) static JIT_JIT: Tester =
-    Tester { name: "JIT-JIT competition", algorithm: "jit-tree+jit-graph", configurations: BILLIONS };
+    Tester { name: "WG-JIT competition", algorithm: "wg-tree+jit-graph", configurations: CONFIGURATIONS_MAX };
+pub(super) static JIT_JIT: Tester = Tester {
+    name: "JIT-JIT competition",
+    algorithm: "jit-tree+jit-graph",
+    configurations: CONFIGURATIONS_MAX,
+};
 pub(super) static QUEUE_ORIENTED: Tester =
-    Tester { name: "queue-oriented", algorithm: "queue-oriented", configurations: BILLIONS };
-pub(super) static AUTO: Tester = Tester { name: "auto (ours)", algorithm: "auto", configurations: BILLIONS };
+    Tester { name: "queue-oriented", algorithm: "queue-oriented", configurations: CONFIGURATIONS_MAX };
+pub(super) static AUTO: Tester =
+    Tester { name: "auto (ours)", algorithm: "auto", configurations: CONFIGURATIONS_MAX };
 
-const BILLIONS: u64 = 10_000_000_000;
+const CONFIGURATIONS_MAX: u64 = 10_000_000_000;
 
 impl Tester {
     /// The first of two competitors is a tree search.
@@ -69,7 +75,7 @@ impl Tester {
             Size::Full => self.configurations,
             Size::Quick => self.configurations / 1_000,
         };
-        Budget::unlimited().with_configurations(configurations).with_memory(MEMORY)
+        Budget::unlimited().with_configurations(configurations).with_memory(MEMORY_BYTES_MAX)
     }
 
     /// The verdict on a history, and which competitor had it.
@@ -91,22 +97,22 @@ impl Tester {
 /// Runs that were recorded and judged.
 #[derive(Debug)]
 pub(super) struct Observation {
-    /// How long that took in all.
+    /// Total time.
     pub(super) elapsed: Duration,
-    /// How many runs were judged.
+    /// Number of runs judged.
     pub(super) runs: u64,
-    /// How many operations were recorded.
+    /// Number of operations recorded.
     pub(super) operations: u64,
-    /// How many configurations were visited, give or take a few.
+    /// Approximate number of configurations visited.
     pub(super) configurations: u64,
     /// In how many runs the first competitor knew first.
     pub(super) won: u64,
-    pub(super) end: End,
+    pub(super) end: ObservationEnd,
 }
 
 /// Why an observation ended.
 #[derive(Debug)]
-pub(super) enum End {
+pub(super) enum ObservationEnd {
     /// As many runs as there should be were judged, and all are linearizable.
     Done,
     /// A run is not linearizable.
@@ -117,13 +123,13 @@ pub(super) enum End {
     GaveUp(Reason),
 }
 
-impl fmt::Display for End {
+impl fmt::Display for ObservationEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            End::Done => f.write_str("done"),
-            End::Violated => f.write_str("not linearizable"),
-            End::Broken => f.write_str("stuck or panicked"),
-            End::GaveUp(reason) => write!(f, "{reason}"),
+            ObservationEnd::Done => f.write_str("done"),
+            ObservationEnd::Violated => f.write_str("not linearizable"),
+            ObservationEnd::Broken => f.write_str("stuck or panicked"),
+            ObservationEnd::GaveUp(reason) => write!(f, "{reason}"),
         }
     }
 }
@@ -144,21 +150,21 @@ pub(super) fn observe(
     let mut recorded = stress.recorded()?;
     let end = loop {
         if let Some(reason) = budget.stopped() {
-            break End::GaveUp(reason);
+            break ObservationEnd::GaveUp(reason);
         }
         if judged == runs {
-            break End::Done;
+            break ObservationEnd::Done;
         }
-        let Some(took) = recorded.next() else { break End::Broken };
+        let Some(took) = recorded.next() else { break ObservationEnd::Broken };
         operations += took.returned as u64;
         let (verdict, winner) = tester.judge(&algorithm, &*(took.case)(), &budget);
         match (verdict, took.ending) {
             (Verdict::Holds(_), Ending::Full) => (),
-            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break End::Broken,
-            (Verdict::Unknown(reason), _) => break End::GaveUp(reason),
+            (Verdict::Holds(_), Ending::Stuck(..) | Ending::Panicked(_)) => break ObservationEnd::Broken,
+            (Verdict::Unknown(reason), _) => break ObservationEnd::GaveUp(reason),
             (Verdict::Violated(_), _) => {
                 judged += 1;
-                break End::Violated;
+                break ObservationEnd::Violated;
             }
         }
         judged += 1;
@@ -174,7 +180,7 @@ pub(super) fn observe(
     })
 }
 
-/// What differs from the paper in all of them.
+/// The differences to the paper in all of them.
 pub(super) fn notes() -> Vec<String> {
     let processors = clewline_core::parallel::jobs_available();
     let mut notes = vec![format!(
@@ -196,28 +202,28 @@ mod tests {
         stress.with_threads(2).with_operations(20).with_values(ValueDomain::Below(2)).with_seed(1)
     }
 
-    const LONG: Duration = Duration::from_secs(3_600);
+    const HOUR: Duration = Duration::from_secs(3_600);
 
     #[test]
     fn an_observation_judges_as_many_runs_as_it_should() {
         for tester in [&WG_GRAPH, &JIT_GRAPH, &WG_JIT, &JIT_JIT, &AUTO] {
-            let seen = observe(&register(), tester, 5, LONG, Size::Full).unwrap();
-            assert!(matches!(seen.end, End::Done), "{}: {seen:?}", tester.name);
+            let seen = observe(&register(), tester, 5, HOUR, Size::Full).unwrap();
+            assert!(matches!(seen.end, ObservationEnd::Done), "{}: {seen:?}", tester.name);
             assert_eq!((seen.runs, seen.operations), (5, 200));
             assert!(tester.is_competition() || seen.won == 5);
         }
     }
 
     #[test]
-    fn a_tester_that_hits_its_limit_says_so() {
+    fn a_tester_that_reaches_its_limit_reports_it() {
         let strict = Tester { name: "strict", algorithm: "jit-graph", configurations: 3 };
-        let seen = observe(&register(), &strict, 5, LONG, Size::Full).unwrap();
+        let seen = observe(&register(), &strict, 5, HOUR, Size::Full).unwrap();
         assert_eq!((seen.runs, seen.end.to_string().as_str()), (0, "the limit of 3 configurations was hit"));
     }
 
     #[test]
-    fn a_tester_that_does_not_judge_such_objects_says_so() {
-        let seen = observe(&register(), &QUEUE_ORIENTED, 5, LONG, Size::Full).unwrap();
-        assert!(seen.runs == 0 && matches!(seen.end, End::GaveUp(Reason::Refused(_))), "{seen:?}");
+    fn a_tester_reports_unsupported_objects() {
+        let seen = observe(&register(), &QUEUE_ORIENTED, 5, HOUR, Size::Full).unwrap();
+        assert!(seen.runs == 0 && matches!(seen.end, ObservationEnd::GaveUp(Reason::Refused(_))), "{seen:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! The bugs of section 8 of Lowe's paper: how long it takes to find each.
+//! The bugs of section 8 of Lowe's paper: the time to find each.
 //!
-//! Each is run as `clewline stress` runs it, with what its entry recommends, until a run is not as it should be.
+//! Each is run as `clewline stress` runs it, with the settings of its entry, until a run fails.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use clewline_methods::stress::{Cause, Stress};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-bugs",
     about: "time to find each of the paper's bugs",
@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-/// A bug, and what the paper says about it.
+/// A bug, and the paper's figures for it.
 struct Bug {
     subject: &'static str,
     /// The mean time to find it in seconds, and its 95 % interval, if the text gives them.
@@ -41,7 +41,7 @@ const BUGS: [Bug; 7] = [
     Bug { subject: "sharded-map:publishes-early", paper: Some((0.671, 0.044)) },
 ];
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     seeds: u64,
     // For each seed.
@@ -61,13 +61,13 @@ impl Plan {
     }
 }
 
-/// What the seeds took to find a bug.
+/// The times of the seeds to find a bug.
 #[derive(Default)]
-struct Measured {
+struct Measurement {
     violated: u64,
     stuck: u64,
     panicked: u64,
-    // Of those that found it.
+    // Of the runs that found it.
     seconds: Sample,
     operations: Sample,
 }
@@ -92,12 +92,13 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     Outcome { table, plot: None }
 }
 
-fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measured {
-    let mut measured = Measured::default();
+fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measurement {
+    let mut measured = Measurement::default();
     for number in 0..plan.seeds {
         step(number);
         let stress = stress.clone().with_seed(seed.wrapping_add(number)).without_environment();
-        // Only the time to the first finding counts; to make it smaller and to save it would take longer than that.
+        // Only the time to the first violation counts; minimizing and saving it would take longer
+        // than that.
         let stress = stress.with_shrinking(Duration::ZERO).without_saving();
         let Ok(outcome) = stress.with_time(plan.time).with_patience(plan.patience).run() else { continue };
         let Some(finding) = outcome.finding else { continue };
@@ -129,7 +130,7 @@ const COLUMNS: [Column; 12] = [
     Column { key: "paper_interval_s", heading: "±" },
 ];
 
-fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measured) -> Vec<Cell> {
+fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measurement) -> Vec<Cell> {
     let noise = stress.workload().noise;
     let noise = if noise.is_none() { "none".to_owned() } else { noise_in_words(noise.between, noise.inside) };
     vec![
@@ -148,7 +149,7 @@ fn row(bug: &Bug, stress: &Stress, plan: &Plan, measured: &Measured) -> Vec<Cell
     ]
 }
 
-/// Where noise is, and before how many of a hundred operations or accesses.
+/// The place of noise, and its share in percent of operations or accesses.
 fn noise_in_words(between: f64, inside: f64) -> String {
     let part = |name: &str, share: f64| (share != 0.0).then(|| format!("{name} {} %", 100.0 * share));
     [part("between", between), part("inside", inside)].into_iter().flatten().collect::<Vec<_>>().join(" ")
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_is_told_by_place_and_share() {
+    fn noise_is_described_by_place_and_share() {
         assert_eq!(noise_in_words(0.0, 0.02), "inside 2 %");
         assert_eq!(noise_in_words(0.5, 0.01), "between 50 % inside 1 %");
     }

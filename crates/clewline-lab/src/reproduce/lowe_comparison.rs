@@ -1,7 +1,7 @@
 //! Comparisons of testers: Figures 4 and 5 of Lowe's paper, on a map and on a queue.
 //!
-//! For each tester and each point, observations are made until the interval of their mean is small, as in the paper, but at
-//! most a few. A tester that hits a limit gives up: its line ends there.
+//! For each tester and each point, observations are made until the interval of their mean is small,
+//! as in the paper, but at most a few. A tester that reaches a limit gives up: its line ends there.
 
 use std::time::{Duration, Instant};
 
@@ -14,12 +14,12 @@ use clewline_threads::Noise;
 
 use super::{
     entry::{Options, Outcome, Size, Step},
-    lowe::{self, End, Observation, Tester},
+    lowe::{self, Observation, ObservationEnd, Tester},
     statistics::Sample,
 };
 use clewline_methods::{Error, stress::Stress};
 
-/// The lines for a map: those that the paper shows, and ours.
+/// The lines for a map: those of the paper, and ours.
 pub(super) static MAP_TESTERS: &[&Tester] =
     &[&lowe::WG_GRAPH, &lowe::JIT_GRAPH, &lowe::WG_JIT, &lowe::JIT_JIT, &lowe::AUTO];
 
@@ -31,36 +31,37 @@ pub(super) static QUEUE_TESTERS: &[&Tester] =
 pub(super) struct Comparison {
     pub(super) title: &'static str,
     pub(super) testers: &'static [&'static Tester],
-    pub(super) x: X,
+    pub(super) x: XAxis,
     pub(super) points: Vec<Point>,
-    /// What the paper finds.
+    /// The paper's finding.
     pub(super) claim: &'static str,
 }
 
-/// What goes from left to right.
-pub(super) struct X {
+/// The horizontal axis of a comparison.
+pub(super) struct XAxis {
     pub(super) column: Column,
     pub(super) label: &'static str,
     pub(super) scale: Scale,
 }
 
-/// A place on the axis, and what an observation is there.
+/// A position on the axis, and the observation there.
 pub(super) struct Point {
     pub(super) x: u32,
     pub(super) stress: Stress,
     pub(super) runs: u64,
 }
 
-// The paper makes up to 50 observations, until the interval is within 2 % of the mean; each point would take minutes.
-const OBSERVATIONS: usize = 3;
-const CLOSE: f64 = 0.02;
+// The paper makes up to 50 observations, until the interval is within 2 % of the mean; each point
+// would take minutes.
+const OBSERVATIONS_PER_POINT: usize = 3;
+const INTERVAL_RELATIVE_MAX: f64 = 0.02;
 
-/// No other observation is begun once a point has taken so long.
-const LONG: Duration = Duration::from_secs(6);
+/// No further observation is begun once a point has taken this long.
+const POINT_TIME_MAX: Duration = Duration::from_secs(6);
 
-/// An observation is given up after so long. The paper has no such limit.
-const TIME: Duration = Duration::from_secs(30);
-const QUICK_TIME: Duration = Duration::from_secs(1);
+/// An observation is given up after this time. The paper has no such limit.
+const OBSERVATION_TIME_MAX: Duration = Duration::from_secs(30);
+const QUICK_OBSERVATION_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Four workers call the four kinds of operations of the paper's map alike.
 pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
@@ -69,7 +70,7 @@ pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
     workers(stress, operations, options).with_mix(mix)
 }
 
-/// Four workers enqueue 20 values, in so many of a hundred operations, and dequeue.
+/// Four workers enqueue 20 values, in `enqueues` of a hundred operations, and dequeue.
 pub(super) fn queue(enqueues: u32, operations: usize, options: &Options) -> Stress {
     let stress = lowe::subject(lowe::QUEUE).with_values(ValueDomain::Below(20));
     workers(stress, operations, options).with_mix([("enq", enqueues), ("deq", 100 - enqueues)])
@@ -79,8 +80,8 @@ fn workers(stress: Stress, operations: usize, options: &Options) -> Stress {
     stress.with_threads(4).with_operations(operations).with_noise(Noise::NONE).with_seed(options.seed)
 }
 
-/// What a tester took at a point.
-struct Measured {
+/// The times of a tester at a point.
+struct Measurement {
     x: u32,
     runs: u64,
     seconds: Sample,
@@ -95,7 +96,7 @@ struct Measured {
 /// A tester and its points, from left to right, up to where it gave up.
 struct Line {
     tester: &'static Tester,
-    points: Vec<Measured>,
+    points: Vec<Measurement>,
 }
 
 impl Line {
@@ -106,7 +107,7 @@ impl Line {
     }
 }
 
-impl Measured {
+impl Measurement {
     /// The mean, unless the tester gave up.
     fn time(&self) -> Option<f64> {
         self.seconds.mean().filter(|_| self.given_up.is_none())
@@ -118,8 +119,8 @@ impl Measured {
         self.judged += seen.runs;
         self.won += seen.won;
         match seen.end {
-            End::Done => self.seconds.add(seen.elapsed.as_secs_f64()),
-            End::Violated | End::Broken | End::GaveUp(_) => {
+            ObservationEnd::Done => self.seconds.add(seen.elapsed.as_secs_f64()),
+            ObservationEnd::Violated | ObservationEnd::Broken | ObservationEnd::GaveUp(_) => {
                 let (runs, of) = (seen.runs, self.runs);
                 self.given_up = Some(format!("after {runs} of {of} runs: {}", seen.end));
             }
@@ -127,7 +128,7 @@ impl Measured {
     }
 
     fn is_close(&self) -> bool {
-        matches!((self.seconds.mean(), self.seconds.interval()), (Some(mean), Some(it)) if it <= CLOSE * mean)
+        matches!((self.seconds.mean(), self.seconds.interval()), (Some(mean), Some(it)) if it <= INTERVAL_RELATIVE_MAX * mean)
     }
 }
 
@@ -153,13 +154,13 @@ pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Fn(
     Outcome { table: table(comparison, &lines, options.size), plot: Some(plot(comparison, &lines)) }
 }
 
-fn measure(point: &Point, tester: &Tester, size: Size) -> Measured {
+fn measure(point: &Point, tester: &Tester, size: Size) -> Measurement {
     let (most, time) = match size {
-        Size::Full => (OBSERVATIONS, TIME),
-        Size::Quick => (1, QUICK_TIME),
+        Size::Full => (OBSERVATIONS_PER_POINT, OBSERVATION_TIME_MAX),
+        Size::Quick => (1, QUICK_OBSERVATION_TIME_MAX),
     };
     let begun = Instant::now();
-    let mut measured = Measured {
+    let mut measured = Measurement {
         x: point.x,
         runs: point.runs,
         seconds: Sample::default(),
@@ -179,7 +180,7 @@ fn measure(point: &Point, tester: &Tester, size: Size) -> Measured {
             Ok(seen) => measured.add(&seen),
             Err(error) => measured.given_up = Some(error.message()),
         }
-        if measured.given_up.is_some() || measured.is_close() || LONG < begun.elapsed() {
+        if measured.given_up.is_some() || measured.is_close() || POINT_TIME_MAX < begun.elapsed() {
             break;
         }
     }
@@ -198,7 +199,7 @@ fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
         Column { key: "tree_won_percent", heading: "tree won, %" },
         Column { key: "gave_up", heading: "gave up" },
     ];
-    let row = |tester: &Tester, it: &Measured| {
+    let row = |tester: &Tester, it: &Measurement| {
         let share = |part: u64, whole: u64| (whole != 0).then(|| part as f64 / whole as f64);
         let won = share(100 * it.won, it.judged).filter(|_| tester.is_competition());
         vec![
@@ -223,11 +224,11 @@ fn table(comparison: &Comparison, lines: &[Line], size: Size) -> Table {
 }
 
 fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
-    let told = |line: &Line| match line.fastest() {
+    let shown_time = |line: &Line| match line.fastest() {
         Some((x, seconds)) => format!("{} {} s at {x}", line.tester.name, digits(seconds)),
         None => format!("{} never", line.tester.name),
     };
-    let fastest: Vec<String> = lines.iter().map(told).collect();
+    let fastest: Vec<String> = lines.iter().map(shown_time).collect();
     let mut notes = vec![
         format!(
             "The paper: {} Ours, the fastest point of each line, by {}: {}.",
@@ -239,7 +240,7 @@ fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
          compared."
             .to_owned(),
         format!(
-            "Each figure is the time to record all runs and to judge each: the mean of up to {OBSERVATIONS} observations (the \
+            "Each figure is the time to record all runs and to judge each: the mean of up to {OBSERVATIONS_PER_POINT} observations (the \
              paper: 50), fewer if the 95 % interval is within 2 % of it."
         ),
         limits(size),
@@ -256,8 +257,8 @@ fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
 
 fn limits(size: Size) -> String {
     let (share, time) = match size {
-        Size::Full => ("", TIME),
-        Size::Quick => ("; in this quick run a thousandth of that", QUICK_TIME),
+        Size::Full => ("", OBSERVATION_TIME_MAX),
+        Size::Quick => ("; in this quick run a thousandth of that", QUICK_OBSERVATION_TIME_MAX),
     };
     format!(
         "Limits are the paper's: 1.3 million configurations in a run for the WG graph, 3 million for the JIT graph, ten billion for \

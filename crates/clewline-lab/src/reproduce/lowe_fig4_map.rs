@@ -1,17 +1,18 @@
 //! Figure 4 of Lowe's paper, on the left: testers on a map, by the length of the runs.
 //!
-//! However long the runs are, there are so many of them that the number of operations is the same.
+//! The number of runs is chosen such that the total number of operations is the same for all
+//! lengths.
 
 use clewline_report::render::{plot::Scale, table::Column};
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Size, Step},
     lowe,
-    lowe_comparison::{self, Comparison, Point, X},
+    lowe_comparison::{self, Comparison, Point, XAxis},
 };
 use clewline_methods::stress::Stress;
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig4-map",
     about: "testers on a map of 20 keys: time against the operations in a run",
@@ -21,7 +22,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// The axis of both halves of the figure.
-pub(super) const X: X = X {
+pub(super) const X: XAxis = XAxis {
     column: Column { key: "operations_per_worker", heading: "operations" },
     label: "operations per worker in a run",
     scale: Scale::Binary,

@@ -7,7 +7,7 @@ use super::{
     lowe_fig4_map::{X, points},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig4-queue",
     about: "testers on a queue, 30 % enqueues: time against the operations in a run",

@@ -5,10 +5,10 @@ use clewline_report::render::{plot::Scale, table::Column};
 use super::{
     entry::{Entry, Form, Options, Outcome, Size, Step},
     lowe,
-    lowe_comparison::{self, Comparison, Point, X},
+    lowe_comparison::{self, Comparison, Point, XAxis},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig5-map",
     about: "testers on a map: time against the number of keys",
@@ -29,7 +29,7 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     let comparison = Comparison {
         title: "Time to test a map, by the number of keys (Lowe 2017, Figure 5, left)",
         testers: lowe_comparison::MAP_TESTERS,
-        x: X { column: Column { key: "keys", heading: "keys" }, label: "keys", scale: Scale::Binary },
+        x: XAxis { column: Column { key: "keys", heading: "keys" }, label: "keys", scale: Scale::Binary },
         points: powers.map(point).collect(),
         claim: "the graph searches slow down as there are more keys, because they clone the map; the two competitions do not, \
                 because their tree searches clone nothing.",

@@ -5,10 +5,10 @@ use clewline_report::render::{plot::Scale, table::Column};
 use super::{
     entry::{Entry, Form, Options, Outcome, Size, Step},
     lowe,
-    lowe_comparison::{self, Comparison, Point, X},
+    lowe_comparison::{self, Comparison, Point, XAxis},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig5-queue",
     about: "testers on a queue: time against the share of enqueues",
@@ -29,7 +29,7 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     let comparison = Comparison {
         title: "Time to test a queue, by the share of enqueues (Lowe 2017, Figure 5, right)",
         testers: lowe_comparison::QUEUE_TESTERS,
-        x: X {
+        x: XAxis {
             column: Column { key: "enqueues_percent", heading: "enqueues, %" },
             label: "% enqueues",
             scale: Scale::Linear,

@@ -1,8 +1,9 @@
 //! Figure 7 of Lowe's paper, on the right: time to find a bug, by the number of workers.
 //!
-//! The bug is the paper's most subtle one: a hash map in which a delete stores its status, where it should compare and
-//! set. The paper has one line for a quiet machine and one for a noisy one, on which other programs make scheduling
-//! erratic. We have one without noise and one in which threads are disturbed inside their operations.
+//! The bug is the paper's most subtle one: a hash map in which a delete stores its status, where it
+//! should compare and set. The paper has one line for a quiet machine and one for a noisy one, on
+//! which other programs make scheduling erratic. We have one without noise and one with noise
+//! inside operations.
 
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use clewline_threads::Noise;
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Size, Step},
-    lowe::{self, End},
+    lowe::{self, ObservationEnd},
     statistics::{Sample, count},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "lowe-fig7",
     about: "time to find the bug in the delete of a hash map, against the number of workers",
@@ -27,21 +28,21 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-const BUG: &str = "hash-map:delete-stores";
+const BUG_SUBJECT: &str = "hash-map:delete-stores";
 
-/// Operations of a run, split evenly; the numbers of workers are those that divide it, up to 12.
+/// Operations of a run, split evenly; the numbers of workers are its divisors up to 12.
 const OPERATIONS: usize = 8_400;
 const WORKERS: [u32; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 12];
 
-const DISTURBED: Noise = Noise { between: 0.0, inside: 0.01 };
+const NOISE_INSIDE: Noise = Noise { between: 0.0, inside: 0.01 };
 
 /// The two lines.
-const LINES: [(&str, Noise); 2] = [("none", Noise::NONE), ("inside", DISTURBED)];
+const LINES: [(&str, Noise); 2] = [("none", Noise::NONE), ("inside", NOISE_INSIDE)];
 
 // If the first few seeds find nothing, the others are not tried.
-const FEW: usize = 3;
+const SEEDS_BEFORE_GIVING_UP: usize = 3;
 
-/// How much is run.
+/// The extent of a run.
 struct Plan {
     workers: &'static [u32],
     operations: usize,
@@ -73,12 +74,12 @@ impl Plan {
     }
 }
 
-/// What some seeds took at a point.
-struct Measured {
+/// The times of some seeds at a point.
+struct Measurement {
     noise: &'static str,
     workers: u32,
     seeds: usize,
-    // Of those that found it.
+    // Of the runs that found it.
     seconds: Sample,
     operations: Sample,
 }
@@ -97,15 +98,15 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     Outcome { table: table(&plan, &measured), plot: Some(plot(&measured)) }
 }
 
-fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed: u64) -> Measured {
-    let mut measured = Measured {
+fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed: u64) -> Measurement {
+    let mut measured = Measurement {
         noise: name,
         workers,
         seeds: 0,
         seconds: Sample::default(),
         operations: Sample::default(),
     };
-    let stress = lowe::subject(BUG)
+    let stress = lowe::subject(BUG_SUBJECT)
         .with_threads(workers as usize)
         .with_operations(plan.operations / workers as usize)
         .with_noise(noise);
@@ -114,19 +115,19 @@ fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed
         let stress = stress.clone().with_seed(seed.wrapping_add(number as u64));
         let seen = lowe::observe(&stress, &lowe::JIT_JIT, u64::MAX, plan.time, plan.size);
         if let Ok(seen) = seen
-            && matches!(seen.end, End::Violated)
+            && matches!(seen.end, ObservationEnd::Violated)
         {
             measured.seconds.add(seen.elapsed.as_secs_f64());
             measured.operations.add(seen.operations as f64);
         }
-        if measured.seconds.len() == 0 && measured.seeds == FEW {
+        if measured.seconds.len() == 0 && measured.seeds == SEEDS_BEFORE_GIVING_UP {
             break;
         }
     }
     measured
 }
 
-fn table(plan: &Plan, measured: &[Measured]) -> Table {
+fn table(plan: &Plan, measured: &[Measurement]) -> Table {
     let columns = vec![
         Column { key: "noise", heading: "noise" },
         Column { key: "workers", heading: "workers" },
@@ -137,7 +138,7 @@ fn table(plan: &Plan, measured: &[Measured]) -> Table {
         Column { key: "ours_operations", heading: "operations" },
         Column { key: "paper_s", heading: "paper, s" },
     ];
-    let row = |it: &Measured| {
+    let row = |it: &Measurement| {
         vec![
             Cell::Text(it.noise.to_owned()),
             Cell::Count(it.workers.into()),
@@ -150,14 +151,14 @@ fn table(plan: &Plan, measured: &[Measured]) -> Table {
         ]
     };
     Table {
-        title: format!("Time to find {BUG}, by the number of workers (Lowe 2017, Figure 7, right)"),
+        title: format!("Time to find {BUG_SUBJECT}, by the number of workers (Lowe 2017, Figure 7, right)"),
         columns,
         rows: measured.iter().map(row).collect(),
         notes: notes(plan, measured),
     }
 }
 
-fn notes(plan: &Plan, measured: &[Measured]) -> Vec<String> {
+fn notes(plan: &Plan, measured: &[Measurement]) -> Vec<String> {
     let fastest = |(name, _): &(&str, Noise)| {
         let of_line = measured.iter().filter(|it| it.noise == *name && it.seconds.len() == it.seeds);
         let times = of_line.filter_map(|it| Some((it.workers, it.seconds.mean()?)));
@@ -176,21 +177,21 @@ fn notes(plan: &Plan, measured: &[Measured]) -> Vec<String> {
         "The paper shows a plot and no figures, so there are none to print beside ours.".to_owned(),
         format!(
             "Runs of {} operations, split evenly, judged as a whole by the JIT-JIT competition, until one is not linearizable: \
-             the mean of the seeds that found it within {:?}, with its 95 % interval. If none of the first {FEW} does, the \
+             the mean of the seeds that found it within {:?}, with its 95 % interval. If none of the first {SEEDS_BEFORE_GIVING_UP} does, the \
              others are not tried.",
             plan.operations, plan.time
         ),
         format!(
             "Noise inside: at {} % of the accesses to shared memory, a thread yields or spins. It stands for the paper's noisy \
              machine, on which other programs run.",
-            100.0 * DISTURBED.inside
+            100.0 * NOISE_INSIDE.inside
         ),
     ];
     notes.extend(lowe::notes());
     notes
 }
 
-fn plot(measured: &[Measured]) -> Plot {
+fn plot(measured: &[Measurement]) -> Plot {
     let series = |(hue, (name, _)): (usize, &(&str, Noise))| {
         let of_line = measured.iter().filter(|it| it.noise == *name);
         Series {
@@ -201,7 +202,7 @@ fn plot(measured: &[Measured]) -> Plot {
         }
     };
     Plot {
-        title: format!("Time to find {BUG} (Lowe 2017, Figure 7, right)"),
+        title: format!("Time to find {BUG_SUBJECT} (Lowe 2017, Figure 7, right)"),
         x: Axis { label: "workers".to_owned(), scale: Scale::Linear },
         y: Axis { label: "time to find the bug, s".to_owned(), scale: Scale::Linear },
         series: LINES.iter().enumerate().map(series).collect(),

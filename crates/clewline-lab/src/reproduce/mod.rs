@@ -1,8 +1,9 @@
-//! Tables and figures of the papers that Clewline is built on, run again: our figures beside theirs.
+//! Reproductions of tables and figures of the papers that Clewline is built on: our figures beside
+//! theirs.
 //!
-//! Each is an [`Entry`] of [`TABLES`]. It measures on this machine, so its numbers differ from run to run where they
-//! are times; everything else follows from the seed. Where a paper gives no figure, none is made up: the cell is
-//! missing, and a note says why.
+//! Each is an [`Entry`] of [`TABLES`]. It measures on this machine, so its times differ from run to
+//! run; everything else follows from the seed. Where a paper gives no figure, none is invented: the
+//! cell is empty, and a note states why.
 //!
 //! ```
 //! use clewline_lab::reproduce::{Options, Size, find};
@@ -13,7 +14,8 @@
 //! # Ok::<(), clewline_core::NotFound>(())
 //! ```
 //!
-//! To add one: write its file, export an `ENTRY`, add its name to the list. The tests take it from there.
+//! To add one: write its file, export an `ENTRY`, add its name to the list. The tests cover it from
+//! there.
 
 mod crates_unmodified;
 mod ds2;
@@ -82,7 +84,7 @@ pub static TABLES: &[Entry] = &[
     round_up_table_5::ENTRY,
 ];
 
-/// How to run the table of that name with programs in C, if that can be done.
+/// The function that runs the table of that name with programs in C, if there is one.
 #[must_use]
 pub fn in_c(name: &str) -> Option<Compiled> {
     round_up_c::IN_C.iter().find(|it| it.0 == name).map(|it| it.1)

@@ -1,8 +1,9 @@
-//! What the figures of the paper on monitors share: its objects, its histories, and a stopwatch.
+//! Common parts of the figures of the paper on monitors: its objects, its histories, and a
+//! stopwatch.
 //!
-//! The paper records real threads, half of which produce and half of which consume. Ours are simulated: the number
-//! of processes, and thereby how many operations overlap, is the same, and so is the mix; which process
-//! calls what makes no difference to a monitor.
+//! The paper records real threads, half of which produce and half of which consume. Ours are
+//! simulated: the number of processes, and thereby the number of overlapping operations, is the
+//! same, and so is the mix; a monitor does not depend on which process calls what.
 
 use std::{hint::black_box, time::Duration};
 
@@ -18,11 +19,11 @@ use super::{
     stopwatch::Stopwatch,
 };
 
-/// Where both figures come from.
+/// The source of both figures.
 pub(super) const PAPER: &str = "Z. H. Lee and U. Mathur, \"Efficient Linearizability Monitoring for Sets, Stacks, Queues \
                                 and Priority Queues\", 2024, section 8";
 
-/// The objects of the paper: the specification, and what is produced and consumed.
+/// The objects of the paper: the specification, and the calls that produce and consume.
 const OBJECTS: [Object; 4] = [
     Object { spec: "set", mix: [("add", 1), ("remove", 1)], values: ValueDomain::Distinct },
     Object { spec: "queue", mix: [("enq", 1), ("deq", 1)], values: ValueDomain::Distinct },
@@ -30,8 +31,8 @@ const OBJECTS: [Object; 4] = [
     Object { spec: "stack", mix: [("push", 1), ("pop", 1)], values: ValueDomain::Distinct },
 ];
 
-// Of so many runs the fastest counts: whatever else the machine does only ever adds to a time.
-const RUNS: usize = 3;
+// The fastest of this number of runs counts: other load on the machine only ever adds to a time.
+const RUNS_PER_POINT: usize = 3;
 
 struct Object {
     spec: &'static str,
@@ -63,18 +64,18 @@ pub(super) struct Point {
     pub(super) processes: usize,
 }
 
-/// How long it took to judge one history.
-pub(super) struct Measured {
+/// The time to judge one history.
+pub(super) struct Measurement {
     pub(super) object: &'static str,
     pub(super) point: Point,
     /// From a history in memory to the verdict; none if no monitor decides it.
     pub(super) verdict: Option<Duration>,
-    /// To the verdict and an order that proves it.
+    /// With a linearization as witness.
     pub(super) witness: Option<Duration>,
 }
 
 /// Judges a history of every object at every point.
-pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Step<'_>)) -> Vec<Measured> {
+pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Step<'_>)) -> Vec<Measurement> {
     let of = points.len() * OBJECTS.len();
     let mut measured = Vec::with_capacity(of);
     for object in &OBJECTS {
@@ -84,7 +85,7 @@ pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Ste
             progress(Step { done: measured.len(), of, what: &what });
             let case = object.history(operations, processes, options.seed);
             let [verdict, witness] = [Want::Verdict, Want::Witness].map(|want| fastest(&*case, want));
-            measured.push(Measured { object: object.spec, point, verdict, witness });
+            measured.push(Measurement { object: object.spec, point, verdict, witness });
         }
     }
     measured
@@ -101,7 +102,7 @@ fn fastest(case: &dyn ErasedHistory, want: Want) -> Option<Duration> {
         }
         Some(watch.elapsed())
     };
-    (0..RUNS).map(judge).collect::<Option<Vec<_>>>()?.into_iter().min()
+    (0..RUNS_PER_POINT).map(judge).collect::<Option<Vec<_>>>()?.into_iter().min()
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -118,8 +119,8 @@ pub(super) const COLUMNS: [Column; 7] = [
     Column { key: "paper_ms", heading: "paper, ms" },
 ];
 
-pub(super) fn rows(measured: &[Measured]) -> Vec<Vec<Cell>> {
-    let row = |it: &Measured| {
+pub(super) fn rows(measured: &[Measurement]) -> Vec<Vec<Cell>> {
+    let row = |it: &Measurement| {
         let [verdict, witness] = [it.verdict, it.witness].map(|it| it.map(milliseconds));
         let Point { operations, processes } = it.point;
         vec![
@@ -136,11 +137,11 @@ pub(super) fn rows(measured: &[Measured]) -> Vec<Vec<Cell>> {
 }
 
 /// A line for each object, and a dashed one for judging with a witness.
-pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measured]) -> Plot {
+pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[Measurement]) -> Plot {
     let series = |(hue, object): (usize, &Object)| {
-        let line = |name: String, stroke, time: fn(&Measured) -> Option<Duration>| {
+        let line = |name: String, stroke, time: fn(&Measurement) -> Option<Duration>| {
             let of_object = measured.iter().filter(|it| it.object == object.spec);
-            let point = |it: &Measured| Some((x(it.point) as f64, milliseconds(time(it)?)));
+            let point = |it: &Measurement| Some((x(it.point) as f64, milliseconds(time(it)?)));
             Series { name, hue, stroke, points: of_object.filter_map(point).collect() }
         };
         let name = object.spec.replace('-', " ");
@@ -155,8 +156,8 @@ pub(super) fn plot(title: &str, label: &str, x: fn(Point) -> usize, measured: &[
     }
 }
 
-/// What one must know to read either table, after `finding`, which compares with what the paper says.
-pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
+/// Notes for the readers of either table, after `finding`, which compares with the paper.
+pub(super) fn notes(finding: String, measured: &[Measurement]) -> Vec<String> {
     let mut notes = vec![
         finding,
         "The paper shows a plot and no figures, so there are none to print beside ours; the shape is what can be \
@@ -164,7 +165,7 @@ pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
             .to_owned(),
         format!(
             "Ours: {} of one thread of this machine, from a history in memory to the verdict, the \
-             fastest of {RUNS} runs. Histories are simulated and linearizable, their values distinct.",
+             fastest of {RUNS_PER_POINT} runs. Histories are simulated and linearizable, their values distinct.",
             Stopwatch::unit()
         ),
     ];
@@ -179,9 +180,9 @@ pub(super) fn notes(finding: String, measured: &[Measured]) -> Vec<String> {
     notes
 }
 
-/// What `summary` makes of the points of each object and the seconds without witness there.
+/// Applies `summary` to the points of each object and the seconds without witness there.
 pub(super) fn by_object<T>(
-    measured: &[Measured],
+    measured: &[Measurement],
     summary: impl Fn(&str, &[(Point, f64)]) -> Option<T>,
 ) -> Vec<(&'static str, T)> {
     let each = |object: &Object| {

@@ -1,8 +1,9 @@
 //! Figure 1 of the paper on monitors: time against the number of operations.
 //!
-//! "Histories of 100,000 to over 1,000,000 operations are generated via a routine of 50 consumers and 50 producers, and
-//! time taken for our algorithms to verify their linearizability is recorded" (section 8). The figure's caption claims
-//! O(n log n) in practice; we fit the power of n by which time grows, which would be a little above 1.
+//! "Histories of 100,000 to over 1,000,000 operations are generated via a routine of 50 consumers
+//! and 50 producers, and time taken for our algorithms to verify their linearizability is recorded"
+//! (section 8). The figure's caption claims O(n log n) in practice; we fit the power of n by which
+//! time grows, which would be a little above 1.
 
 use clewline_report::render::table::{Table, digits};
 
@@ -11,7 +12,7 @@ use super::{
     monitoring::{self, Point},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "monitoring-fig1",
     about: "monitors: time against the number of operations, 100,000 to 1,000,000",
@@ -58,7 +59,8 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
     }
 }
 
-/// The power of x by which y grows: the slope of the line through the logarithms with the least squares.
+/// The exponent with which y grows in x: the slope of the least-squares line through the
+/// logarithms.
 fn power(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     let points: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = points.len() as f64;
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_power_of_a_power_is_found() {
+    fn the_exponent_of_a_power_law_is_fitted() {
         for expected in [0.5, 1.0, 2.0] {
             let points = (1..10).map(|it| (f64::from(it), 3.0 * f64::from(it).powf(expected)));
             let found = power(points).unwrap();
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn n_log_n_is_about_the_power_that_we_say() {
+    fn n_log_n_is_close_to_the_stated_exponent() {
         let points = (1..=10).map(|it| f64::from(it) * 1e5).map(|it| (it, it * it.ln()));
         let found = power(points).unwrap();
         assert!((1.07..1.09).contains(&found), "{found}");

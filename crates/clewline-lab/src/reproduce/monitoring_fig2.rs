@@ -1,7 +1,8 @@
 //! Figure 2 of the paper on monitors: time against the number of threads.
 //!
-//! "The algorithms proposed perform similarly on histories of different levels of concurrency" (section 8). The paper does not
-//! say how many operations the histories have; ours have 500,000.
+//! "The algorithms proposed perform similarly on histories of different levels of concurrency"
+//! (section 8). The paper does not state the number of operations of the histories; ours have
+//! 500,000.
 
 use clewline_report::render::table::{Table, digits};
 
@@ -10,7 +11,7 @@ use super::{
     monitoring::{self, Point},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "monitoring-fig2",
     about: "monitors: time against the number of threads, 10 to 100",

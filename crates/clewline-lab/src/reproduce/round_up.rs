@@ -1,9 +1,11 @@
-//! What the tables of the Round-Up paper have in common: their test programs, and all histories of each, counted.
+//! Common parts of the tables of the Round-Up paper: its test programs, and all histories of each,
+//! counted.
 //!
-//! `a*b+c` are two child threads with a and b calls and a main thread with c. The paper does not say which calls these are. Here
-//! the main thread puts in before the others begin, as far as it may; the others put in the rest and then take out, and there are
-//! as many calls that take out as put in ([`Roles::shape`]). In the pairs of Table V each child thread makes one
-//! call, and the main thread puts in before and takes out after, so that there are seven of both ([`Roles::pair`]).
+//! `a*b+c` denotes two child threads with a and b calls and a main thread with c. The paper does
+//! not state which calls these are. Here the main thread inserts before the others begin, as far as
+//! possible; the others insert the rest and then remove, with equal numbers of insertions and
+//! removals ([`Roles::shape`]). In the pairs of Table V each child thread makes one call, and the
+//! main thread inserts before and removes after, so that there are seven of both ([`Roles::pair`]).
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
@@ -32,7 +34,7 @@ pub(super) struct Row {
     pub(super) spec: &'static str,
     pub(super) factor: u32,
     pub(super) calls: Calls,
-    pub(super) paper: Paper,
+    pub(super) paper: PaperFigures,
 }
 
 /// Which calls are made.
@@ -40,16 +42,16 @@ pub(super) struct Row {
 pub(super) enum Calls {
     /// By two child threads and the main thread.
     Shape(usize, usize, usize),
-    /// By two child threads one each, and by the main thread twelve; how many it puts in and takes out before them, if it does not
-    /// put in all.
+    /// Two child threads make one call each, and the main thread twelve; the numbers it inserts and
+    /// removes before them, if it does not insert all.
     Pair([&'static str; 2], Option<[usize; 2]>),
     /// Of the kind of the paper's Figure 1: one child thread makes one call, the other two.
     OneAndTwo,
 }
 
-/// What the paper says about a row.
+/// The paper's figures for a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Paper {
+pub(super) struct PaperFigures {
     pub(super) is_violated: bool,
     pub(super) serial: u64,
     pub(super) serial_s: f64,
@@ -68,7 +70,7 @@ pub(super) const fn row(
     (is_violated, serial, serial_s): (bool, u64, f64),
     (buggy, histories, tried, seconds): (u64, u64, u64, f64),
 ) -> Row {
-    let paper = Paper { is_violated, serial, serial_s, buggy, histories, tried, seconds };
+    let paper = PaperFigures { is_violated, serial, serial_s, buggy, histories, tried, seconds };
     Row { program, subject, spec, factor, calls: Calls::Shape(a, b, c), paper }
 }
 
@@ -97,7 +99,7 @@ impl Row {
         }
     }
 
-    /// What is asked of its histories.
+    /// The quasi-linearizability query for its histories.
     pub(super) fn asked(&self) -> Asked {
         let (roles, factor) = (self.roles(), self.factor);
         let relaxed = roles.relaxed().expect("what is in the tables can be relaxed");
@@ -115,7 +117,7 @@ impl Row {
     }
 }
 
-/// How much is run of each row.
+/// The extent to which each row is run.
 pub(super) fn check_options(size: Size) -> CheckOptions {
     let (executions_max, time) = match size {
         Size::Full => (20_000_000, Duration::from_secs(60)),
@@ -144,7 +146,7 @@ pub(super) fn measure<'a>(
     rows.iter().enumerate().map(one).collect()
 }
 
-/// How many histories the golden model has one call at a time.
+/// The number of serial histories of the reference model.
 pub(super) fn golden_histories(row: &Row, check: &CheckOptions) -> usize {
     let matrix = row.matrix();
     let golden = golden(row.spec, &matrix);
@@ -177,7 +179,7 @@ fn golden(spec: &str, matrix: &Matrix) -> Box<dyn Explorable> {
     Box::new(golden)
 }
 
-/// What every table tells of a row first.
+/// The common first columns of all tables.
 pub(super) const COLUMNS: [Column; 14] = [
     Column { key: "program", heading: "program" },
     Column { key: "subject", heading: "ours" },
@@ -206,7 +208,7 @@ pub(super) fn cells(row: &Row, census: &Census, buggy: u64) -> Vec<Cell> {
     };
     let ours = match (&census.unknown, buggy + census.broken) {
         (Some(_), 0) => Cell::Missing,
-        // A limit that was hit is no answer.
+        // A limit that was reached gives no result.
         (None, 0) if census.coverage != Coverage::Exhausted => Cell::Text("none seen".to_owned()),
         (_, n) => yes(n != 0),
     };
@@ -265,22 +267,22 @@ pub(super) fn quasi_table(
         ]);
         cells
     });
-    let mut told = own.to_vec();
-    told.push(
+    let mut all_notes = own.to_vec();
+    all_notes.push(
         "Buggy: histories that the relaxed specification does not allow. By displacement: those without two orders in which those that take \
          out differ by at most the factor among each other, and those that put in by nothing. Nothing ties the two classes to each other, so \
          that a call that finds nothing may be early: this reading sees less of bugs, and none of those of stacks and priority queues, which the \
          paper finds because it knows only orders that its test program could have made. Where a call finds nothing, and so something is left, one \
          that nobody made may take that out.",
     );
-    told.push(
+    all_notes.push(
         "Phase 2: time to explore and to judge every distinct history, in both readings, by search; and beside it the time of the \
          paper's enumeration of permutations.",
     );
-    Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&told, check) }
+    Table { title: title.to_owned(), columns, rows: rows.collect(), notes: notes(&all_notes, check) }
 }
 
-/// What is to be said about every table, after what is to be said about this one.
+/// The notes common to all tables, after those of this one.
 pub(super) fn notes(own: &[&str], check: &CheckOptions) -> Vec<String> {
     let mut notes: Vec<String> = own.iter().map(|it| (*it).to_owned()).collect();
     notes.push(format!(
@@ -304,10 +306,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn golden_models_answer_in_their_order() {
+    fn reference_models_return_in_their_order() {
         use clewline_methods::census::Counting;
         for (spec, subject) in [("queue", "ms-queue"), ("stack", "treiber-stack")] {
-            let paper = Paper {
+            let paper = PaperFigures {
                 is_violated: false,
                 serial: 6,
                 serial_s: 0.0,

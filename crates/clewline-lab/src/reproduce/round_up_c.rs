@@ -1,4 +1,5 @@
-//! The tables of the Round-Up paper with programs in C, as the paper has them: compiled here, and explored as they are.
+//! The tables of the Round-Up paper with programs in C, as in the paper: compiled here, and
+//! explored unmodified.
 
 use std::{collections::HashMap, ffi::OsString, time::Instant};
 
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_has_a_program_that_knows_its_bug() {
+    fn every_row_has_a_program_with_its_bug() {
         let tables = [&round_up_table_2::ROWS[..], &round_up_table_3::ROWS, &round_up_table_5::ROWS];
         for row in tables.into_iter().flatten() {
             let (name, variant) = row.subject.split_once(':').unwrap_or((row.subject, ""));

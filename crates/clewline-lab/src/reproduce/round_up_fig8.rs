@@ -6,7 +6,7 @@ use super::{
     round_up_fig9::compare,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-fig8",
     about: "permutations that are tried with and without the optimizations, on Scal's structures",

@@ -15,7 +15,7 @@ use clewline_methods::{
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-fig9",
     about: "time with and without the optimizations, on Scal's structures",
@@ -34,7 +34,8 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
 // Of each program.
 const EXECUTIONS: u64 = 1_000;
 
-/// Runs the programs of Table V with the optimizations and without, and draws one against the other.
+/// Runs the programs of Table V with the optimizations and without, and plots one against the
+/// other.
 pub(super) fn compare(
     title: &str,
     unit: &str,
@@ -89,7 +90,8 @@ pub(super) fn compare(
     Outcome { table, plot: Some(plot) }
 }
 
-/// The points of each structure in a colour of its own, and the diagonal, from one power of ten to another.
+/// The points of each structure in a separate colour, and the diagonal, from one power of ten to
+/// another.
 fn series(points: &[(f64, f64)]) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for (row, point) in ROWS.iter().zip(points) {

@@ -11,7 +11,7 @@ use clewline_methods::{
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-table-2",
     about: "linearizability of relaxed queues, stacks and priority queues: histories, sequentializations, time",
@@ -43,7 +43,7 @@ pub(super) const ROWS: [Row; 18] = [
     row("Quasi Priority Queue b2", "quasi-priority-queue:b2", "priority-queue", 2, (2, 2, 4), (true, 6, 0.5), (125, 125, 532, 27.0)),
 ];
 
-/// What the paper's figures suit better than what it prints.
+/// The calls that fit the paper's figures better than those it prints.
 const fn one_and_two(row: Row) -> Row {
     Row { calls: Calls::OneAndTwo, ..row }
 }

@@ -9,7 +9,7 @@ use clewline_methods::{
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-table-3",
     about: "quasi linearizability of relaxed queues, stacks and priority queues: histories, permutations, time",

@@ -2,14 +2,14 @@
 
 use super::{
     entry::{Entry, Form, Options, Outcome, Step},
-    round_up::{Calls, PAPER, Paper, Row, check_options, measure, quasi_table},
+    round_up::{Calls, PAPER, PaperFigures, Row, check_options, measure, quasi_table},
 };
 use clewline_methods::{
     census::{Census, Counting},
     line_up::Options as CheckOptions,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "round-up-table-5",
     about: "quasi linearizability of Scal's structures, two calls at a time: histories, permutations, time",
@@ -32,11 +32,12 @@ const fn pair(
 ) -> Row {
     // `push` and `pop`, or `enq` and `deq`.
     let spec = if calls[0].as_bytes()[0] == b'p' { "stack" } else { "queue" };
-    let paper = Paper { is_violated, serial: 2, serial_s, buggy, histories, tried, seconds };
+    let paper = PaperFigures { is_violated, serial: 2, serial_s, buggy, histories, tried, seconds };
     Row { program, subject, spec, factor: 2, calls: Calls::Pair(calls, None), paper }
 }
 
-/// A pair that begins with a segment that is empty and not yet removed: with segments of three, after four pushes and a pop.
+/// A pair that begins with a segment that is empty and not yet removed: with segments of three,
+/// after four pushes and a pop.
 const fn on_empty_segment(row: Row) -> Row {
     match row.calls {
         Calls::Pair(calls, _) => Row { calls: Calls::Pair(calls, Some([4, 1])), ..row },

@@ -2,12 +2,12 @@
 
 use clewline_report::render::table::Cell;
 
-/// Some numbers that were measured, all of the same thing.
+/// Repeated measurements of one quantity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sample(Vec<f64>);
 
-/// What 95 % of Student's distribution lie within, by the number of degrees of freedom, from 1.
-const STUDENT: [f64; 19] = [
+/// The 97.5 % quantiles of Student's t-distribution, by degrees of freedom, from 1.
+const STUDENT_T_QUANTILES: [f64; 19] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
     2.120, 2.110, 2.101, 2.093,
 ];
@@ -25,12 +25,13 @@ impl Sample {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 
-    /// The mean is within this of the true one, with a confidence of 95 %; unknown for less than two numbers.
+    /// The half width of the 95 % confidence interval of the mean; unknown for less than two
+    /// numbers.
     pub(super) fn interval(&self) -> Option<f64> {
         let mean = self.mean()?;
         let freedom = self.0.len().checked_sub(2)?;
         // Further on it hardly changes; the last is on the safe side.
-        let student = STUDENT[freedom.min(STUDENT.len() - 1)];
+        let student = STUDENT_T_QUANTILES[freedom.min(STUDENT_T_QUANTILES.len() - 1)];
         let squares: f64 = self.0.iter().map(|it| (it - mean).powi(2)).sum();
         let count = self.0.len() as f64;
         Some(student * (squares / (count - 1.0) / count).sqrt())
@@ -55,7 +56,7 @@ impl FromIterator<f64> for Sample {
     }
 }
 
-/// A mean or a median of whole numbers, to the next of them.
+/// A mean or a median of integers, rounded.
 pub(super) fn count(number: Option<f64>) -> Cell {
     number.map_or(Cell::Missing, |it| Cell::Count(it.round() as u64))
 }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_that_of_student() {
+    fn an_interval_uses_the_t_distribution() {
         let sample: Sample = [1.0, 2.0, 3.0, 4.0].into_iter().collect();
         assert_eq!(sample.mean(), Some(2.5));
         // The standard deviation is 1.2910, and 3.182 x 1.2910 / 2 = 2.0540.
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_has_no_interval_and_none_has_no_mean() {
+    fn one_number_has_no_interval_and_an_empty_sample_no_mean() {
         let one: Sample = [7.0].into_iter().collect();
         assert_eq!((one.mean(), one.interval(), one.median()), (Some(7.0), None, Some(7.0)));
         let none = Sample::default();
@@ -84,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_numbers_lie_on_either_side_of_the_median() {
+    fn half_of_the_numbers_are_on_either_side_of_the_median() {
         let odd: Sample = [9.0, 1.0, 2.0].into_iter().collect();
         let even: Sample = [9.0, 1.0, 2.0, 4.0].into_iter().collect();
         assert_eq!((odd.median(), even.median(), even.greatest()), (Some(2.0), Some(3.0), Some(9.0)));

@@ -1,6 +1,6 @@
-//! A stopwatch for one thread: processor time where the system tells it, else time on the wall.
+//! A stopwatch for one thread: processor time if the system provides it, else wall-clock time.
 //!
-//! What else the machine does shows in the time on the wall, and hardly in the processor time.
+//! Other load on the machine affects wall-clock time, and hardly processor time.
 
 use std::{
     thread,
@@ -20,20 +20,20 @@ impl Stopwatch {
         Stopwatch { wall: Instant::now(), processor }
     }
 
-    /// How long the thread that made it, and asks, has worked since.
+    /// The time that the creating thread has worked since.
     pub(super) fn elapsed(&self) -> Duration {
         let wall = self.wall.elapsed();
         let processor = self.processor.and_then(|start| processor_time()?.checked_sub(start));
         processor.filter(|it| !it.is_zero()).unwrap_or(wall)
     }
 
-    /// What it measures.
+    /// The quantity measured.
     pub(super) fn unit() -> &'static str {
         if processor_time().is_some() { "processor time" } else { "time on the wall" }
     }
 }
 
-/// What this thread has worked so far, if the system tells.
+/// The processor time of this thread so far, if the system provides it.
 fn processor_time() -> Option<Duration> {
     // The system adds up when it schedules, so that it must be given the occasion.
     thread::yield_now();
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_by_while_a_thread_works() {
+    fn processor_time_grows_while_a_thread_works() {
         let watch = Stopwatch::start();
         let mut last = Duration::ZERO;
         for round in 0_u64..3 {

@@ -1,38 +1,42 @@
 //! A lock-free queue in an array, with a capacity.
 //!
-//! Source: C.-H. Shann, T.-L. Huang and C. Chen, "A practical nonblocking queue algorithm using compare-and-swap",
-//! 2000, with the correction of R. Colvin and L. Groves, "Formal verification of an array-based nonblocking queue",
-//! 2005.
+//! Source: C.-H. Shann, T.-L. Huang and C. Chen, "A practical nonblocking queue algorithm using
+//! compare-and-swap", 2000, with the correction of R. Colvin and L. Groves, "Formal verification of
+//! an array-based nonblocking queue", 2005.
 //!
-//! Element number n goes through slot n modulo the number of slots. Two counters, rear and front, say how many have
-//! come and how many have left. An enqueuer puts its value into the slot at the rear, if that is empty, and moves
-//! the rear on; if it is not, someone else is between these two steps, and is helped: the rear is moved for them. A
-//! dequeuer does the same at the front, where the slot should not be empty. A slot counts its changes, so that a
-//! compare-and-swap fails if anything has happened. An element is in the queue when the rear has passed it, and
-//! gone when the front has.
+//! Element number n uses slot n modulo the number of slots. Two counters, rear and front, hold the
+//! numbers of elements enqueued and dequeued. An enqueuer puts its value into the slot at the rear,
+//! if that is empty, and advances the rear; if it is not, another enqueuer is between these two
+//! steps, and is helped: the rear is advanced on its behalf. A dequeuer does the same at the front,
+//! where the slot should not be empty. A slot counts its changes, so that a compare-and-swap fails
+//! if it has changed. An element is in the queue when the rear has passed it, and removed when the
+//! front has.
 //!
-//! **shann** is the algorithm as implementations of the first paper have it. A dequeuer reads the slot at the
-//! front, and only then looks whether the queue is empty. If it was when the slot was read, and an element has come
-//! since, the dequeuer believes that someone has emptied the slot, helps, and moves the front past the element.
-//! That one is found when the front has gone round, after elements that came later. The enqueuer's error is the
-//! mirror image: in a queue that was full, it moves the rear past a slot that has just been emptied. The correction
-//! reads the slot again before it helps: by then the counters say that the slot has been filled, so if it is empty,
-//! it has been emptied.
+//! **shann** is the algorithm as in implementations of the first paper. A dequeuer reads the slot
+//! at the front, and only then checks whether the queue is empty. If it was empty when the slot was
+//! read, and an element was enqueued since, the dequeuer assumes that another dequeuer has emptied
+//! the slot, helps, and advances the front past the element. That element is found after the front
+//! has wrapped around, after elements that were enqueued later. The enqueuer's error is the mirror
+//! image: in a queue that was full, it advances the rear past a slot that has just been emptied.
+//! The correction reads the slot again before it helps: by then the counters prove that the slot
+//! has been filled, so if it is empty, it has been emptied.
 //!
-//! **counted** keeps the number of its elements beside the queue, and a dequeuer who finds none though there is one
-//! by the count looks again. **counted-shann** is that with the errors, and may stop: who waits for an element that
-//! was passed by waits until others have filled a round, and if everyone waits, for ever.
+//! **counted** keeps the number of its elements beside the queue, and a dequeuer that finds none
+//! although the count is positive retries. **counted-shann** is that with the errors, and may
+//! deadlock: a dequeuer that waits for a skipped element waits until others have filled a round; if
+//! all threads wait, forever.
 //!
-//! What we know, and what we infer. We have seen neither paper, only implementations that follow them, and the
-//! abstract of the second, which says that there were errors and that they were corrected. That they are these two
-//! is our inference: an implementation that cites both papers reads the slot again, the author of one that cites
-//! the first had to add that to the dequeuer, lest elements be skipped, and with either error alone this file is
-//! soon found not to be linearizable. G. Lowe ("Testing for linearizability", 2017, section 8) had a queue that
-//! deadlocked in 29 of 50 runs and was not linearizable in the other 21. One that answers "full" and "empty", as
-//! `shann` does, cannot deadlock. While nothing returns no slot changes; so the rear moves over full slots only,
-//! and the front over empty ones only; so one of them stops, then the other, and someone answers. If Lowe's was the
-//! same algorithm, its operations must have waited where these answer. That dequeuers did, as in `counted`, is a
-//! guess.
+//! What we know, and what we infer. We have seen neither paper, only implementations that follow
+//! them, and the abstract of the second, which states that there were errors and that they were
+//! corrected. That they are these two is our inference: an implementation that cites both papers
+//! reads the slot again, the author of one that cites the first had to add that to the dequeuer,
+//! lest elements be skipped, and with either error alone this file is soon found not to be
+//! linearizable. G. Lowe ("Testing for linearizability", 2017, section 8) had a queue that
+//! deadlocked in 29 of 50 runs and was not linearizable in the other 21. One that returns "full"
+//! and "empty", as `shann` does, cannot deadlock. While nothing returns no slot changes; so the
+//! rear moves over full slots only, and the front over empty ones only; so one of them stops, then
+//! the other, and an operation returns. If Lowe's was the same algorithm, its operations must have
+//! waited where these return. That dequeuers did, as in `counted`, is a guess.
 
 use clewline_core::Value;
 use clewline_specs::{
@@ -47,7 +51,7 @@ use clewline_threads::{
 
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "array-queue",
     about: "a lock-free queue in an array, bounded",
@@ -61,87 +65,88 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(HelpPolicy::AfterRereading))),
         },
         Variant {
             name: "shann",
             flaw: Some("who helps has looked at the slot too early, and moves the front past an element"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(HelpPolicy::AtOnce))),
         },
         Variant {
             name: "counted",
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::LooksAgain))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(HelpPolicy::AfterRereading))),
         },
         Variant {
             name: "counted-shann",
             flaw: Some("as shann, and whoever knows that there is an element waits for it for ever"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(Helping::AtOnce))),
+            build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(HelpPolicy::AtOnce))),
         },
     ],
 };
 
-// Few, so that the queue is often full, and often goes round.
+// Few, so that the queue is often full, and often wraps around.
 const SLOTS: usize = 4;
 const SPEC: Queue = Queue { capacity: Capacity::bounded(SLOTS) };
 
 // There is no monitor for queues with a capacity: runs are short, so that every search ends.
 const RECIPE: Recipe = Recipe { operations: 200, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
 
-/// When someone who finds a counter behind helps to move it.
+/// When an operation that finds a counter behind helps to advance it.
 #[derive(Clone, Copy)]
-enum Helping {
+enum HelpPolicy {
     /// If the slot, read again, still shows that the counter is behind.
-    LooksAgain,
+    AfterRereading,
     /// At once.
     AtOnce,
 }
 
-/// The queue. Always `front <= rear <= front + SLOTS`: who moves one of them has seen that the other leaves room, and
-/// they only grow. Each is at most one behind what the slots show.
+/// The queue. Invariant: `front <= rear <= front + SLOTS`. An operation that advances one of them
+/// has seen that the other leaves room, and they only grow. Each is at most one behind the slots.
 ///
-/// All accesses are `SeqCst`, since the argument is about the order in which different words are read.
+/// All accesses are `SeqCst`, since the argument is about the order in which different words are
+/// read.
 struct ArrayQueue {
     slots: [AtomicU64; SLOTS],
     front: AtomicU64,
     rear: AtomicU64,
-    helping: Helping,
+    helping: HelpPolicy,
 }
 
-/// What is in a slot: a value or none, and how often the slot has changed. The count wraps; a thread would have to
-/// sleep through 2^32 changes to be misled.
+/// The content of a slot: a value or none, and the number of changes of the slot. The count wraps;
+/// a thread would have to sleep through 2^32 changes to be misled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: Option<Value>,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: Value::from_word(word >> 32), changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: Value::from_word(word >> 32), changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         self.value.map_or(0, Value::word) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: Option<Value>) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: Option<Value>) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl ArrayQueue {
-    fn new(helping: Helping) -> Self {
+    fn new(helping: HelpPolicy) -> Self {
         ArrayQueue { slots: Default::default(), front: AtomicU64::new(0), rear: AtomicU64::new(0), helping }
     }
 
-    /// Answers whether there was room.
+    /// Returns whether there was room.
     fn enqueue(&self, value: Value) -> bool {
         loop {
             let rear = self.rear.load(Ordering::SeqCst);
@@ -150,14 +155,14 @@ impl ArrayQueue {
             if self.rear.load(Ordering::SeqCst) != rear {
                 continue;
             }
-            // The rear cannot be further than this, so it still is here: the queue was full at this load.
+            // The rear cannot be beyond this, so it still is here: the queue was full at this load.
             if self.front.load(Ordering::SeqCst) + SLOTS as u64 == rear {
                 return false;
             }
             if content.value.is_none() {
                 if replace(slot, content, Some(value)) {
-                    // Done when this is, by us or by someone who helps. Either way it is a compare-and-swap, which
-                    // leaves nothing in a store buffer.
+                    // The linearization point, reached by this thread or by a helper. Either way it
+                    // is a compare-and-swap, which leaves nothing in a store buffer.
                     advance(&self.rear, rear);
                     return true;
                 }
@@ -175,7 +180,8 @@ impl ArrayQueue {
             if self.front.load(Ordering::SeqCst) != front {
                 continue;
             }
-            // The front cannot be further than this, so it still is here: the queue was empty at this load.
+            // The front cannot be beyond this, so it still is here: the queue was empty at this
+            // load.
             if self.rear.load(Ordering::SeqCst) == front {
                 return None;
             }
@@ -197,7 +203,7 @@ impl ArrayQueue {
             if self.rear.load(Ordering::SeqCst) == front {
                 return None;
             }
-            // Read after the rear, so that nobody has to look again.
+            // Read after the rear, so that no retry is needed.
             let content = read(self.slot(front));
             if self.front.load(Ordering::SeqCst) != front {
                 continue;
@@ -209,11 +215,12 @@ impl ArrayQueue {
         }
     }
 
-    /// Whether to move a counter for someone else, to whom the slot pointed when it was read.
+    /// Whether to advance a counter for another operation, which the slot indicated when it was
+    /// read.
     fn may_help(&self, is_still_behind: impl FnOnce() -> bool) -> bool {
         match self.helping {
-            Helping::LooksAgain => is_still_behind(),
-            Helping::AtOnce => true,
+            HelpPolicy::AfterRereading => is_still_behind(),
+            HelpPolicy::AtOnce => true,
         }
     }
 
@@ -222,18 +229,18 @@ impl ArrayQueue {
     }
 }
 
-/// What is in a slot.
-fn read(slot: &AtomicU64) -> Content {
-    Content::of(slot.load(Ordering::SeqCst))
+/// The content of a slot.
+fn read(slot: &AtomicU64) -> SlotContent {
+    SlotContent::of(slot.load(Ordering::SeqCst))
 }
 
 /// Puts `value` into a slot, if its content is still the one that was read.
-fn replace(slot: &AtomicU64, content: Content, value: Option<Value>) -> bool {
+fn replace(slot: &AtomicU64, content: SlotContent, value: Option<Value>) -> bool {
     let changed = content.changed(value).word();
     slot.compare_exchange(content.word(), changed, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
 
-/// Moves a counter on, unless someone else has.
+/// Advances a counter, unless another thread has.
 fn advance(counter: &AtomicU64, from: u64) {
     let _is_moved = counter.compare_exchange(from, from + 1, Ordering::SeqCst, Ordering::SeqCst);
 }
@@ -248,10 +255,10 @@ impl Subject<Queue> for ArrayQueue {
     }
 }
 
-/// A queue that counts its elements, and looks again where it finds none though there is one by the count.
+/// A queue that counts its elements, and retries if it finds none although the count is positive.
 ///
-/// A value is counted after it was put or taken. Where nobody is between the two, the counts differ by what is in the
-/// queue.
+/// A value is counted after it was put or taken. If no operation is between the two, the difference
+/// of the counts is the number of elements in the queue.
 struct CountedQueue {
     queue: ArrayQueue,
     put: AtomicU64,
@@ -259,7 +266,7 @@ struct CountedQueue {
 }
 
 impl CountedQueue {
-    fn new(helping: Helping) -> Self {
+    fn new(helping: HelpPolicy) -> Self {
         CountedQueue { queue: ArrayQueue::new(helping), put: AtomicU64::new(0), taken: AtomicU64::new(0) }
     }
 
@@ -277,7 +284,8 @@ impl CountedQueue {
                 self.taken.fetch_add(1, Ordering::SeqCst);
                 return Some(value);
             }
-            // It was empty a moment ago, which would do for an answer; but the count is trusted more.
+            // It was empty a moment ago, which would be a valid result; but the count takes
+            // precedence.
             if self.put.load(Ordering::SeqCst) <= self.taken.load(Ordering::SeqCst) {
                 return None;
             }

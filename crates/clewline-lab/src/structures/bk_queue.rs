@@ -1,20 +1,22 @@
-//! A bounded queue: a ring of segments, inside of which order is not kept.
+//! A bounded queue: a ring of unordered segments.
 //!
-//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the bounded one. An
-//! enqueuer puts its value into a free slot of the tail's segment, and moves the tail on if there is none. A dequeuer takes
-//! any value of the head's segment, and moves the head on if there is none. Before it takes a value of the only segment
-//! it moves the tail away, so that nothing is put where something has been taken, and a value is overtaken only by those
-//! that were in the segment with it. With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0** is a
-//! plain queue.
+//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+//! 2013, the bounded one. An enqueuer puts its value into a free slot of the tail segment, and
+//! advances the tail if there is none. A dequeuer takes any value of the head segment, and advances
+//! the head if there is none. Before it takes a value of the only segment it advances the tail, so
+//! that nothing is put where a value has been taken, and a value is overtaken only by values of the
+//! same segment. With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0**
+//! is a plain queue.
 //!
-//! An enqueuer may come late: its value is in a slot that the head has passed, or passes now. So it looks again, and
-//! is *committed* if the segment is behind the head; if it is the head's, it changes a count beside the head, so that
-//! whoever wanted to move the head without having seen the value fails; else it takes its value back, and starts anew.
+//! An enqueuer may be late: its value is in a slot that the head has passed, or passes now. So it
+//! checks again, and is *committed* if the segment is behind the head; if it is the head segment,
+//! it changes a count beside the head, so that a dequeuer that tries to advance the head without
+//! having seen the value fails; else it takes its value back, and retries.
 //!
-//! Positions of segments only grow here, where the original goes round and has counters beside every index. And the first
-//! free slot is taken, and not any: inside of a segment order is not kept anyway.
+//! Positions of segments only grow here, while the original wraps around and has counters beside
+//! every index. And the first free slot is taken, not any: a segment is unordered anyway.
 //!
-//! **uncommitted** never looks again, and loses values.
+//! **uncommitted** never checks again, and loses values.
 
 use std::sync::OnceLock;
 
@@ -32,7 +34,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "bk-queue",
     about: "a k-FIFO queue: a ring of segments, inside of which order is not kept; bounded",
@@ -48,7 +50,7 @@ pub const ENTRY: Entry = Entry {
             recipe: QUEUE_RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::LooksAgain))
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, CommitCheck::Checks))
                 }))
             },
         },
@@ -59,7 +61,7 @@ pub const ENTRY: Entry = Entry {
             recipe: QUEUE_RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(Queue::default(), || {
-                    AsQueue(BkQueue::<1>::new(SEGMENTS, Late::LooksAgain))
+                    AsQueue(BkQueue::<1>::new(SEGMENTS, CommitCheck::Checks))
                 }))
             },
         },
@@ -70,7 +72,7 @@ pub const ENTRY: Entry = Entry {
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE },
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, Late::Returns))
+                    AsQueue(BkQueue::<SLOTS>::new(SEGMENTS, CommitCheck::Omitted))
                 }))
             },
         },
@@ -81,14 +83,14 @@ const FACTOR: u32 = 2;
 const SPEC: Relaxed<Queue> = relaxed_queue(FACTOR);
 
 const SLOTS: usize = FACTOR as usize + 1;
-// The specification knows no capacity, so there are more than any run fills.
+// The specification has no capacity, so there are more than any run fills.
 const SEGMENTS: u32 = 1 << 24;
 
 /// What an enqueuer does once its value is in a slot.
 #[derive(Clone, Copy)]
-enum Late {
-    LooksAgain,
-    Returns,
+enum CommitCheck {
+    Checks,
+    Omitted,
 }
 
 /// The queue, with `N` slots in a segment. Always `head <= tail < head + segments`, in positions.
@@ -100,7 +102,7 @@ struct BkQueue<const N: usize> {
     // A `Head`.
     head: AtomicU64,
     tail: AtomicU32,
-    late: Late,
+    late: CommitCheck,
 }
 
 /// The position of the head, and how often it was held there by an enqueuer.
@@ -120,29 +122,29 @@ impl Head {
     }
 }
 
-/// What is in a slot: a value's index or none, and how often the slot has changed.
+/// The content of a slot: a value's index or none, and the number of changes of the slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: u32,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: (word >> 32) as u32, changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: (word >> 32) as u32, changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         u64::from(self.value) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: u32) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: u32) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl<const N: usize> BkQueue<N> {
-    fn new(segments: u32, late: Late) -> Self {
+    fn new(segments: u32, late: CommitCheck) -> Self {
         BkQueue {
             values: Nodes::new(),
             ring: Arena::new(),
@@ -163,17 +165,17 @@ impl<const N: usize> BkQueue<N> {
         Head::of(self.head.load(SeqCst))
     }
 
-    fn free_slot(&self, position: u32) -> Option<(&AtomicU64, Content)> {
+    fn free_slot(&self, position: u32) -> Option<(&AtomicU64, SlotContent)> {
         let slots = self.segment(position).iter();
-        slots.map(|it| (it, Content::of(it.load(SeqCst)))).find(|it| it.1.value == NONE)
+        slots.map(|it| (it, SlotContent::of(it.load(SeqCst)))).find(|it| it.1.value == NONE)
     }
 
-    fn full_slots(&self, position: u32) -> Vec<(&AtomicU64, Content)> {
+    fn full_slots(&self, position: u32) -> Vec<(&AtomicU64, SlotContent)> {
         let slots = self.segment(position).iter();
-        slots.map(|it| (it, Content::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
+        slots.map(|it| (it, SlotContent::of(it.load(SeqCst)))).filter(|it| it.1.value != NONE).collect()
     }
 
-    /// Moves the tail on, unless someone else has.
+    /// Advances the tail, unless another thread has.
     fn move_tail(&self, from: u32) {
         let _is_moved = self.tail.compare_exchange(from, from + 1, SeqCst, SeqCst);
     }
@@ -184,9 +186,10 @@ impl<const N: usize> BkQueue<N> {
         let _is_moved = self.head.compare_exchange(from.word(), to.word(), SeqCst, SeqCst);
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
-    fn is_committed(&self, position: u32, slot: &AtomicU64, content: Content) -> bool {
-        if matches!(self.late, Late::Returns) || slot.load(SeqCst) != content.word() {
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back.
+    fn is_committed(&self, position: u32, slot: &AtomicU64, content: SlotContent) -> bool {
+        if matches!(self.late, CommitCheck::Omitted) || slot.load(SeqCst) != content.word() {
             return true;
         }
         let head = self.head();
@@ -202,7 +205,7 @@ impl<const N: usize> BkQueue<N> {
         change(slot, content, NONE).is_none()
     }
 
-    /// Makes room at the tail. Answers whether there is any.
+    /// Makes room at the tail. Returns whether there is any.
     fn make_room(&self, tail: u32) -> bool {
         let head = self.head();
         if tail + 1 < head.position + self.segments {
@@ -213,13 +216,13 @@ impl<const N: usize> BkQueue<N> {
             self.move_head(head);
             return true;
         }
-        // The head's segment had a value when we looked, if it still is the head's.
+        // The head segment had a value when it was read, if it still is the head segment.
         self.head() != head
     }
 }
 
-/// Replaces what is in a slot, if that is still there. Answers what is there then.
-fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+/// Replaces the content of a slot, if it is unchanged. Returns the new content.
+fn change(slot: &AtomicU64, content: SlotContent, value: u32) -> Option<SlotContent> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
@@ -268,7 +271,8 @@ impl<const N: usize> Container for BkQueue<N> {
                         return Some(*self.values.get(content.value));
                     }
                 }
-                // Nothing is taken from the only segment before the tail has moved: it was empty when we looked.
+                // Nothing is taken from the only segment before the tail has moved: it was empty
+                // when it was read.
                 None if head.position == tail => {
                     if tail == self.tail.load(SeqCst) {
                         return None;
@@ -285,9 +289,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_that_is_full_takes_no_more_until_something_leaves() {
+    fn a_full_ring_accepts_no_value_until_one_is_removed() {
         let int = |n: i64| Value::small(n).unwrap();
-        let queue = BkQueue::<1>::new(2, Late::LooksAgain);
+        let queue = BkQueue::<1>::new(2, CommitCheck::Checks);
         for round in 0..5 {
             let [one, two, three] = [3 * round, 3 * round + 1, 3 * round + 2].map(int);
             assert!(queue.add(one) && queue.add(two));

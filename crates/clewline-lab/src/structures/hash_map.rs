@@ -1,29 +1,34 @@
 //! A hash map with open addressing whose entries are locked by their status.
 //!
-//! The status of a slot is *empty*, *updating*, *stored*, *deleted* or *moved*. Whoever changes what a key holds waits while
-//! the status is *updating*, sets it to *updating* by compare-and-swap, does what is to be done, and sets it to *stored* or
-//! *deleted*. A `get` waits as well, but sets nothing. A slot belongs to one key as long as the table is in use.
+//! The status of a slot is *empty*, *updating*, *stored*, *deleted* or *moved*. An operation that
+//! changes the value of a key waits while the status is *updating*, sets it to *updating* by
+//! compare-and-swap, makes its change, and sets it to *stored* or *deleted*. A `get` waits as well,
+//! but sets nothing. A slot belongs to one key as long as the table is in use.
 //!
-//! A table of which three quarters belong to keys is replaced by one twice as large. Every operation that comes by helps:
-//! it goes through the old table, locks each slot in turn, copies what is stored there, and marks the slot *moved*. Nobody uses
-//! the new table before every slot of the old one has been marked.
+//! A table of which three quarters belong to keys is replaced by one twice as large. Every
+//! operation meanwhile helps: it traverses the old table, locks each slot in turn, copies its
+//! value, and marks the slot *moved*. No operation uses the new table before every slot of the old
+//! one has been marked.
 //!
-//! A key holds what its slot's value says if the status is *stored*, or *updating* and the holder has written the value or
-//! found the status *stored*; otherwise it is absent. So an update takes effect when it writes the value, and a removal when
-//! it sets the status.
+//! A key has the value of its slot if the status is *stored*, or *updating* and the holder has
+//! written the value or found the status *stored*; otherwise it is absent. So the linearization
+//! point of an update is the write of the value, that of a removal the write of the status.
 //!
-//! Two variants do without a compare-and-swap:
+//! Two variants omit a compare-and-swap:
 //!
-//! * `delete-stores`: a removal stores *deleted* whatever the status is. If that was *updating*, the update has lost its
-//!   lock and does not know it: when it goes on to set the status to *stored*, it may bring back a value that was written,
-//!   and deleted, by others in between. Use `erase`: it does not answer what was there. (What `remove` answers was read
-//!   before, so that two of them may answer the same, which is found sooner.)
-//! * `resize-marks`: a slot is copied and then marked without having been locked. An update in between is not copied.
+//! * `delete-stores`: a removal stores *deleted* whatever the status is. If that was *updating*,
+//!   the update has lost its lock without noticing: when it sets the status to *stored*, it may
+//!   bring back a value that was written, and deleted, by others in between. Use `erase`: it does
+//!   not return the previous value. (The result of `remove` was read before, so that two of them
+//!   may return the same, which is found sooner.)
+//! * `resize-marks`: a slot is copied and then marked without having been locked. An update in
+//!   between is not copied.
 //!
-//! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance with shared hash tables",
-//! 2010, for the table, which could only be added to; G. Lowe, "Concurrent hash maps: a comparative study", 2014, for
-//! deleting and resizing. The flaws are described in Lowe's "Testing for linearizability", 2017, section 8. We take a
-//! slot for a key by a compare-and-swap of its own, and lock a slot to copy it.
+//! Source: A. Laarman, J. van de Pol and M. Weber, "Boosting multi-core reachability performance
+//! with shared hash tables", 2010, for the table, which could only be added to; G. Lowe,
+//! "Concurrent hash maps: a comparative study", 2014, for deleting and resizing. The flaws are
+//! described in Lowe's "Testing for linearizability", 2017, section 8. We take a slot for a key by
+//! a separate compare-and-swap, and lock a slot to copy it.
 
 use std::sync::OnceLock;
 
@@ -40,7 +45,7 @@ use crate::{
     map_calls::{self, Change, Keyed, hash},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "hash-map",
     about: "a hash map with open addressing, whose entries are locked by their status",
@@ -83,8 +88,9 @@ const RESIZING: Recipe = Recipe {
     ..Recipe::PLAIN
 };
 
-// Five operations on one key have to meet, while the first is interrupted between two stores: noise sees to that. Without
-// it the bug is found as well, after some hundred times as many operations.
+// Five operations on one key have to coincide, while the first is preempted between two stores:
+// noise causes that. Without noise the bug is found as well, after some hundred times as many
+// operations.
 const DELETING: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 1), ("put", 1), ("erase", 1)],
@@ -114,7 +120,8 @@ const TABLES: usize = 32;
 
 struct Table {
     slots: Box<[Slot]>,
-    // How many slots belong to keys, or are about to: at most three quarters, so that there is always a free one.
+    // The number of slots that belong to keys, or are about to: at most three quarters, so that
+    // there is always a free one.
     taken: AtomicUsize,
 }
 
@@ -130,7 +137,7 @@ struct Slot {
 enum Status {
     /// Nothing was ever stored here.
     Empty,
-    /// Somebody has locked the slot.
+    /// An operation has locked the slot.
     Updating,
     /// The key holds the value.
     Stored,
@@ -155,8 +162,8 @@ impl StatusWord {
         }
     }
 
-    // Sequentially consistent, though `Release` is enough to lock: what an operation wrote must not wait in a
-    // store buffer when it returns.
+    // Sequentially consistent, though `Release` is enough to lock: the writes of an operation must
+    // not wait in a store buffer when it returns.
     fn store(&self, status: Status) {
         self.0.store(status as u32, Ordering::SeqCst);
     }
@@ -166,14 +173,14 @@ impl StatusWord {
     }
 }
 
-/// The table is being replaced, or has to be: the operation has to go on in the next one.
-struct Outgrown;
+/// The table is being replaced, or has to be: the operation has to continue in the next one.
+struct TableReplaced;
 
 impl Keyed for HashMap {
     fn get(&self, key: Value) -> Option<Value> {
         self.in_table(|table| match table.find(key) {
-            Place::Own(slot) => slot.read(),
-            Place::Free(slot) => slot.read_nothing(),
+            ProbeResult::Own(slot) => slot.read(),
+            ProbeResult::Free(slot) => slot.read_nothing(),
         })
     }
 
@@ -187,9 +194,9 @@ impl Keyed for HashMap {
 
     fn remove(&self, key: Value) -> Option<Value> {
         self.in_table(|table| match table.find(key) {
-            Place::Own(slot) if self.flaw == Flaw::DeleteStores => slot.delete_unlocked(),
-            Place::Own(slot) => slot.lock().map(|found| slot.change(found, |_| Change::Remove)),
-            Place::Free(slot) => slot.read_nothing(),
+            ProbeResult::Own(slot) if self.flaw == Flaw::DeleteStores => slot.delete_unlocked(),
+            ProbeResult::Own(slot) => slot.lock().map(|found| slot.change(found, |_| Change::Remove)),
+            ProbeResult::Free(slot) => slot.read_nothing(),
         })
     }
 }
@@ -207,18 +214,18 @@ impl HashMap {
     }
 
     /// Does `attempt` in the first table where that is possible.
-    fn in_table<'m, T>(&'m self, attempt: impl Fn(&'m Table) -> Result<T, Outgrown>) -> T {
+    fn in_table<'m, T>(&'m self, attempt: impl Fn(&'m Table) -> Result<T, TableReplaced>) -> T {
         let mut index = self.current.load(Ordering::Acquire);
         loop {
             match attempt(self.table(index)) {
                 Ok(done) => return done,
-                Err(Outgrown) => self.replace(index),
+                Err(TableReplaced) => self.replace(index),
             }
             index += 1;
         }
     }
 
-    /// Replaces the table at `index` by the next one, or helps those who do.
+    /// Replaces the table at `index` by the next one, or helps to replace it.
     fn replace(&self, index: usize) {
         let (old, new) = (self.table(index), self.table(index + 1));
         for slot in &old.slots {
@@ -227,14 +234,15 @@ impl HashMap {
                 Flaw::ResizeMarks => slot.move_unlocked(new),
             }
         }
-        // Whoever went through all slots says so. If it has been said already, nothing is left to do.
+        // A thread that has processed all slots publishes the next table. If that was done already,
+        // nothing is left to do.
         let _is_first =
             self.current.compare_exchange(index, index + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok();
     }
 }
 
 /// Where a key is in a table.
-enum Place<'t> {
+enum ProbeResult<'t> {
     /// The slot belongs to the key.
     Own(&'t Slot),
     /// The key has no slot; this one is the next it may take.
@@ -242,15 +250,15 @@ enum Place<'t> {
 }
 
 impl Table {
-    /// Looks at one slot after another. Slots are taken in this order and not given back, so that none beyond a free one
-    /// belongs to the key.
-    fn find(&self, key: Value) -> Place<'_> {
+    /// Probes one slot after another. Slots are taken in this order and not given back, so that
+    /// none beyond a free one belongs to the key.
+    fn find(&self, key: Value) -> ProbeResult<'_> {
         let first = (hash(key) >> (64 - self.slots.len().ilog2())) as usize;
         let (before, after) = self.slots.split_at(first);
         for slot in after.iter().chain(before) {
             match slot.key.load(Ordering::Acquire) {
-                0 => return Place::Free(slot),
-                word if word == key.word() => return Place::Own(slot),
+                0 => return ProbeResult::Free(slot),
+                word if word == key.word() => return ProbeResult::Own(slot),
                 _ => (),
             }
         }
@@ -258,24 +266,24 @@ impl Table {
     }
 
     /// The slot of `key`, which takes one if it has none.
-    fn take(&self, key: Value) -> Result<&Slot, Outgrown> {
-        if let Place::Own(slot) = self.find(key) {
+    fn take(&self, key: Value) -> Result<&Slot, TableReplaced> {
+        if let ProbeResult::Own(slot) = self.find(key) {
             return Ok(slot);
         }
         if self.slots.len() * 3 / 4 <= self.taken.fetch_add(1, Ordering::Relaxed) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
-            return Err(Outgrown);
+            return Err(TableReplaced);
         }
         loop {
             match self.find(key) {
-                Place::Free(slot) => {
+                ProbeResult::Free(slot) => {
                     let (none, taken) = (0, key.word());
                     // Afterwards it belongs to this key, or to another one.
                     if slot.key.compare_exchange(none, taken, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                         return Ok(slot);
                     }
                 }
-                Place::Own(slot) => {
+                ProbeResult::Own(slot) => {
                     self.taken.fetch_sub(1, Ordering::Relaxed);
                     return Ok(slot);
                 }
@@ -286,35 +294,37 @@ impl Table {
 
 impl Slot {
     /// What the slot's key holds.
-    fn read(&self) -> Result<Option<Value>, Outgrown> {
+    fn read(&self) -> Result<Option<Value>, TableReplaced> {
         let mut patience = Patience::default();
         loop {
             match self.status.load() {
-                // The key is absent when this is read. Were the next table in use, the slot would be marked.
+                // The key is absent when this is read. If the next table were in use, the slot
+                // would be marked.
                 Status::Empty | Status::Deleted => return Ok(None),
-                // Whatever has happened meanwhile, this was the key's value at some moment since the status was
-                // read. If the key holds it now, that moment is now. If not, it was deleted, or moved, since, and held
-                // this until then. An update that has written it and not yet set the status has taken effect: others
-                // wait for it rather than find the key as it was before.
+                // Whatever has happened meanwhile, this was the key's value at some moment since
+                // the status was read. If the key has it now, that moment is now. If not, it was
+                // deleted, or moved, since, and had this value until then. An update that has
+                // written it and not yet set the status has taken effect: other operations wait for
+                // it rather than find the previous state.
                 Status::Stored => return Ok(Value::from_word(self.value.load(Ordering::Acquire))),
                 Status::Updating => patience.wait(),
-                Status::Moved => return Err(Outgrown),
+                Status::Moved => return Err(TableReplaced),
             }
         }
     }
 
     /// What a key holds that had no slot in the table, this being the first free one.
-    fn read_nothing(&self) -> Result<Option<Value>, Outgrown> {
+    fn read_nothing(&self) -> Result<Option<Value>, TableReplaced> {
         match self.status.load() {
-            Status::Moved => Err(Outgrown),
-            // The next table is not in use, so neither was it when the key had no slot in this one. Whoever
-            // has taken the slot since did so later.
+            Status::Moved => Err(TableReplaced),
+            // The next table is not in use, nor was it when the key had no slot in this one. The
+            // operation that has taken the slot since did so later.
             Status::Empty | Status::Updating | Status::Stored | Status::Deleted => Ok(None),
         }
     }
 
-    /// Sets the status to *updating*; answers what it was.
-    fn lock(&self) -> Result<Status, Outgrown> {
+    /// Sets the status to *updating*; returns the previous status.
+    fn lock(&self) -> Result<Status, TableReplaced> {
         let mut patience = Patience::default();
         loop {
             match self.status.load() {
@@ -324,19 +334,20 @@ impl Slot {
                     }
                 }
                 Status::Updating => patience.wait(),
-                Status::Moved => return Err(Outgrown),
+                Status::Moved => return Err(TableReplaced),
             }
         }
     }
 
-    /// Changes what the key holds, and unlocks the slot, whose status was `found`. Answers what it held before.
+    /// Changes the value of the key, and unlocks the slot, whose status was `found`. Returns the
+    /// previous value.
     fn change(&self, found: Status, decide: impl FnOnce(Option<Value>) -> Change) -> Option<Value> {
         let value = || Value::from_word(self.value.load(Ordering::Relaxed));
         let held = if found == Status::Stored { value() } else { None };
         let status = match decide(held) {
             Change::Keep => found,
             Change::Write(value) => {
-                // Whoever reads this value sees a status that is at least *updating*.
+                // A thread that reads this value sees a status that is at least *updating*.
                 self.value.store(value.word(), Ordering::Release);
                 Status::Stored
             }
@@ -355,10 +366,11 @@ impl Slot {
         self.status.store(Status::Moved);
     }
 
-    /// Copies what is stored here to `new`, where nobody else looks for this key yet.
+    /// Copies the value to `new`, in which no other thread looks up this key yet.
     fn copy_to(&self, new: &Table) {
         let key = Value::from_word(self.key.load(Ordering::Relaxed)).expect("what is stored has a key");
-        // There is room for all keys of the old table, unless some come late, which they do with a flaw only.
+        // There is room for all keys of the old table, unless some are added late, which happens
+        // with a flaw only.
         let Ok(copy) = new.take(key) else { return };
         if copy.status.replace(Status::Empty, Status::Updating) {
             copy.value.store(self.value.load(Ordering::Acquire), Ordering::Release);
@@ -366,8 +378,9 @@ impl Slot {
         }
     }
 
-    /// The flaw of `delete-stores`: the status may have changed since it was read, and may be somebody's lock.
-    fn delete_unlocked(&self) -> Result<Option<Value>, Outgrown> {
+    /// The flaw of `delete-stores`: the status may have changed since it was read, and may be the
+    /// lock of another operation.
+    fn delete_unlocked(&self) -> Result<Option<Value>, TableReplaced> {
         match self.status.load() {
             Status::Empty | Status::Deleted => Ok(None),
             Status::Stored | Status::Updating => {
@@ -375,7 +388,7 @@ impl Slot {
                 self.status.store(Status::Deleted);
                 Ok(held)
             }
-            Status::Moved => Err(Outgrown),
+            Status::Moved => Err(TableReplaced),
         }
     }
 
@@ -429,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn serial_calls_are_answered_as_specified() {
+    fn serial_calls_return_as_specified() {
         for flaw in FLAWS {
             for (seed, keys) in [1, 2, 3, 32, 300].into_iter().enumerate() {
                 check_serial(&HashMap::new(flaw), keys, seed as u64);
@@ -448,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_finds_a_table_half_moved_moves_the_rest() {
+    fn an_operation_completes_a_half_moved_table() {
         for moved in 0..=FIRST {
             let map = HashMap::new(Flaw::None);
             for key in 0..3 {
@@ -467,7 +480,7 @@ mod tests {
 
     /// The paper's five operations; its figure 7.
     #[test]
-    fn an_update_that_lost_its_lock_brings_back_what_others_deleted() {
+    fn an_update_that_lost_its_lock_restores_a_deleted_value() {
         let map = HashMap::new(Flaw::DeleteStores);
         let key = small(0);
         // An update writes 1 and is interrupted before it can set the status.

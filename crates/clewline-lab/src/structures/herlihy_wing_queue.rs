@@ -1,17 +1,19 @@
 //! A queue in an array that dequeuers search from its beginning.
 //!
-//! Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent objects", 1990, section 4. An
-//! enqueuer gets a place by one addition to the back and fills it. A dequeuer goes through all places before the back and
-//! takes the first value that it gets. Which of two overlapping enqueuers came first is decided only by who is dequeued
-//! first, which makes the proof hard and the code short.
+//! Source: M. Herlihy and J. Wing, "Linearizability: a correctness condition for concurrent
+//! objects", 1990, section 4. An enqueuer gets a slot by one addition to the back and fills it. A
+//! dequeuer traverses all slots before the back and takes the first value that it gets. The order
+//! of two overlapping enqueues is decided only by which value is dequeued first, which makes the
+//! proof hard and the code short.
 //!
-//! The original searches until there is something. Here a dequeuer may find the queue empty: if it finds no value twice in
-//! a row, with the same back and the same number of places that are not filled yet. A place that has been filled is never
-//! unfilled again, so those places were the same, nothing was filled in between, and between the two searches no place
-//! held a value. One search is not enough: a value may come to a place that was passed, before another one goes that was
-//! not reached.
+//! The original searches until it finds a value. Here a dequeuer may find the queue empty: if it
+//! finds no value twice in a row, with the same back and the same number of slots that are not
+//! filled yet. A slot that has been filled is never unfilled again, so those slots were the same,
+//! nothing was filled in between, and between the two searches no slot held a value. One search is
+//! not enough: a value may be put into a slot that was passed, before another value is taken that
+//! was not reached.
 //!
-//! **one-search** answers after one.
+//! **one-search** returns after one.
 
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
@@ -26,7 +28,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "herlihy-wing-queue",
     about: "a queue in an array that dequeuers search from its beginning, unbounded",
@@ -60,19 +62,20 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// A dequeuer passes all places that were ever filled, so runs are short.
+// A dequeuer passes all slots that were ever filled, so runs are short.
 const RECIPE: Recipe = Recipe { operations: 128, mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN };
 
-/// How many searches in vain it takes to know that the queue is empty.
+/// The number of unsuccessful searches after which the queue is found empty.
 #[derive(Clone, Copy)]
 enum Searches {
     One,
     Two,
 }
 
-/// The queue. Places before `back` are taken; each is unfilled, then holds a value, and then is emptied.
+/// The queue. Slots before `back` are taken; each is unfilled, then holds a value, and then is
+/// emptied.
 struct HerlihyWingQueue {
-    places: Arena<AtomicU64>,
+    slots: Arena<AtomicU64>,
     back: AtomicU32,
     searches: Searches,
 }
@@ -81,41 +84,41 @@ struct HerlihyWingQueue {
 const UNFILLED: u64 = 0;
 const EMPTIED: u64 = u64::MAX;
 
-/// What a search in vain has seen.
+/// The state seen by an unsuccessful search.
 #[derive(PartialEq, Eq)]
-struct Vain {
+struct EmptySearch {
     back: u32,
     unfilled: u32,
 }
 
 impl HerlihyWingQueue {
     fn new(searches: Searches) -> Self {
-        HerlihyWingQueue { places: Arena::new(), back: AtomicU32::new(1), searches }
+        HerlihyWingQueue { slots: Arena::new(), back: AtomicU32::new(1), searches }
     }
 
-    fn search(&self) -> Result<Value, Vain> {
+    fn search(&self) -> Result<Value, EmptySearch> {
         let back = self.back.load(SeqCst);
         let mut unfilled = 0;
         for place in 1..back {
-            let word = &self.places.reach(place);
+            let word = &self.slots.reach(place);
             match word.load(SeqCst) {
                 UNFILLED => unfilled += 1,
                 EMPTIED => (),
                 value if word.compare_exchange(value, EMPTIED, SeqCst, SeqCst).is_ok() => {
                     return Ok(Value::from_word(value).expect("a value was put there"));
                 }
-                // Someone else got it.
+                // Another thread took it.
                 _ => (),
             }
         }
-        Err(Vain { back, unfilled })
+        Err(EmptySearch { back, unfilled })
     }
 }
 
 impl Container for HerlihyWingQueue {
     fn add(&self, value: Value) -> bool {
         let place = self.back.fetch_add(1, SeqCst);
-        self.places.reach(place).store(value.word(), SeqCst);
+        self.slots.reach(place).store(value.word(), SeqCst);
         true
     }
 

@@ -1,12 +1,14 @@
-//! A queue in an array whose enqueuers take a place first, and fill it later.
+//! A queue in an array in which an enqueuer takes a slot first, and fills it later.
 //!
-//! Source: M. Herlihy and N. Shavit, "The art of multiprocessor programming", 2008, an exercise of chapter 3; L. Zhang,
-//! A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. An enqueuer moves the tail by compare-and-swap and then
-//! writes its value into the place it got. A dequeuer reads the place at the head; if nothing is there it answers that
-//! the queue is empty, else it moves the head and has the value.
+//! Source: M. Herlihy and N. Shavit, "The art of multiprocessor programming", 2008, an exercise of
+//! chapter 3; L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. An enqueuer
+//! advances the tail by compare-and-swap and then writes its value into its slot. A dequeuer reads
+//! the slot at the head; if it is empty it returns that the queue is empty, else it advances the
+//! head and returns the value.
 //!
-//! It is never right, so it has no name but its own: while one enqueuer has its place and has not written, another takes
-//! the next place, writes and returns. A dequeuer then finds nothing at the head, and answers null though there is a value.
+//! There is no correct variant, so it has no variant name: while one enqueuer has its slot and has
+//! not written, another takes the next slot, writes and returns. A dequeuer then finds nothing at
+//! the head, and returns null although there is a value.
 
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
@@ -21,7 +23,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "iqueue",
     about: "a queue in an array whose places are taken before they are filled",
@@ -35,7 +37,7 @@ pub const ENTRY: Entry = Entry {
             "deq answers null at a place that is taken and not yet filled, though there are values behind it",
         ),
         quasi: None,
-        // A thread has to lose time between taking a place and filling it.
+        // A thread has to be delayed between taking a slot and filling it.
         recipe: Recipe {
             operations: 256,
             mix: &[("enq", 1), ("deq", 1)],
@@ -46,7 +48,7 @@ pub const ENTRY: Entry = Entry {
     }],
 };
 
-/// The queue. Places from `head` to `tail` are taken; those that are filled hold a value's word.
+/// The queue. Slots from `head` to `tail` are taken; filled ones hold the word of a value.
 struct IQueue {
     places: Arena<AtomicU64>,
     head: AtomicU32,

@@ -1,23 +1,26 @@
-//! A stack of segments, inside of which order is not kept.
+//! A stack of unordered segments.
 //!
-//! Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative relaxation of concurrent data
-//! structures", 2013. A push puts its value into a free slot of the top segment, and adds a segment if there is none. A pop
-//! takes any value of the top segment; if there is none it removes the segment, or finds the stack empty if that is the
-//! only one. Values above another one in its segment are at most as many as the other slots: with k + 1 of them the
-//! stack is out of order by k. Here k is 2; **k0** is a plain stack.
+//! Source: T. A. Henzinger, C. M. Kirsch, H. Payer, A. Sezgin and A. Sokolova, "Quantitative
+//! relaxation of concurrent data structures", 2013. A push puts its value into a free slot of the
+//! top segment, and adds a segment if there is none. A pop takes any value of the top segment; if
+//! there is none it removes the segment, or finds the stack empty if that is the only one. At most
+//! as many values are above another one in its segment as there are other slots: with k + 1 of them
+//! the stack is out of order by k. Here k is 2; **k0** is a plain stack.
 //!
-//! A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
-//! that whether it is still empty. So a push that finds nobody removing is *committed*: whoever comes later sees its
-//! value. Else, if the segment is still on top, it changes a count beside the top, so that the one who removes fails; or it
-//! takes its value back, and starts anew.
+//! A push may be late: its value is in a segment that is being removed. A pop that removes a
+//! segment first sets a flag, and then checks that it is still empty. So a push that finds the flag
+//! clear is *committed*: a later remover sees its value. Else, if the segment is still on top, it
+//! changes a count beside the top, so that the remover fails; or it takes its value back, and
+//! retries.
 //!
-//! **scal** is how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section VI-D. A
-//! push reads twice whether someone is removing: it is committed if the first read says no, and sees to its value if the
-//! second says yes. If the one who removes finds the segment not empty in between, and gives up, neither is the case: the
-//! push starts anew and leaves its value where it is, which then is in the stack twice. The plain one reads once.
+//! **scal** is the version of the suite Scal, after L. Zhang, A. Chattopadhyay and C. Wang,
+//! "Round-Up", 2013, section VI-D. A push reads the flag twice: it is committed if the first read
+//! finds it clear, and secures its value if the second finds it set. If the remover finds the
+//! segment not empty in between, and gives up, neither is the case: the push retries and leaves its
+//! value in the slot, so it is in the stack twice. The plain variant reads once.
 //!
-//! Departures: the first free slot is taken, and not any, since inside of a segment order is not kept anyway. And a pop
-//! finds the stack empty only if it sees all slots free twice, and unchanged.
+//! Departures: the first free slot is taken, not any, since a segment is unordered anyway. And a
+//! pop finds the stack empty only if it sees all slots free twice, and unchanged.
 
 use std::sync::Arc;
 
@@ -34,7 +37,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "k-stack",
     about: "a stack of segments, inside of which order is not kept",
@@ -48,7 +51,9 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: Some(("pop", FACTOR)),
             recipe: STACK_RECIPE,
-            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Once)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(RemovalChecks::Once))))
+            },
         },
         Variant {
             name: "k0",
@@ -56,7 +61,9 @@ pub const ENTRY: Entry = Entry {
             quasi: None,
             recipe: STACK_RECIPE,
             build: || {
-                Box::new(SubjectFactory::new(Stack::default(), || AsStack(KStack::<1>::new(Look::Once))))
+                Box::new(SubjectFactory::new(Stack::default(), || {
+                    AsStack(KStack::<1>::new(RemovalChecks::Once))
+                }))
             },
         },
         Variant {
@@ -67,7 +74,9 @@ pub const ENTRY: Entry = Entry {
             quasi: Some(("pop", FACTOR)),
             // Two threads have to lose time in turns.
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
-            build: || Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(Look::Twice)))),
+            build: || {
+                Box::new(SubjectFactory::new(SPEC, || AsStack(KStack::<SLOTS>::new(RemovalChecks::Twice))))
+            },
         },
     ],
 };
@@ -76,9 +85,9 @@ const FACTOR: u32 = 2;
 const SPEC: Relaxed<Stack> = relaxed_stack(FACTOR);
 const SLOTS: usize = FACTOR as usize + 1;
 
-/// How often a push looks whether its segment is being removed.
+/// How often a push checks whether its segment is being removed.
 #[derive(Clone, Copy)]
-enum Look {
+enum RemovalChecks {
     Once,
     Twice,
 }
@@ -89,7 +98,7 @@ struct KStack<const N: usize> {
     segments: Nodes<Segment<N>>,
     // A `Top`.
     top: AtomicU64,
-    look: Look,
+    removal_checks: RemovalChecks,
 }
 
 struct Segment<const N: usize> {
@@ -117,40 +126,40 @@ impl Top {
     }
 }
 
-/// What is in a slot: a value's index or none, and how often the slot has changed.
+/// The content of a slot: a value's index or none, and the number of changes of the slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Content {
+struct SlotContent {
     value: u32,
     changes: u32,
 }
 
-impl Content {
-    fn of(word: u64) -> Content {
-        Content { value: (word >> 32) as u32, changes: word as u32 }
+impl SlotContent {
+    fn of(word: u64) -> SlotContent {
+        SlotContent { value: (word >> 32) as u32, changes: word as u32 }
     }
 
     fn word(self) -> u64 {
         u64::from(self.value) << 32 | u64::from(self.changes)
     }
 
-    fn changed(self, value: u32) -> Content {
-        Content { value, changes: self.changes.wrapping_add(1) }
+    fn changed(self, value: u32) -> SlotContent {
+        SlotContent { value, changes: self.changes.wrapping_add(1) }
     }
 }
 
 impl<const N: usize> KStack<N> {
-    fn new(look: Look) -> Self {
+    fn new(look: RemovalChecks) -> Self {
         let segments = Nodes::new();
         let bottom = segments.add(Segment::on(NONE));
         let top = Top { segment: bottom, changes: 0 };
-        KStack { values: Nodes::new(), segments, top: AtomicU64::new(top.word()), look }
+        KStack { values: Nodes::new(), segments, top: AtomicU64::new(top.word()), removal_checks: look }
     }
 
     fn top(&self) -> Top {
         Top::of(self.top.load(SeqCst))
     }
 
-    /// Puts a segment on top, if the top is still `from`; answers whether it was.
+    /// Puts a segment on top, if the top is still `from`; returns whether it was.
     fn replace_top(&self, from: Top, segment: u32) -> bool {
         let to = Top { segment, changes: from.changes.wrapping_add(1) };
         self.top.compare_exchange(from.word(), to.word(), SeqCst, SeqCst).is_ok()
@@ -174,23 +183,24 @@ impl<const N: usize> KStack<N> {
         segment.removers.fetch_sub(1, SeqCst);
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back, or should have been.
-    fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: Content) -> bool {
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back, or should have been.
+    fn is_committed(&self, top: Top, segment: &Segment<N>, slot: &AtomicU64, content: SlotContent) -> bool {
         if slot.load(SeqCst) != content.word() {
             return true;
         }
         if segment.removers.load(SeqCst) == 0 {
             return true;
         }
-        let is_going = match self.look {
-            Look::Once => true,
-            Look::Twice => segment.removers.load(SeqCst) != 0,
+        let is_going = match self.removal_checks {
+            RemovalChecks::Once => true,
+            RemovalChecks::Twice => segment.removers.load(SeqCst) != 0,
         };
         if is_going {
             let is_held = self.top() == top && self.replace_top(top, top.segment);
             return is_held || change(slot, content, NONE).is_none();
         }
-        // The flaw: someone was removing it, and is not any more.
+        // The flaw: another thread was removing it, and no longer is.
         false
     }
 }
@@ -201,16 +211,16 @@ impl<const N: usize> Segment<N> {
         Segment { slots, removers: AtomicU32::new(0), below }
     }
 
-    fn contents(&self) -> [Content; N] {
-        self.slots.each_ref().map(|it| Content::of(it.load(SeqCst)))
+    fn contents(&self) -> [SlotContent; N] {
+        self.slots.each_ref().map(|it| SlotContent::of(it.load(SeqCst)))
     }
 
-    fn free_slot(&self) -> Option<(&AtomicU64, Content)> {
-        let slots = self.slots.iter().map(|it| (it, Content::of(it.load(SeqCst))));
+    fn free_slot(&self) -> Option<(&AtomicU64, SlotContent)> {
+        let slots = self.slots.iter().map(|it| (it, SlotContent::of(it.load(SeqCst))));
         slots.into_iter().find(|it| it.1.value == NONE)
     }
 
-    fn full_slots(&self) -> Vec<(&AtomicU64, Content)> {
+    fn full_slots(&self) -> Vec<(&AtomicU64, SlotContent)> {
         self.slots.iter().zip(self.contents()).filter(|it| it.1.value != NONE).collect()
     }
 
@@ -221,8 +231,8 @@ impl<const N: usize> Segment<N> {
     }
 }
 
-/// Replaces what is in a slot, if that is still there. Answers what is there then.
-fn change(slot: &AtomicU64, content: Content, value: u32) -> Option<Content> {
+/// Replaces the content of a slot, if it is unchanged. Returns the new content.
+fn change(slot: &AtomicU64, content: SlotContent, value: u32) -> Option<SlotContent> {
     let changed = content.changed(value);
     slot.compare_exchange(content.word(), changed.word(), SeqCst, SeqCst).is_ok().then_some(changed)
 }
@@ -285,21 +295,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_not_found_empty_while_values_go_from_slot_to_slot() {
+    fn a_segment_is_not_found_empty_while_values_move_between_slots() {
         let make = || {
             let segment = Segment::<2>::on(NONE);
-            change(&segment.slots[1], Content::of(0), 7).expect("a free slot");
+            change(&segment.slots[1], SlotContent::of(0), 7).expect("a free slot");
             segment
         };
-        // One puts a value into the first slot and then empties the second: there is always one inside.
+        // One thread puts a value into the first slot and then empties the second: there is always
+        // one inside.
         let call = |segment: &Segment<2>, looks: &bool| {
             if *looks {
                 return segment.was_empty();
             }
             let (free, full) = (segment.free_slot(), segment.full_slots());
             let (slot, content) = free.expect("the first one");
-            change(slot, content, 8).expect("nobody else puts");
-            change(full[0].0, full[0].1, NONE).expect("nobody else takes");
+            change(slot, content, 8).expect("no other thread puts");
+            change(full[0].0, full[0].1, NONE).expect("no other thread takes");
             false
         };
         let calls = Calls { initial: Vec::new(), columns: vec![vec![true], vec![false]], last: Vec::new() };

@@ -1,17 +1,20 @@
 //! A lock-free set: a sorted linked list.
 //!
-//! Source: T. L. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001; nodes are taken out one by one, as
-//! in M. M. Michael, "High performance dynamic lock-free hash tables and list-based sets", 2002; `contains` as in M. Herlihy
-//! and N. Shavit, "The Art of Multiprocessor Programming", 2008, section 9.8.
+//! Source: T. L. Harris, "A pragmatic implementation of non-blocking linked-lists", 2001; nodes are
+//! unlinked one by one, as in M. M. Michael, "High performance dynamic lock-free hash tables and
+//! list-based sets", 2002; `contains` as in M. Herlihy and N. Shavit, "The Art of Multiprocessor
+//! Programming", 2008, section 9.8.
 //!
-//! To remove an element is to mark the link that leaves its node: then it is gone. Whoever comes by, and changes something,
-//! takes marked nodes out of the list. A marked link does not change any more, so nothing is ever put behind a node that is
-//! gone.
+//! An element is removed by marking the outgoing link of its node: this is the linearization point.
+//! Later updates unlink marked nodes. A marked link does not change any more, so nothing is ever
+//! inserted behind a removed node.
 //!
-//! * `list-set:unmarked` takes the node out and marks nothing. What another thread puts behind that node at the same time is
-//!   lost; and if two neighbours are removed at once, the second one stays. It is the mistake that Harris's paper begins with.
-//! * `list-set:sees-removed` does not look at the mark when it has found an element. That would do if whoever marks a node
-//!   had always taken it out when it returns; but if the list has changed there meanwhile, it leaves the node to others.
+//! * `list-set:unmarked` unlinks the node and marks nothing. A node that another thread inserts
+//!   behind it at the same time is lost; and if two neighbours are removed at once, the second one
+//!   stays. It is the mistake that Harris's paper begins with.
+//! * `list-set:sees-removed` does not check the mark when it has found an element. That would be
+//!   correct if the thread that marks a node had always unlinked it when it returns; but if the
+//!   list has changed there meanwhile, it leaves that to others.
 
 use clewline_core::{Value, ValueDomain};
 use clewline_specs::set::{Call, Set};
@@ -26,7 +29,7 @@ use crate::{
     link::Link,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "list-set",
     about: "a lock-free set: a sorted linked list",
@@ -40,26 +43,26 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Sound))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::Sound))),
         },
         Variant {
             name: "sees-removed",
             flaw: Some("contains finds elements that are marked as removed"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::SeesRemoved))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::SeesRemoved))),
         },
         Variant {
             name: "unmarked",
             flaw: Some("remove takes a node out without marking it first"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Way::Unmarked))),
+            build: || Box::new(SubjectFactory::new(Set, || ListSet::new(Flaw::Unmarked))),
         },
     ],
 };
 
-// Few elements, so that threads meet at neighbours.
+// Few elements, so that threads contend for neighbours.
 const RECIPE: Recipe = Recipe {
     mix: &[("add", 1), ("remove", 1), ("contains", 1)],
     values: ValueDomain::Below(8),
@@ -69,12 +72,12 @@ const RECIPE: Recipe = Recipe {
 struct ListSet {
     nodes: Arena<Node>,
     head: Link,
-    way: Way,
+    way: Flaw,
 }
 
-/// How the set goes wrong, if it does.
+/// The flaw of the set, if it has one.
 #[derive(Clone, Copy)]
-enum Way {
+enum Flaw {
     Sound,
     Unmarked,
     SeesRemoved,
@@ -87,16 +90,16 @@ struct Node {
 }
 
 /// Where an element is, or would be.
-struct Place {
-    /// The last node whose element is smaller; none for the head.
+struct Position {
+    /// The last node with a smaller element; none for the head.
     before: u32,
-    /// The one that it leads to.
+    /// Its successor.
     at: u32,
     is_there: bool,
 }
 
 impl ListSet {
-    fn new(way: Way) -> Self {
+    fn new(way: Flaw) -> Self {
         ListSet { nodes: Arena::new(), head: Link::default(), way }
     }
 
@@ -104,19 +107,21 @@ impl ListSet {
         if node == NONE { &self.head } else { &self.nodes.get(node).next }
     }
 
-    fn find(&self, value: u64) -> Place {
+    fn find(&self, value: u64) -> Position {
         loop {
-            if let Some(place) = self.walk(value) {
+            if let Some(place) = self.search(value) {
                 return place;
             }
         }
     }
 
-    /// Looks for `value`, and takes out marked nodes that are in the way; answers nothing if another thread was faster.
+    /// Searches for `value`, and unlinks marked nodes on the way; returns `None` if another thread
+    /// interfered.
     ///
-    /// `at` is not marked when it is looked at, so its element is in the set at that moment. If it is not `value`, then
-    /// `value` is not in the set at the moment at which `before`, not marked, leads to `at`.
-    fn walk(&self, value: u64) -> Option<Place> {
+    /// `at` is not marked when it is read, so its element is in the set at that moment. If it is
+    /// not `value`, then `value` is not in the set at the moment at which `before`, not marked,
+    /// leads to `at`.
+    fn search(&self, value: u64) -> Option<Position> {
         let mut before = NONE;
         let (mut at, _) = self.head.load();
         while at != NONE {
@@ -129,13 +134,13 @@ impl ListSet {
             } else {
                 let found = node.value.load(Ordering::Relaxed);
                 if value <= found {
-                    return Some(Place { before, at, is_there: value == found });
+                    return Some(Position { before, at, is_there: value == found });
                 }
                 before = at;
             }
             at = next;
         }
-        Some(Place { before, at, is_there: false })
+        Some(Position { before, at, is_there: false })
     }
 
     fn add(&self, value: u64) -> bool {
@@ -160,7 +165,7 @@ impl ListSet {
     }
 
     fn remove(&self, value: u64) -> bool {
-        let Place { before, at, is_there } = self.find(value);
+        let Position { before, at, is_there } = self.find(value);
         if !is_there {
             return false;
         }
@@ -174,11 +179,11 @@ impl ListSet {
     /// As `remove`, but marks nothing.
     fn unlink(&self, value: u64) -> bool {
         loop {
-            let Place { before, at, is_there } = self.find(value);
+            let Position { before, at, is_there } = self.find(value);
             if !is_there {
                 return false;
             }
-            // What is put behind `at` between these two lines is lost.
+            // A node inserted behind `at` between these two lines is lost.
             let (next, _) = self.nodes.get(at).next.load();
             if self.link(before).swing(at, next) {
                 return true;
@@ -186,8 +191,8 @@ impl ListSet {
         }
     }
 
-    /// Changes nothing, and so never has to begin again. It may walk along nodes that are out of the list already; each of
-    /// them was still in it, leading to the next, at some moment since the call.
+    /// Changes nothing, and so never retries. It may traverse nodes that are unlinked already; each
+    /// of them was still in the list, leading to the next, at some moment since the call.
     fn contains(&self, value: u64) -> bool {
         let (mut at, _) = self.head.load();
         while at != NONE {
@@ -197,8 +202,8 @@ impl ListSet {
             if value <= found {
                 return value == found
                     && match self.way {
-                        Way::Sound | Way::Unmarked => !is_marked,
-                        Way::SeesRemoved => true,
+                        Flaw::Sound | Flaw::Unmarked => !is_marked,
+                        Flaw::SeesRemoved => true,
                     };
             }
             at = next;
@@ -212,8 +217,8 @@ impl Subject<Set> for ListSet {
         Value::bool(match *call {
             Call::Add(value) => self.add(value.word()),
             Call::Remove(value) => match self.way {
-                Way::Sound | Way::SeesRemoved => self.remove(value.word()),
-                Way::Unmarked => self.unlink(value.word()),
+                Flaw::Sound | Flaw::SeesRemoved => self.remove(value.word()),
+                Flaw::Unmarked => self.unlink(value.word()),
             },
             Call::Contains(value) => self.contains(value.word()),
         })
@@ -230,7 +235,7 @@ mod tests {
 
     #[test]
     fn one_thread_finds_a_set() {
-        for way in [Way::Sound, Way::Unmarked, Way::SeesRemoved] {
+        for way in [Flaw::Sound, Flaw::Unmarked, Flaw::SeesRemoved] {
             let set = ListSet::new(way);
             let mut model = BTreeSet::new();
             let mut random = Random::new(1);
@@ -242,9 +247,10 @@ mod tests {
         }
     }
 
-    /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other one goes on.
+    /// Another thread has found where to add 3, behind 2; then 2 is removed; then the other thread
+    /// continues.
     #[track_caller]
-    fn check_add_behind_what_is_removed(way: Way, is_linked: bool) {
+    fn check_add_behind_what_is_removed(way: Flaw, is_linked: bool) {
         let [two, three, four] = [2, 3, 4].map(|it| Value::small(it).unwrap());
         let set = ListSet::new(way);
         for value in [two, four] {
@@ -256,23 +262,24 @@ mod tests {
         set.nodes.get(index).value.store(three.word(), Ordering::Relaxed);
         set.nodes.get(index).next.set(place.at);
         assert_eq!(set.link(place.before).swing(place.at, index), is_linked);
-        // Either way it is not in the list.
+        // In both cases it is not in the list.
         assert_eq!(set.call(&Call::Contains(three)), Value::FALSE);
     }
 
     #[test]
-    fn an_add_behind_what_is_removed_has_to_look_again() {
-        check_add_behind_what_is_removed(Way::Sound, false);
+    fn an_add_behind_a_removed_node_retries() {
+        check_add_behind_what_is_removed(Flaw::Sound, false);
     }
 
     #[test]
-    fn an_add_behind_what_is_removed_and_not_marked_is_lost() {
-        check_add_behind_what_is_removed(Way::Unmarked, true);
+    fn an_add_behind_an_unmarked_removed_node_is_lost() {
+        check_add_behind_what_is_removed(Flaw::Unmarked, true);
     }
 
-    /// Somebody has marked 2, and something came between it and its predecessor before it could be taken out.
+    /// A thread has marked 2, and a node was inserted between it and its predecessor before it
+    /// could be unlinked.
     #[track_caller]
-    fn check_contains_what_is_marked(way: Way, contains: bool) {
+    fn check_contains_what_is_marked(way: Flaw, contains: bool) {
         let set = ListSet::new(way);
         let two = Value::small(2).unwrap();
         set.add(two.word());
@@ -284,12 +291,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_is_gone() {
-        check_contains_what_is_marked(Way::Sound, false);
+    fn a_marked_element_is_absent() {
+        check_contains_what_is_marked(Flaw::Sound, false);
     }
 
     #[test]
-    fn what_is_marked_is_seen_by_who_does_not_look() {
-        check_contains_what_is_marked(Way::SeesRemoved, true);
+    fn a_marked_element_is_found_without_the_mark_check() {
+        check_contains_what_is_marked(Flaw::SeesRemoved, true);
     }
 }

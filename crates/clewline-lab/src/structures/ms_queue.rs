@@ -1,19 +1,21 @@
 //! A lock-free queue: a linked list with a dummy at its head and a tail that may lag behind.
 //!
-//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-//! algorithms", 1996. An enqueuer links its node behind the last one by compare-and-swap, which is when the value is
-//! in the queue, and then moves the tail there; whoever finds the tail behind moves it first. A dequeuer moves the
-//! head to the next node, which becomes the dummy, and takes that node's value.
+//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking
+//! concurrent queue algorithms", 1996. An enqueuer links its node behind the last one by
+//! compare-and-swap, which is the linearization point, and then advances the tail; a thread that
+//! finds the tail behind advances it first. A dequeuer advances the head to the next node, which
+//! becomes the dummy, and takes that node's value.
 //!
-//! The paper tags every pointer with a counter, because nodes are used again. Here they are not, so that a
-//! compare-and-swap succeeds only if nothing has happened, and the paper's second looks at head and tail, which
-//! guard against nodes that are used again, are left out.
+//! The paper tags every pointer with a counter, because nodes are reused. Here they are not, so
+//! that a compare-and-swap succeeds only if nothing has changed, and the paper's second reads of
+//! head and tail, which guard against reused nodes, are left out.
 //!
-//! **unlinked-tail** takes its place at the tail first, by one exchange, and links the node before it to its own
-//! afterwards. That never has to be tried again, and looks as if it did the same. But between the two steps the list
-//! is broken: a later enqueuer goes on from the new tail and returns, and a dequeuer who comes to the gap takes it
-//! for the end, and answers that the queue is empty. It is how queues for many producers and one consumer are written
-//! (D. Vyukov, "Intrusive MPSC node-based queue", 1024cores.net), whose users accept it.
+//! **unlinked-tail** first exchanges the tail, and then links the previous node to its own. That
+//! never has to be retried, and seems equivalent. But between the two steps the list is broken: a
+//! later enqueuer continues from the new tail and returns, and a dequeuer that reaches the gap
+//! takes it for the end, and returns that the queue is empty. Queues for many producers and one
+//! consumer are written like this (D. Vyukov, "Intrusive MPSC node-based queue", 1024cores.net);
+//! their users accept it.
 
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
@@ -27,7 +29,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ms-queue",
     about: "a lock-free queue, unbounded",
@@ -65,7 +67,8 @@ enum Linking {
     Last,
 }
 
-/// The queue. Nodes from `head` on are linked; its first node is the dummy. The tail is never behind the head.
+/// The queue. Nodes from `head` on are linked; its first node is the dummy. The tail is never
+/// behind the head.
 struct MsQueue {
     nodes: Arena<Node>,
     head: AtomicU32,
@@ -109,12 +112,12 @@ impl MsQueue {
 
     fn link_last(&self, index: u32) {
         let last = self.tail.swap(index, Ordering::AcqRel);
-        // The flaw is the gap until this is done. The order is the strongest, so that the gap is not also one of
-        // memory.
+        // The flaw is the gap until this store. It is sequentially consistent, so that the flaw is
+        // not also one of memory ordering.
         self.nodes.get(last).next.store(index, Ordering::SeqCst);
     }
 
-    /// Moves the tail on, unless someone else has.
+    /// Advances the tail, unless another thread has.
     fn move_tail(&self, from: u32, to: u32) {
         let _is_moved = self.tail.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
     }
@@ -134,7 +137,7 @@ impl MsQueue {
         loop {
             let (head, next) = self.first()?;
             let value = self.nodes.get(next).value.load(Ordering::Relaxed);
-            // It was the first one when we looked only if it still is.
+            // It was the first node when it was read only if it still is.
             if self.head.load(Ordering::Acquire) == head {
                 return Value::from_word(value);
             }
@@ -147,7 +150,8 @@ impl MsQueue {
             let head = self.head.load(Ordering::Acquire);
             let tail = self.tail.load(Ordering::Acquire);
             let next = self.nodes.get(head).next.load(Ordering::Acquire);
-            // Nothing is behind this node, so it is still the dummy: the queue was empty at this load.
+            // Nothing is behind this node, so it is still the dummy: the queue was empty at this
+            // load.
             if next == NONE {
                 return None;
             }

@@ -1,13 +1,16 @@
-//! A priority queue in a sorted list that is never changed, but replaced.
+//! A priority queue in an immutable sorted list that is replaced.
 //!
-//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. What theirs was like inside is
-//! not said. Here the list is one word: who adds or removes an integer copies the nodes before it, and replaces the first
-//! by compare-and-swap. The greatest integer is first.
+//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. Their
+//! implementation is not described. Here the list is one word: an operation that adds or removes an
+//! integer copies the nodes before it, and replaces the first by compare-and-swap. The greatest
+//! integer is first.
 //!
-//! A node says how often its integer has been overtaken. One of the first k + 1 is removed, and none from behind an
-//! integer that has been overtaken k times: so the queue is out of order by k. Here k is 2; **k0** is a plain one.
+//! A node holds how often its integer has been overtaken. One of the first k + 1 is removed, and
+//! none from behind an integer that has been overtaken k times: so the queue is out of order by k.
+//! Here k is 2; **k0** is a plain one.
 //!
-//! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k away from the head.
+//! **b2** removes one of the first k + 2, whatever was overtaken, and so one that is more than k
+//! away from the head.
 
 use std::sync::Arc;
 
@@ -26,7 +29,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-priority-queue",
     about: "a priority queue that removes one of the greatest, in a sorted list",
@@ -42,7 +45,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::Right))
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, RemovalRange::Right))
                 }))
             },
         },
@@ -53,7 +56,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(PLAIN, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(0, Reach::Right))
+                    AsPriorityQueue(QuasiPriorityQueue::new(0, RemovalRange::Right))
                 }))
             },
         },
@@ -64,7 +67,7 @@ pub const ENTRY: Entry = Entry {
             recipe: RECIPE,
             build: || {
                 Box::new(SubjectFactory::new(SPEC, || {
-                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, Reach::TooFar))
+                    AsPriorityQueue(QuasiPriorityQueue::new(FACTOR, RemovalRange::TooFar))
                 }))
             },
         },
@@ -79,7 +82,7 @@ const RECIPE: Recipe = Recipe { mix: &[("add", 1), ("poll", 1)], ..QUEUE_RECIPE 
 
 /// How far from the head integers are removed.
 #[derive(Clone, Copy)]
-enum Reach {
+enum RemovalRange {
     Right,
     TooFar,
 }
@@ -89,7 +92,7 @@ struct QuasiPriorityQueue {
     nodes: Nodes<Node>,
     head: AtomicU32,
     factor: u32,
-    reach: Reach,
+    reach: RemovalRange,
 }
 
 /// A node never changes.
@@ -100,11 +103,11 @@ struct Node {
 }
 
 impl QuasiPriorityQueue {
-    fn new(factor: u32, reach: Reach) -> Self {
+    fn new(factor: u32, reach: RemovalRange) -> Self {
         QuasiPriorityQueue { nodes: Nodes::new(), head: AtomicU32::new(NONE), factor, reach }
     }
 
-    /// The nodes from `head` on as long as they are wanted.
+    /// The nodes from `head` on, as long as `is_wanted` returns true.
     fn first(&self, head: u32, is_wanted: impl Fn(&[Arc<Node>], &Node) -> bool) -> Vec<Arc<Node>> {
         let mut first = Vec::new();
         let mut at = head;
@@ -122,12 +125,12 @@ impl QuasiPriorityQueue {
     fn may_be_removed(&self, before: &[Arc<Node>]) -> bool {
         let k = self.factor as usize;
         match self.reach {
-            Reach::Right => before.len() <= k && before.iter().all(|it| it.overtaken < self.factor),
-            Reach::TooFar => before.len() <= k + 1,
+            RemovalRange::Right => before.len() <= k && before.iter().all(|it| it.overtaken < self.factor),
+            RemovalRange::TooFar => before.len() <= k + 1,
         }
     }
 
-    /// The list of `first`, each overtaken so often again, and then of `next`.
+    /// The list of `first`, each overtaken `again` more times, followed by `next`.
     fn list(&self, first: &[Arc<Node>], again: u32, next: u32) -> u32 {
         first.iter().rev().fold(next, |next, it| {
             self.nodes.add(Node { int: it.int, overtaken: it.overtaken + again, next })

@@ -1,22 +1,24 @@
-//! A queue of segments: values leave segment by segment, and in any order inside of one.
+//! A queue of segments: values are dequeued segment by segment, in any order within one.
 //!
-//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for improved concurrency",
-//! 2010, the segment queue; the bugs are those of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I. An
-//! enqueuer puts its value into a free cell of the last segment, and links another segment if there is none. A dequeuer
-//! takes any value of the first segment, and goes to the next when all of its cells have been emptied. A cell is used
-//! once.
+//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for
+//! improved concurrency", 2010, the segment queue; the bugs are those of L. Zhang, A. Chattopadhyay
+//! and C. Wang, "Round-Up", 2013, table I. An enqueuer puts its value into a free cell of the last
+//! segment, and links another segment if there is none. A dequeuer takes any value of the first
+//! segment, and advances to the next when all of its cells have been emptied. A cell is used once.
 //!
-//! With k + 1 cells in a segment a value can be overtaken by at most k others, and can overtake at most k: the queue
-//! is out of order by k. Here k is 2; **k3** has one more cell, and **k0** has one cell, so that it is a plain queue: what
-//! the others do without their relaxation.
+//! With k + 1 cells in a segment a value can be overtaken by at most k others, and can overtake at
+//! most k: the queue is out of order by k. Here k is 2; **k3** has one more cell, and **k0** has
+//! one cell, so that it is a plain queue: the others without their relaxation.
 //!
-//! The original looks for a free cell in a random order, to keep enqueuers apart. Here cells are filled in order, which
-//! is less fast and no less out of order. And it makes one search enough to know that the queue is empty: if a cell is
-//! free then so are those behind it, and those before it have been seen emptied.
+//! The original searches for a free cell in a random order, to reduce contention. Here cells are
+//! filled in order, which is slower and no less out of order. And it makes one search enough to
+//! find the queue empty: if a cell is free then so are those behind it, and those before it have
+//! been seen emptied.
 //!
-//! **b1** takes values of the next segment, too, and so removes one more than k away from the head. **b2** writes that a
-//! cell is emptied without looking whether it still was full, and so removes a value that has been removed before. **b3**
-//! answers null when someone else was faster, though there are other values.
+//! **b1** takes values of the next segment, too, and so removes one more than k away from the head.
+//! **b2** writes that a cell is emptied without checking whether it still was full, and so removes
+//! a value that has been removed before. **b3** returns null when another thread was faster,
+//! although there are other values.
 
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
@@ -31,7 +33,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-queue",
     about: "a queue of segments, inside of which order is not kept",
@@ -109,7 +111,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Two dequeuers have to meet at one cell.
+// Two dequeuers have to contend for one cell.
 const NOISY: Recipe = Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..QUEUE_RECIPE };
 
 /// How values are taken.
@@ -124,7 +126,8 @@ enum Dequeuer {
     GivesUp,
 }
 
-/// The queue. Segments are linked from the first on; all before `head` are emptied. The tail may be behind.
+/// The queue. Segments are linked from the first on; all before `head` are emptied. The tail may be
+/// behind.
 struct QuasiQueue {
     values: Nodes<Value>,
     segments: Nodes<Segment>,
@@ -140,13 +143,13 @@ struct Segment {
     next: AtomicU32,
 }
 
-// What is in a cell besides indices of values.
+// The content of a cell, besides indices of values.
 const FREE: u32 = NONE;
 const EMPTIED: u32 = u32::MAX;
 
 /// A value in a cell.
 #[derive(Clone, Copy)]
-struct Place {
+struct FullCell {
     segment: u32,
     cell: usize,
     value: u32,
@@ -154,7 +157,7 @@ struct Place {
 
 /// How the search of a segment ended.
 #[derive(PartialEq, Eq)]
-enum End {
+enum SegmentEnd {
     /// At a cell that was free.
     Free,
     /// Behind the last cell.
@@ -193,28 +196,28 @@ impl QuasiQueue {
         }
     }
 
-    /// Looks for the values of a segment.
-    fn search(&self, segment: u32, found: &mut Vec<Place>) -> End {
+    /// Collects the values of a segment.
+    fn search(&self, segment: u32, found: &mut Vec<FullCell>) -> SegmentEnd {
         for (cell, it) in self.segments.get(segment).cells.iter().enumerate() {
             match it.load(SeqCst) {
-                FREE => return End::Free,
+                FREE => return SegmentEnd::Free,
                 EMPTIED => (),
-                value => found.push(Place { segment, cell, value }),
+                value => found.push(FullCell { segment, cell, value }),
             }
         }
-        End::Full
+        SegmentEnd::Full
     }
 
-    /// Looks for the values of the segment behind `segment`, if there is one.
-    fn search_next(&self, segment: u32, found: &mut Vec<Place>) {
+    /// Collects the values of the segment behind `segment`, if there is one.
+    fn search_next(&self, segment: u32, found: &mut Vec<FullCell>) {
         let next = self.segments.get(segment).next.load(SeqCst);
         if next != NONE {
             self.search(next, found);
         }
     }
 
-    /// Empties a cell; answers whether it was us who did.
-    fn take(&self, place: Place) -> bool {
+    /// Empties a cell; returns whether this thread did.
+    fn take(&self, place: FullCell) -> bool {
         let cell = &self.segments.get(place.segment).cells[place.cell];
         match self.dequeuer {
             Dequeuer::Right | Dequeuer::TwoSegments | Dequeuer::GivesUp => {
@@ -260,7 +263,7 @@ impl Container for QuasiQueue {
                 }
                 continue;
             }
-            if end == End::Free {
+            if end == SegmentEnd::Free {
                 return None;
             }
             // All cells are emptied for good.

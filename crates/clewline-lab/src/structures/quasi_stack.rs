@@ -1,11 +1,13 @@
-//! A stack in a list that is never changed, but replaced.
+//! A stack in an immutable list that is replaced.
 //!
-//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I, which has a quasi stack that is
-//! in fact linearizable, and two bugs. What it was like inside is not said. Here the top is one word: who pops a
-//! value copies the nodes above it, and replaces the top by compare-and-swap.
+//! Source: the kinds of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, table I, which
+//! has a quasi stack that is in fact linearizable, and two bugs. Its implementation is not
+//! described. Here the top is one word: an operation that pops a value copies the nodes above it,
+//! and replaces the top by compare-and-swap.
 //!
-//! The plain one pops the value on top. **b1** answers null when someone else was faster, though the stack is not empty.
-//! **b2** pops any of the first k + 2 values from the top, where k is 2, and so one that is more than k away.
+//! The plain variant pops the value on top. **b1** returns null when another thread was faster,
+//! although the stack is not empty. **b2** pops any of the first k + 2 values from the top, where k
+//! is 2, and so one that is more than k away.
 
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "quasi-stack",
     about: "a stack in a list whose first nodes are replaced at once",

@@ -1,16 +1,17 @@
 //! A linked list from which one of the first values is dequeued, at random.
 //!
-//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for improved concurrency",
-//! 2010, the random dequeue queue. Values are enqueued as in the queue of Michael and Scott. A dequeuer marks one of the
-//! first k + 1 nodes behind the head as taken, and the head moves over nodes that are.
+//! Source: Y. Afek, G. Korland and E. Yanovsky, "Quasi-linearizability: relaxed consistency for
+//! improved concurrency", 2010, the random dequeue queue. Values are enqueued as in the queue of
+//! Michael and Scott. A dequeuer marks one of the first k + 1 nodes behind the head as taken, and
+//! the head moves over taken nodes.
 //!
-//! The first of these nodes is one that is not taken; taken ones behind it count. So as long as the first value stays so
-//! do the nodes, and at most k others can be taken before it: the queue is out of order by k. Here k is 2; **k0** is a
-//! plain queue.
+//! The first of these nodes is not taken; taken nodes behind it count. So as long as the first
+//! value stays so do the nodes, and at most k others can be taken before it: the queue is out of
+//! order by k. Here k is 2; **k0** is a plain queue.
 //!
-//! **no-window** counts only the nodes that are not taken, so that dequeuers always have k + 1 values to draw from. That
-//! looks like the same, but the first value may be overtaken for ever: the mistake of section II of L. Zhang, A.
-//! Chattopadhyay and C. Wang, "Round-Up", 2013.
+//! **no-window** counts only the nodes that are not taken, so that dequeuers always have k + 1
+//! values to choose from. That seems equivalent, but the first value may be overtaken forever: the
+//! mistake of section II of L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013.
 
 use clewline_core::Value;
 use clewline_specs::{queue::Queue, relaxed::Relaxed};
@@ -25,7 +26,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "rd-queue",
     about: "a linked list from which one of the first values is dequeued, at random",
@@ -89,8 +90,8 @@ struct Node {
     next: AtomicU32,
 }
 
-/// What a dequeuer has seen behind the head.
-struct Seen {
+/// The nodes that a dequeuer has read behind the head.
+struct WindowContents {
     /// The last node before which all are taken.
     taken_to: u32,
     values: Vec<u32>,
@@ -108,8 +109,8 @@ impl RdQueue {
         RdQueue { nodes, head: AtomicU32::new(dummy), tail: AtomicU32::new(dummy), factor, window }
     }
 
-    fn look(&self, head: u32) -> Seen {
-        let mut seen = Seen { taken_to: head, values: Vec::new(), has_ended: false };
+    fn scan(&self, head: u32) -> WindowContents {
+        let mut seen = WindowContents { taken_to: head, values: Vec::new(), has_ended: false };
         let (mut at, mut passed) = (head, 0);
         while passed <= self.factor {
             at = self.nodes.get(at).next.load(SeqCst);
@@ -150,7 +151,7 @@ impl Container for RdQueue {
     fn remove(&self) -> Option<Value> {
         loop {
             let head = self.head.load(SeqCst);
-            let seen = self.look(head);
+            let seen = self.scan(head);
             if seen.taken_to != head {
                 let _is_moved = self.head.compare_exchange(head, seen.taken_to, SeqCst, SeqCst);
             }
@@ -161,7 +162,8 @@ impl Container for RdQueue {
                         return Some(node.value);
                     }
                 }
-                // Nothing was behind the last node when it was read, and all before it had been taken.
+                // Nothing was behind the last node when it was read, and all before it had been
+                // taken.
                 None if seen.has_ended => return None,
                 None => (),
             }

@@ -1,8 +1,8 @@
 //! A register: one word that is read and written.
 //!
-//! A write that is sequentially consistent has taken effect when it returns. One that is not (`Relaxed`) may still wait in
-//! the processor's store buffer, and a read on another processor that is called after the write has returned finds the
-//! old value. Lowe's example is a Java variable that is not volatile.
+//! A sequentially consistent write has taken effect when it returns. A `Relaxed` one may still wait
+//! in the processor's store buffer, and a read on another processor that is called after the write
+//! has returned finds the old value. Lowe's example is a Java variable that is not volatile.
 
 use clewline_core::{Value, ValueDomain};
 use clewline_specs::register::{Call, Register};
@@ -13,7 +13,7 @@ use clewline_threads::{
 
 use crate::entry::{Entry, Recipe, Variant};
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "register",
     about: "a register in one atomic word",

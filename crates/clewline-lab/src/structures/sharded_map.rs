@@ -1,21 +1,24 @@
-//! A sharded hash map whose reads take no lock.
+//! A sharded hash map with lock-free reads.
 //!
-//! The map falls into shards, each with a lock and a table of slots. An update takes the lock of its key's shard. A read takes
-//! none: it looks at a slot's status, then at the value, then at the status again.
+//! The map consists of shards, each with a lock and a table of slots. An update takes the lock of
+//! its key's shard. A read takes none: it reads a slot's status, then the value, then the status
+//! again.
 //!
-//! A slot belongs to one key for ever: removing the key only changes the status. A table that is full is copied into one twice
-//! as large, without the keys that are absent. Old tables stay, for reads that are still in them.
+//! A slot belongs to one key permanently: removing the key only changes the status. A full table is
+//! copied into one twice as large, without the absent keys. Old tables stay, for reads that are
+//! still in them.
 //!
-//! An update of a key that is absent writes the value first, and then says that it is there. So a value that is
-//! read while the slot says *stored*, before and after, was the key's value in between: if it was read while
-//! the slot said *deleted*, it is either what was there until it was deleted, which was after the first look, or what an
-//! update was about to store, which did so before the second look.
+//! An update of an absent key writes the value first, and then the status *stored*. So a value that
+//! is read while the slot is *stored*, before and after, was the key's value in between: if it was
+//! read while the slot was *deleted*, it is either the value before the deletion, which was after
+//! the first read of the status, or the value that an update was about to store, which did so
+//! before the second read.
 //!
-//! The variant `publishes-early` first says that the key is there, and then writes the value. A read in between finds the value
-//! that was deleted.
+//! The variant `publishes-early` first writes the status, and then the value. A read in between
+//! returns the value that was deleted.
 //!
-//! Source: G. Lowe, "Concurrent hash maps: a comparative study", 2014; the flaw is described in the same author's
-//! "Testing for linearizability", 2017, section 8. How tables grow is ours.
+//! Source: G. Lowe, "Concurrent hash maps: a comparative study", 2014; the flaw is described in the
+//! same author's "Testing for linearizability", 2017, section 8. The growth of tables is ours.
 
 use std::sync::OnceLock;
 
@@ -35,7 +38,7 @@ use crate::{
     map_calls::{self, Change, Keyed, hash},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "sharded-map",
     about: "a sharded hash map: updates lock a shard, reads lock nothing",
@@ -63,7 +66,7 @@ pub const ENTRY: Entry = Entry {
     ],
 };
 
-// Two keys, as in the paper, so that operations meet.
+// Two keys, as in the paper, so that operations contend.
 const RECIPE: Recipe = Recipe {
     operations: 512,
     mix: &[("get", 4), ("put", 2), ("remove", 2), ("get-or-insert", 1)],
@@ -72,7 +75,7 @@ const RECIPE: Recipe = Recipe {
     ..Recipe::PLAIN
 };
 
-/// When an update says that the key is there.
+/// When an update publishes that the key is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Publishing {
     /// When the value has been written.
@@ -109,7 +112,7 @@ struct Slot {
     value: AtomicU64,
 }
 
-/// Nobody's slot.
+/// A slot without a key.
 const EMPTY: u32 = 0;
 /// The key holds the value.
 const STORED: u32 = 1;
@@ -122,7 +125,8 @@ impl Keyed for ShardedMap {
         loop {
             let index = shard.current.load(Ordering::Acquire);
             let found = read(shard.table(index), key);
-            // Updates go to the current table. If this is still that one, it was when the slot was read.
+            // Updates go to the current table. If this is still that one, it was when the slot was
+            // read.
             if let Some(value) = found
                 && shard.current.load(Ordering::Acquire) == index
             {
@@ -140,10 +144,11 @@ impl Keyed for ShardedMap {
         let held = if is_stored { Value::from_word(slot.value.load(Ordering::Relaxed)) } else { None };
         match decide(held) {
             Change::Keep => (),
-            // A sequentially consistent store, here and below: when the update returns, everyone can see it.
+            // A sequentially consistent store, here and below: when the update returns, it is
+            // visible to all threads.
             Change::Remove if is_stored => slot.status.store(DELETED, Ordering::SeqCst),
             Change::Remove => (),
-            // The key is there all along, and one word changes.
+            // The key is present throughout, and one word changes.
             Change::Write(value) if is_stored => slot.value.store(value.word(), Ordering::SeqCst),
             Change::Write(value) => {
                 let slot = if slot.status.load(Ordering::Relaxed) == EMPTY {
@@ -178,7 +183,7 @@ impl ShardedMap {
     fn publish(&self, slot: &Slot, value: Value) {
         match self.publishing {
             Publishing::WrittenValues => {
-                // Whoever reads this value sees the status that was before, or a later one.
+                // A thread that reads this value sees the status before, or a later one.
                 slot.value.store(value.word(), Ordering::Release);
                 slot.status.store(STORED, Ordering::SeqCst);
             }
@@ -190,7 +195,7 @@ impl ShardedMap {
     }
 }
 
-/// What `key` holds in `slots`; nothing if an update came in between, so that it has to be read again.
+/// The value of `key` in `slots`; `None` if an update interfered, so that it has to be read again.
 fn read(slots: &[Slot], key: Value) -> Option<Option<Value>> {
     for slot in from(slots, key) {
         let status = slot.status.load(Ordering::Acquire);
@@ -205,8 +210,8 @@ fn read(slots: &[Slot], key: Value) -> Option<Option<Value>> {
             return Some(None);
         }
         let value = Value::from_word(slot.value.load(Ordering::Acquire));
-        // An update that has written the value and not yet said so may not be seen: others would still find the key
-        // absent.
+        // The value of an update that has not yet written the status must not be returned: other
+        // threads would still find the key absent.
         let is_stored = slot.status.load(Ordering::Acquire) == STORED;
         return is_stored.then_some(value);
     }
@@ -215,7 +220,7 @@ fn read(slots: &[Slot], key: Value) -> Option<Option<Value>> {
 
 const A_QUARTER_IS_EMPTY: &str = "a quarter of the slots is empty";
 
-/// The slots, in the order in which `key` looks for its own.
+/// The slots, in the probing order of `key`.
 fn from(slots: &[Slot], key: Value) -> impl Iterator<Item = &Slot> {
     let first = (hash(key) >> (64 - slots.len().ilog2())) as usize;
     let (before, after) = slots.split_at(first);
@@ -227,18 +232,19 @@ impl Shard {
         self.tables[index].get_or_init(|| (0..FIRST << index).map(|_| Slot::default()).collect())
     }
 
-    /// The slot of `key`, or the empty one that would be. For the holder of the lock.
+    /// The slot of `key`, or the empty one that it would get. For the holder of the lock.
     fn find(&self, key: Value) -> &Slot {
         find(self.table(self.current.load(Ordering::Relaxed)), key)
     }
 
-    /// An empty slot for `key`, which has none. For the holder of the lock, who must use it.
+    /// An empty slot for `key`, which has none. For the holder of the lock, which must use it.
     fn take(&self, key: Value, taken: &mut usize) -> &Slot {
         let index = self.current.load(Ordering::Relaxed);
         let slots = self.table(index);
         if *taken == slots.len() * 3 / 4 {
             *taken = copy(slots, self.table(index + 1));
-            // Whoever sees this sees the copies. Nothing has changed, so it does not matter when others do.
+            // A thread that sees this sees the copies. No value has changed, so it does not matter
+            // when others do.
             self.current.store(index + 1, Ordering::SeqCst);
         }
         *taken += 1;
@@ -253,7 +259,7 @@ fn find(slots: &[Slot], key: Value) -> &Slot {
     from(slots, key).find(is_it).expect(A_QUARTER_IS_EMPTY)
 }
 
-/// Copies keys that hold something to a table that nobody reads yet; answers how many there were.
+/// Copies present keys to a table that no thread reads yet; returns their number.
 fn copy(old: &[Slot], new: &[Slot]) -> usize {
     let mut copied = 0;
     for slot in old.iter().filter(|it| it.status.load(Ordering::Relaxed) == STORED) {
@@ -280,7 +286,7 @@ mod tests {
     use crate::map_calls::tests::check_serial;
 
     #[test]
-    fn serial_calls_are_answered_as_specified() {
+    fn serial_calls_return_as_specified() {
         for publishing in [Publishing::WrittenValues, Publishing::Early] {
             for (seed, keys) in [1, 2, 3, 32, 300].into_iter().enumerate() {
                 check_serial(&ShardedMap::new(publishing), keys, seed as u64);

@@ -1,21 +1,24 @@
 //! A lock-free set: a skip list ordered by hashes.
 //!
-//! Source: M. Herlihy and N. Shavit, "The Art of Multiprocessor Programming", 2008, section 14.4. Lists lie above each other,
-//! and each holds some of the nodes of the one below it. The lowest list decides what is in the set, as in
-//! [`list_set`](super::list_set); the others are shortcuts. To remove a node is to mark its links, from the top down; the
-//! lowest counts.
+//! Source: M. Herlihy and N. Shavit, "The Art of Multiprocessor Programming", 2008, section 14.4.
+//! Lists are stacked, and each holds some of the nodes of the one below it. The lowest list
+//! determines the set, as in [`list_set`](super::list_set); the others are shortcuts. A node is
+//! removed by marking its links, from the top down; the lowest is the linearization point.
 //!
-//! The book orders nodes by a hash of their element, and has no two elements with the same hash. Here there are: the hash is one
-//! bit. Nodes are ordered by hash and then by element, so that there is one place for each.
+//! The book orders nodes by a hash of their element, and has no two elements with the same hash.
+//! Here there are: the hash is one bit. Nodes are ordered by hash and then by element, so that
+//! there is one position for each.
 //!
-//! * `skip-list:skips-equal-hashes` orders by hash alone: elements of equal hash lie beside each other as they came, and
-//!   a search goes on past those that are not the one it looks for. On a list in which the element does not appear, it goes
-//!   past all of them. From there it goes down, and has skipped the element. Found in G. Lowe, "Testing for
-//!   linearizability", 2017, section 8, by such a hash function; with one that has no collisions nothing is wrong.
+//! * `skip-list:skips-equal-hashes` orders by hash alone: elements of equal hash are adjacent in
+//!   insertion order, and a search continues past those that differ from its element. On a list
+//!   without the element, it passes all of them. Then it descends, and has skipped the element.
+//!   Found in G. Lowe, "Testing for linearizability", 2017, section 8, by such a hash function;
+//!   without collisions it is correct.
 //!
-//! We depart from the book in two places. How high a node is follows from its index, so that it depends on nothing
-//! random. And a node that is being linked into the upper lists is led to the nodes that the last search found, not
-//! to those that the first one did, and only for as long as nobody removes it.
+//! We depart from the book in two places. The height of a node follows from its index, so that it
+//! is deterministic. And a node that is being linked into the upper lists is linked to the nodes
+//! that the last search found, not to those that the first one did, and only as long as no thread
+//! removes it.
 
 use clewline_core::{Value, ValueDomain};
 use clewline_specs::set::{Call, Set};
@@ -30,7 +33,7 @@ use crate::{
     link::Link,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "skip-list",
     about: "a lock-free set: a skip list whose elements have one of two hashes",
@@ -91,7 +94,7 @@ struct Node {
 struct Path {
     /// The last node that a search passes; none for the head.
     before: [u32; LEVELS],
-    /// The one that it leads to.
+    /// Its successors.
     at: [u32; LEVELS],
     is_there: bool,
 }
@@ -120,12 +123,13 @@ impl SkipList {
         if node == NONE { &self.head[level] } else { &self.nodes.get(node).next[level] }
     }
 
-    /// Whether the search for `rank` goes on behind that node.
+    /// Whether the search for `rank` continues behind that node.
     fn passes(&self, node: u32, rank: u64) -> bool {
         let found = self.nodes.get(node).rank.load(Ordering::Relaxed);
         match self.order {
             Order::HashThenElement => found < rank,
-            // Right on the lowest level, where every element is found before the last of its hash is passed.
+            // Correct on the lowest level, where every element is found before the last of its hash
+            // is passed.
             Order::Hash => found >> 32 <= rank >> 32 && found != rank,
         }
     }
@@ -136,17 +140,19 @@ impl SkipList {
 
     fn find(&self, rank: u64) -> Path {
         loop {
-            if let Some(path) = self.walk(rank) {
+            if let Some(path) = self.search(rank) {
                 return path;
             }
         }
     }
 
-    /// Looks for `rank`, and takes out marked nodes that are in the way; answers nothing if another thread was faster.
+    /// Searches for `rank`, and unlinks marked nodes on the way; returns `None` if another thread
+    /// interfered.
     ///
-    /// A node that is passed is not marked on that level, hence on no lower one: it is in the set at that moment. If it is
-    /// removed before the search goes on from it, then what it leads to is what came next when it was removed.
-    fn walk(&self, rank: u64) -> Option<Path> {
+    /// A node that is passed is not marked on that level, hence on no lower one: it is in the set
+    /// at that moment. If it is removed before the search continues from it, then its successor is
+    /// the one it had when it was removed.
+    fn search(&self, rank: u64) -> Option<Path> {
         let mut path = Path { before: [NONE; LEVELS], at: [NONE; LEVELS], is_there: false };
         let mut before = NONE;
         for level in (0..LEVELS).rev() {
@@ -196,8 +202,8 @@ impl SkipList {
         true
     }
 
-    /// Links a node into the lists above the lowest. If it is removed meanwhile, some list may hold it although whoever
-    /// removed it is done; it is marked there, so the next search takes it out.
+    /// Links a node into the lists above the lowest. If it is removed meanwhile, some list may hold
+    /// it after the removal has returned; it is marked there, so the next search unlinks it.
     fn raise(&self, index: u32, rank: u64, mut path: Path) {
         for level in 1..=highest(index) {
             loop {
@@ -233,7 +239,7 @@ impl SkipList {
         true
     }
 
-    /// Changes nothing, and so never has to begin again.
+    /// Changes nothing, and so never retries.
     fn contains(&self, rank: u64) -> bool {
         let mut before = NONE;
         let mut at = NONE;
@@ -305,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_skipped_where_no_hashes_are_equal() {
+    fn nothing_is_skipped_without_hash_collisions() {
         assert_eq!(first_wrong(&SkipList::new(Order::Hash, no_collisions)), None);
     }
 
@@ -322,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_removed_while_it_is_raised_is_not_seen() {
+    fn a_node_removed_while_it_is_raised_is_not_found() {
         let list = SkipList::new(Order::HashThenElement, one_bit);
         let [before, value] = [2, 4].map(|it| list.rank(Value::small(it).unwrap()));
         list.add(before);
@@ -338,7 +344,7 @@ mod tests {
         assert!(list.link(path.before[0], 0).swing(path.at[0], index));
         assert!(list.contains(value));
         assert!(list.remove(value));
-        // Its adder goes on.
+        // Its adder continues.
         list.raise(index, value, path);
         assert!((0..LEVELS).all(|level| list.find(value).at[level] != index));
         assert!(!list.contains(value));

@@ -1,13 +1,15 @@
-//! A linked list for one thread, used by several.
+//! A sequential linked list, used by several threads.
 //!
-//! Source: the suite Scal of C. M. Kirsch and others, 2013, as L. Zhang, A. Chattopadhyay and C. Wang ("Round-Up", 2013,
-//! table IV) tested it. An enqueuer writes the link of the last node and then the tail; a dequeuer reads the link of the
-//! dummy at the head and then writes the head. Every word is atomic, so that using it from several threads is defined,
-//! and nothing else is done about them.
+//! Source: the suite Scal of C. M. Kirsch and others, 2013, as L. Zhang, A. Chattopadhyay and C.
+//! Wang ("Round-Up", 2013, table IV) tested it. An enqueuer writes the link of the last node and
+//! then the tail; a dequeuer reads the link of the dummy at the head and then writes the head.
+//! Every word is atomic, so that using it from several threads is defined behaviour; there is no
+//! other synchronization.
 //!
-//! It is not meant to be right, so it has no name but its own. Two enqueuers link their nodes behind the same one, and
-//! one value is lost, with all that are put behind it; two dequeuers get the same value, or one sets the head back. One
-//! enqueuer and one dequeuer do not get in each other's way: they meet in one link only, which is written once.
+//! There is no correct variant, so it has no variant name. Two enqueuers link their nodes behind
+//! the same one, and one value is lost, with all that are put behind it; two dequeuers get the same
+//! value, or one sets the head back. One enqueuer and one dequeuer do not interfere: they share one
+//! link only, which is written once.
 
 use clewline_core::Value;
 use clewline_specs::queue::Queue;
@@ -22,7 +24,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "sl-queue",
     about: "a linked list for one thread, used without synchronization",

@@ -1,7 +1,9 @@
-//! Tests of the structures of Round-Up's tables: all executions of small matrices, judged by the simplest oracle.
+//! Tests of the structures of Round-Up's tables: all executions of small matrices, judged by a
+//! reference oracle.
 //!
-//! The least factor with which every history of a matrix holds is computed, and compared with what the table claims. So
-//! a structure that is out of order by less than it claims fails as well as one that is by more.
+//! The least factor with which every history of a matrix holds is computed, and compared with the
+//! factor of the table. So a structure that is out of order by less than claimed fails as well as
+//! one that is by more.
 
 mod oracle;
 
@@ -10,9 +12,9 @@ use clewline_explore::schedulers::{
 };
 use clewline_testing::pick;
 
-use self::oracle::{Matrix, Seen, look};
+use self::oracle::{Matrix, MatrixResult, look};
 use super::STRUCTURES;
-use crate::{Found, find};
+use crate::{FoundSubject, find};
 
 const fn matrix(initial: &'static str, columns: &'static str, last: &'static str) -> Matrix {
     Matrix { initial, columns, last }
@@ -30,8 +32,8 @@ const ADD_AND_REMOVE: Matrix = matrix("+1 +2 +3 +4 +5 +6", "+7 | -", "- - - - - 
 const TWO_ADDS: Matrix = matrix("+1 +2 +3 +4 +5", "+6 | +7", "- - - - - - -");
 const TWO_REMOVALS: Matrix = matrix("+1 +2 +3 +4 +5 +6 +7", "- | -", "- - - - -");
 
-/// Those in which something may be found empty, or full.
-const AT_THE_EDGE: [Matrix; 5] = [
+/// Matrices in which the object may be found empty, or full.
+const EMPTY_OR_FULL: [Matrix; 5] = [
     matrix("", "+1 - | +2 -", ""),
     matrix("+1", "+2 | - -", "-"),
     matrix("+1 +2 +3", "+4 | - - -", "- -"),
@@ -52,24 +54,25 @@ const NAMES: [&str; 10] = [
     "ubk-queue",
 ];
 
-fn variants() -> impl Iterator<Item = Found> {
+fn variants() -> impl Iterator<Item = FoundSubject> {
     let entries = STRUCTURES.iter().filter(|it| NAMES.contains(&it.name));
-    entries.flat_map(|entry| entry.variants.iter().map(move |variant| Found { entry, variant }))
+    entries.flat_map(|entry| entry.variants.iter().map(move |variant| FoundSubject { entry, variant }))
 }
 
 /// With at most two preemptions.
-fn bounded(name: &str, matrix: Matrix) -> Seen {
+fn bounded(name: &str, matrix: Matrix) -> MatrixResult {
     look(name, matrix, &mut BoundedDpor::new(Some(2)))
 }
 
-fn factor(found: &Found) -> u32 {
+fn factor(found: &FoundSubject) -> u32 {
     found.variant.quasi.map_or(0, |it| it.1)
 }
 
 #[test]
-fn one_thread_sees_each_order_that_the_structure_allows() {
-    // Segments of three: 3! orders of each. A window of three places: 25 orders of five. Counting who was overtaken: every
-    // permutation in which nobody is further than two places from where it should be, which are 31.
+fn one_thread_finds_each_order_that_the_structure_allows() {
+    // Segments of three: 3! orders of each. A window of three slots: 25 orders of five. Counting
+    // overtaken values: every permutation in which no value is more than two positions from its
+    // own, which are 31.
     let expected = [
         ("bk-queue", 12),
         ("herlihy-wing-queue", 1),
@@ -91,7 +94,7 @@ fn one_thread_sees_each_order_that_the_structure_allows() {
 }
 
 #[test]
-fn what_is_right_is_out_of_order_by_what_it_claims() {
+fn correct_variants_have_exactly_their_quasi_factor() {
     let matrices = || TWO_BY_TWO.into_iter().chain([ADD_AND_REMOVE, TWO_ADDS, TWO_REMOVALS]);
     for found in variants().filter(|it| it.variant.flaw.is_none()) {
         let name = found.name();
@@ -101,7 +104,7 @@ fn what_is_right_is_out_of_order_by_what_it_claims() {
             // Each of these has enough values for every order.
             assert_eq!(seen.factor, Some(factor(&found)), "{name} {matrix:?}: {seen:?}");
         }
-        for matrix in AT_THE_EDGE.into_iter().step_by(pick(3, 1)) {
+        for matrix in EMPTY_OR_FULL.into_iter().step_by(pick(3, 1)) {
             let seen = bounded(&name, matrix);
             assert!(seen.factor.is_some_and(|it| it <= factor(&found)), "{name} {matrix:?}: {seen:?}");
         }
@@ -109,8 +112,8 @@ fn what_is_right_is_out_of_order_by_what_it_claims() {
 }
 
 #[test]
-fn what_is_wrong_is_out_of_order_by_more_or_worse() {
-    // The stack of Scal needs other matrices, and has a test of its own.
+fn flawed_variants_exceed_their_quasi_factor() {
+    // The stack of Scal needs other matrices, and has a separate test.
     for found in variants().filter(|it| it.variant.flaw.is_some() && it.variant.name != "scal") {
         let name = found.name();
         let preemptions = if name == "herlihy-wing-queue:one-search" { 3 } else { 2 };
@@ -118,7 +121,7 @@ fn what_is_wrong_is_out_of_order_by_more_or_worse() {
             let seen = look(&name, matrix, &mut BoundedDpor::new(Some(preemptions)));
             seen.factor.is_none_or(|it| factor(&found) < it)
         };
-        assert!(AT_THE_EDGE.into_iter().chain(TWO_BY_TWO).any(is_violated), "{name}");
+        assert!(EMPTY_OR_FULL.into_iter().chain(TWO_BY_TWO).any(is_violated), "{name}");
     }
 }
 
@@ -132,7 +135,7 @@ fn check_row(name: &str, matrix: Matrix, is_quasi: bool, is_plain: bool) {
 
 #[test]
 fn rows_of_tables_two_and_three_are_as_printed() {
-    let two_by_two = AT_THE_EDGE[0];
+    let two_by_two = EMPTY_OR_FULL[0];
     check_row("iqueue", two_by_two, false, false);
     check_row("herlihy-wing-queue", two_by_two, true, true);
     for matrix in TWO_BY_TWO {
@@ -168,9 +171,9 @@ fn rows_of_table_five_are_as_printed() {
 }
 
 #[test]
-fn a_push_beside_a_pop_is_in_the_stack_of_scal_twice() {
-    // The push adds a segment, the pop finds it empty: the top is a segment that one fills and the other removes. With
-    // main calls that leave few orders more preemptions can be afforded.
+fn a_push_concurrent_with_a_pop_is_duplicated_in_the_stack_of_scal() {
+    // The push adds a segment, the pop finds it empty: the top is a segment that one fills and the
+    // other removes. With main calls that leave few orders more preemptions can be afforded.
     let few_orders = matrix("+1 - +2 - +3 - +4 +5 +6", "+7 | -", "- - -");
     for (matrix, preemptions) in [(ADD_AND_REMOVE, 3), (few_orders, 4)] {
         let look = |name| look(name, matrix, &mut BoundedDpor::new(Some(preemptions)));
@@ -182,7 +185,7 @@ fn a_push_beside_a_pop_is_in_the_stack_of_scal_twice() {
 }
 
 /// All executions, however many preemptions they have.
-fn all(name: &str, matrix: Matrix) -> Seen {
+fn all(name: &str, matrix: Matrix) -> MatrixResult {
     look(name, matrix, &mut Dpor::new(Dependence::Histories))
 }
 

@@ -1,13 +1,14 @@
 //! A lock-free stack: a linked list whose head is replaced by compare-and-swap.
 //!
-//! Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. A push links its node before the head
-//! and moves the head to it; a pop moves the head to the next node. Nodes are never used again, so that a head that
-//! is the same is one that has not changed.
+//! Source: R. K. Treiber, "Systems programming: coping with parallelism", 1986. A push links its
+//! node before the head and moves the head to it; a pop moves the head to the next node. Nodes are
+//! never reused, so that an equal head has not changed.
 //!
-//! **aba** uses nodes again: a pop puts its node on a free list, from which a push takes its own. Then a head that is
-//! the same may have changed. A pop has read head A and next node B; others pop A and B, and push A again; the first
-//! pop finds head A, and moves the head to B, which is free or holds another value by now. Elements come twice or are
-//! lost. The usual cures are a counter beside the head, as Treiber has it, hazard pointers, or epochs.
+//! **aba** reuses nodes: a pop puts its node on a free list, from which a push takes one. Then an
+//! equal head may have changed (the ABA problem). A pop has read head A and next node B; others pop
+//! A and B, and push A again; the first pop finds head A, and moves the head to B, which is free or
+//! holds another value by now. Elements are duplicated or lost. The usual cures are a counter
+//! beside the head, as Treiber has it, hazard pointers, or epochs.
 
 use clewline_core::Value;
 use clewline_specs::stack::{Call, Stack};
@@ -21,7 +22,7 @@ use crate::{
     entry::{Entry, Recipe, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "treiber-stack",
     about: "a lock-free stack",
@@ -42,7 +43,8 @@ pub const ENTRY: Entry = Entry {
             flaw: Some(
                 "nodes are used again, and a head that was replaced and put back passes for one that was not",
             ),
-            // A pop has to lose time while others pop twice and push. Runs are short, since losing time takes time.
+            // A pop has to be delayed while others pop twice and push. Runs are short, since delays
+            // take time.
             quasi: None,
             recipe: Recipe { operations: 256, noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
             build: || Box::new(SubjectFactory::new(Stack::default(), || TreiberStack::new(Reuse::AtOnce))),
@@ -113,7 +115,7 @@ impl TreiberStack {
                 return None;
             }
             let next = self.nodes.get(head).next.load(Ordering::Relaxed);
-            // A head that has not changed still has the same next node, if nodes are not used again.
+            // A head that has not changed still has the same next node, if nodes are not reused.
             match list.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return Some(head),
                 Err(other) => head = other,

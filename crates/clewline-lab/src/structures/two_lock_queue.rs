@@ -1,14 +1,15 @@
 //! A queue with one lock at each end.
 //!
-//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue
-//! algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the tail's lock and link their node
-//! behind the last one; dequeuers take the head's lock, move the head to the next node, which becomes the dummy, and
-//! take its value. The dummy keeps the two from touching the same position; they meet only in the link of the dummy,
-//! when the queue is empty. That word alone has to be atomic. Here the positions are as well, or a lock could not be
-//! forgotten.
+//! Source: M. M. Michael and M. L. Scott, "Simple, fast, and practical non-blocking and blocking
+//! concurrent queue algorithms", 1996. A linked list with a dummy at its head. Enqueuers take the
+//! tail's lock and link their node behind the last one; dequeuers take the head's lock, move the
+//! head to the next node, which becomes the dummy, and take its value. The dummy keeps the two from
+//! touching the same position; they share only the link of the dummy, when the queue is empty. That
+//! word alone has to be atomic. Here the positions are atomic as well, so that the variant without
+//! a lock is defined.
 //!
-//! **one-lock-missing** takes no lock at the head, in the belief that there is one consumer. Two dequeuers read the
-//! same head, and both take the same value; or one sets the head back.
+//! **one-lock-missing** takes no lock at the head, as if there were one consumer. Two dequeuers
+//! read the same head, and both take the same value; or one sets the head back.
 
 use clewline_core::Value;
 use clewline_specs::queue::{Call, Queue};
@@ -26,7 +27,7 @@ use crate::{
     locking::lock,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "two-lock-queue",
     about: "a queue with a lock at each end, unbounded",
@@ -63,7 +64,7 @@ enum HeadLock {
     Forgotten,
 }
 
-/// The queue. `head` and `tail` are read and written only by who holds their lock.
+/// The queue. `head` and `tail` are accessed only by the holder of their lock.
 struct TwoLockQueue {
     nodes: Arena<Node>,
     head: AtomicU32,
@@ -105,8 +106,9 @@ impl TwoLockQueue {
         self.nodes.get(index).value.store(value.word(), Ordering::Relaxed);
         let _held = lock(&self.tail_lock);
         let tail = self.tail.load(Ordering::Relaxed);
-        // The value is in the queue when this is seen, also by a dequeuer, who does not take this lock. A `Release`
-        // store might still wait in the store buffer when we return, if unlocking did not drain it.
+        // The linearization point, also for a dequeuer, which does not take this lock. A `Release`
+        // store might still wait in the store buffer when this returns, if unlocking did not drain
+        // it.
         self.nodes.get(tail).next.store(index, Ordering::SeqCst);
         self.tail.store(index, Ordering::Relaxed);
     }
@@ -115,7 +117,7 @@ impl TwoLockQueue {
         let _held = self.lock_head();
         let next = self.first()?;
         let value = self.nodes.get(next).value.load(Ordering::Relaxed);
-        // Only who has the lock after us wants to know.
+        // Read only by the next holder of the lock.
         self.head.store(next, Ordering::Relaxed);
         Value::from_word(value)
     }

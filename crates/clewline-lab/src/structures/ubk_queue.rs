@@ -1,14 +1,15 @@
-//! An unbounded queue: a list of segments, inside of which order is not kept.
+//! An unbounded queue: a list of unordered segments.
 //!
-//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues", 2013, the unbounded one. As
-//! in the [bounded one](super::bk_queue), but that segments are linked, and are marked before they are taken out of the
-//! list: an enqueuer who comes late learns from the mark that its segment is gone. With k + 1 slots in a segment the
-//! queue is out of order by k. Here k is 2; **k0** is a plain queue.
+//! Source: C. M. Kirsch, M. Lippautz and H. Payer, "Fast and scalable, lock-free k-FIFO queues",
+//! 2013, the unbounded one. As the [bounded one](super::bk_queue), but segments are linked, and are
+//! marked before they are unlinked: a late enqueuer learns from the mark that its segment is gone.
+//! With k + 1 slots in a segment the queue is out of order by k. Here k is 2; **k0** is a plain
+//! queue.
 //!
-//! Neither segments nor slots are used again here, so that they need no counters.
+//! Neither segments nor slots are reused here, so that they need no counters.
 //!
-//! **late-mark** takes a segment out of the list first and marks it then: an enqueuer who looks in between believes that
-//! its value will be found.
+//! **late-mark** unlinks a segment first and marks it then: an enqueuer that checks in between
+//! assumes that its value will be found.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::{
     nodes::{NONE, Nodes},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
     name: "ubk-queue",
     about: "a k-FIFO queue: a list of segments, inside of which order is not kept; unbounded",
@@ -75,7 +76,8 @@ enum Marking {
     Last,
 }
 
-/// The queue, with `N` slots in a segment. Segments from the head on are linked; the tail is one of them.
+/// The queue, with `N` slots in a segment. Segments from the head on are linked; the tail is one of
+/// them.
 struct UbkQueue<const N: usize> {
     values: Nodes<Value>,
     segments: Nodes<Segment<N>>,
@@ -88,12 +90,12 @@ struct UbkQueue<const N: usize> {
 /// Each slot is free, then holds a value, and then is emptied. They are filled in order.
 struct Segment<const N: usize> {
     slots: [AtomicU32; N],
-    // Whether someone takes it out of the list, or has.
+    // Whether a thread unlinks it, or has.
     is_going: AtomicBool,
     next: AtomicU32,
 }
 
-// What is in a slot besides indices of values.
+// The content of a slot, besides indices of values.
 const FREE: u32 = NONE;
 const EMPTIED: u32 = u32::MAX;
 
@@ -131,7 +133,7 @@ impl<const N: usize> UbkQueue<N> {
         Head::of(self.head.load(SeqCst))
     }
 
-    /// Moves the tail to the next segment, and adds that if need be, unless someone else has.
+    /// Moves the tail to the next segment, and adds one if necessary, unless another thread has.
     fn move_tail(&self, from: u32) {
         let segment = self.segments.get(from);
         let mut next = segment.next.load(SeqCst);
@@ -150,7 +152,8 @@ impl<const N: usize> UbkQueue<N> {
         match self.marking {
             Marking::First => {
                 segment.is_going.store(true, SeqCst);
-                // If it fails someone holds it. Then it stays marked, and only those who hold it stay in it.
+                // If it fails another thread holds it. Then it stays marked, and only its holders
+                // stay in it.
                 let _has_gone = go();
             }
             Marking::Last => {
@@ -161,12 +164,14 @@ impl<const N: usize> UbkQueue<N> {
         }
     }
 
-    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken back.
+    /// Whether a value that was put into a slot will be found, or was. If not, it has been taken
+    /// back.
     fn is_committed(&self, index: u32, segment: &Segment<N>, slot: &AtomicU32, value: u32) -> bool {
         if slot.load(SeqCst) != value {
             return true;
         }
-        // In this order: a segment that was not at the head and is not going after that is still behind the head.
+        // In this order: a segment that was not at the head and is not being removed after that is
+        // still behind the head.
         let head = self.head();
         if head.segment == index {
             let held = Head { held: head.held + 1, ..head };
@@ -225,7 +230,8 @@ impl<const N: usize> Container for UbkQueue<N> {
             }
             match any_of(&found) {
                 Some((slot, value)) => {
-                    // As in the source, where slots are used again. Here they are not, so nothing hangs on it: no test can tell.
+                    // As in the source, where slots are reused. Here they are not, so it has no
+                    // effect: no test can detect it.
                     if head.segment == tail {
                         self.move_tail(tail);
                     }
@@ -233,7 +239,8 @@ impl<const N: usize> Container for UbkQueue<N> {
                         return Some(*self.values.get(value));
                     }
                 }
-                // Slots are filled in order, and taken only after the tail has moved: it was empty when we looked.
+                // Slots are filled in order, and taken only after the tail has moved: it was empty
+                // when it was read.
                 None if head.segment == tail => {
                     if tail == self.tail.load(SeqCst) {
                         return None;

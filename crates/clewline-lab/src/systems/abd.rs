@@ -1,14 +1,16 @@
-//! A register that majorities keep (ABD).
+//! A register replicated on majorities (ABD).
 //!
-//! Each value has a stamp. Whoever is asked for something first asks the others what they hold, and waits for a majority. To write,
-//! it gives the value a stamp greater than all it was told; to read, it takes the value with the greatest stamp. Then it has that
-//! stored, and answers when a majority has it. Any two majorities have a member in common, who knows.
+//! Each value has a timestamp. A replica that receives a request first queries the others for their
+//! values, and waits for a majority. To write, it gives the value a timestamp greater than all it
+//! has received; to read, it takes the value with the greatest timestamp. Then it stores that value
+//! at the others, and responds when a majority has it. Any two majorities have a common member.
 //!
-//! A read stores what it is about to answer: otherwise a value that only few hold might be read once, and an older one later. A write
-//! asks first: otherwise its stamp might be less than that of a write that has returned.
+//! A read stores the value it is about to return: otherwise a value that few replicas hold might be
+//! read once, and an older one later. A write queries first: otherwise its timestamp might be less
+//! than that of a write that has returned.
 //!
-//! Source: H. Attiya, A. Bar-Noy, D. Dolev, "Sharing memory robustly in message-passing systems", 1995; for many writers N. Lynch,
-//! A. Shvartsman, 1997.
+//! Source: H. Attiya, A. Bar-Noy, D. Dolev, "Sharing memory robustly in message-passing systems",
+//! 1995; for many writers N. Lynch, A. Shvartsman, 1997.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +26,7 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "abd",
     about: "a register that majorities keep",
@@ -65,42 +67,42 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, replicas: u32, visitor: V) 
     visitor.visit(Abd { replicas, defect })
 }
 
-/// What replicas and clients say.
+/// Messages between replicas and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Write(u32, Value),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Read(u32),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
-    /// What do you hold?
+    /// Query for the value.
     Query(Ticket),
     /// This is held.
     QueryAck(Ticket, Stamped),
-    /// Hold this, unless you hold something newer.
+    /// Store this, unless the receiver has a newer value.
     Store(Ticket, Stamped),
-    /// It is held, or something newer.
+    /// It is stored, or a newer value is.
     StoreAck(Ticket),
 }
 
-/// A value with its stamp: a number, and who gave it.
+/// A value with its timestamp: a number, and the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stamped {
     stamp: (u32, ActorId),
     value: Value,
 }
 
-/// What is left out.
+/// The omitted step of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     NoWriteBack,
     NoQuery,
 }
 
-/// Who holds a value, and sees to the calls it is asked for.
+/// A replica: holds a value, and coordinates the calls it receives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Replica {
     replicas: u32,
@@ -109,18 +111,18 @@ struct Replica {
     calls: BTreeMap<Ticket, Phase>,
 }
 
-/// How far a call has come. Whoever has answered is listed, this replica among them.
+/// The progress of a call. Lists the replicas that have responded, including this one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    /// What is the greatest stamp? For a write, of what.
-    Asking { write: Option<Value>, newest: Stamped, who: BTreeSet<ActorId> },
-    /// Who has stored it? Then this is the answer.
-    Storing { answer: Message, who: BTreeSet<ActorId> },
+    /// Queries the greatest timestamp; for a write, with its value.
+    Querying { write: Option<Value>, newest: Stamped, responders: BTreeSet<ActorId> },
+    /// The replicas that have stored the value, and the response to send then.
+    Storing { response: Message, responders: BTreeSet<ActorId> },
 }
 
 impl Replica {
-    fn is_majority(&self, who: &BTreeSet<ActorId>) -> bool {
-        self.replicas as usize / 2 < who.len()
+    fn is_majority(&self, responders: &BTreeSet<ActorId>) -> bool {
+        self.replicas as usize / 2 < responders.len()
     }
 
     fn begin(&mut self, ticket: Ticket, write: Option<Value>, context: &mut Context<Message>) {
@@ -129,16 +131,17 @@ impl Replica {
             let new = Stamped { stamp: (self.held.stamp.0 + 1, me), value };
             return self.store(ticket, new, Message::WriteAck(ticket.n), context);
         }
-        self.calls.insert(ticket, Phase::Asking { write, newest: self.held, who: BTreeSet::from([me]) });
+        self.calls
+            .insert(ticket, Phase::Querying { write, newest: self.held, responders: BTreeSet::from([me]) });
         others(self.replicas, me).for_each(|it| context.send(it, Message::Query(ticket)));
     }
 
     fn on_query_ack(&mut self, from: ActorId, ticket: Ticket, held: Stamped, context: &mut Context<Message>) {
         let replicas = self.replicas;
-        let Some(Phase::Asking { write, newest, who }) = self.calls.get_mut(&ticket) else { return };
+        let Some(Phase::Querying { write, newest, responders }) = self.calls.get_mut(&ticket) else { return };
         *newest = held.max(*newest);
-        who.insert(from);
-        if who.len() <= replicas as usize / 2 {
+        responders.insert(from);
+        if responders.len() <= replicas as usize / 2 {
             return;
         }
         match (*write, *newest) {
@@ -156,20 +159,20 @@ impl Replica {
         }
     }
 
-    fn store(&mut self, ticket: Ticket, new: Stamped, answer: Message, context: &mut Context<Message>) {
+    fn store(&mut self, ticket: Ticket, new: Stamped, response: Message, context: &mut Context<Message>) {
         let me = context.me();
         self.held = new.max(self.held);
-        self.calls.insert(ticket, Phase::Storing { answer, who: BTreeSet::from([me]) });
+        self.calls.insert(ticket, Phase::Storing { response, responders: BTreeSet::from([me]) });
         others(self.replicas, me).for_each(|it| context.send(it, Message::Store(ticket, new)));
     }
 
     fn on_store_ack(&mut self, from: ActorId, ticket: Ticket, context: &mut Context<Message>) {
-        let Some(Phase::Storing { answer, who }) = self.calls.get_mut(&ticket) else { return };
-        who.insert(from);
-        let (answer, who) = (*answer, who.clone());
-        if self.is_majority(&who) {
+        let Some(Phase::Storing { response, responders }) = self.calls.get_mut(&ticket) else { return };
+        responders.insert(from);
+        let (response, responders) = (*response, responders.clone());
+        if self.is_majority(&responders) {
             self.calls.remove(&ticket);
-            context.send(ticket.client, answer);
+            context.send(ticket.client, response);
         }
     }
 }
@@ -188,7 +191,7 @@ impl Actor for Replica {
                 context.send(from, Message::StoreAck(ticket));
             }
             Message::StoreAck(ticket) => self.on_store_ack(from, ticket, context),
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -237,8 +240,8 @@ impl Harness for Abd {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(asked, _), Message::WriteAck(answered))
-            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(requested, _), Message::WriteAck(responded))
+            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -1,16 +1,18 @@
 //! A replicated register in which every agent coordinates (ADR).
 //!
-//! There is no leader: whoever is asked changes its own copy, tells all others, and answers when all have acknowledged. A read asks
-//! all others what they hold, and is answered if they hold what the reader holds.
+//! There is no leader: the agent that receives a request changes its own copy, sends it to all
+//! others, and responds when all have acknowledged. A read queries all others for their copies, and
+//! returns if they equal the reader's.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 4. The plain variant does what their code does. A read that meets a disagreement should ask again, up
-//! to three times, but the test is the wrong way round and it never does. To mend the test is not enough: two writes that
-//! cross each other leave the copies different for ever.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 4. The plain variant does what their code does. A read
+//! that finds a disagreement should retry, up to three times, but the test is inverted and it never
+//! does. Fixing the test is not enough: two concurrent writes leave the copies different forever.
 //!
-//! The repaired variant stamps each write with a number greater than all that its agent has seen, ties broken by the agents'
-//! order; copies keep the greatest stamp. Since a write waits for all, its agent has seen every write that returned before. A
-//! read takes its value to all others before it answers.
+//! The repaired variant gives each write a timestamp greater than all that its agent has seen, ties
+//! broken by the agents' order; copies keep the greatest timestamp. Since a write waits for all,
+//! its agent has seen every write that returned before. A read sends its value to all others before
+//! it returns.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +27,7 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "adr",
     about: "a replicated register without a leader: every agent coordinates",
@@ -63,35 +65,35 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Write(u32, Value),
     /// Hold this.
     Replication(Ticket, Copied),
     /// It is held.
     ReplicationAck(Ticket),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Read(u32),
-    /// What do you hold? Asked in that round.
+    /// Query for the copy, in this round.
     ReadReplica(Ticket, u32),
-    /// This is held, in answer to the question of that round.
+    /// The copy, in response to the query of this round.
     ReadReplicaAck(Ticket, u32, Copied),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 
-/// A value and its stamp. Where copies know nothing of stamps it is always the same.
+/// A value and its timestamp, which is constant in variants without timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Copied {
     stamp: (u32, Option<ActorId>),
     value: Value,
 }
 
-/// What becomes of a read when a copy holds something else.
+/// What a read does when a copy differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Retry {
     Never,
@@ -100,31 +102,33 @@ enum Retry {
     NoNeed,
 }
 
-/// An agent, who holds a copy and coordinates what it is asked for.
+/// An agent: holds a copy and coordinates the calls it receives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Agent {
     agents: u32,
     retry: Retry,
     copy: Copied,
-    // What is to be answered when all have acknowledged, and how many have, this agent among them.
+    // The response to send when all have acknowledged, and the number of acknowledgements,
+    // including this agent.
     replications: BTreeMap<Ticket, (Message, u32)>,
     reads: BTreeMap<Ticket, Round>,
 }
 
-/// One attempt to read: how many have answered, this agent among them, and how many of those agree.
+/// One attempt to read: the number of responses, including this agent, and how many of them agree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Round {
     number: u32,
-    answers: u32,
+    responses: u32,
     agree: u32,
-    // What was held when the round began. Nobody looks at it: the published code keeps it too, and so the states are the same.
+    // The copy when the round began. It is never read: the published code keeps it too, and so the
+    // states are the same.
     copy: Copied,
 }
 
 impl Agent {
-    /// Tells all others what is held now, and answers when they have it too.
-    fn replicate(&mut self, ticket: Ticket, answer: Message, context: &mut Context<Message>) {
-        self.replications.insert(ticket, (answer, 1));
+    /// Sends the current copy to all others, and responds when they have it.
+    fn replicate(&mut self, ticket: Ticket, response: Message, context: &mut Context<Message>) {
+        self.replications.insert(ticket, (response, 1));
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::Replication(ticket, self.copy));
         }
@@ -143,7 +147,7 @@ impl Agent {
         if self.retry == Retry::NoNeed {
             return self.replicate(ticket, Message::ReadAck(ticket.n, self.copy.value), context);
         }
-        self.reads.insert(ticket, Round { number: 0, answers: 1, agree: 1, copy: self.copy });
+        self.reads.insert(ticket, Round { number: 0, responses: 1, agree: 1, copy: self.copy });
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::ReadReplica(ticket, 0));
         }
@@ -151,13 +155,13 @@ impl Agent {
 
     fn count(&mut self, ticket: Ticket, number: u32, copy: Copied, context: &mut Context<Message>) {
         let Some(round) = self.reads.get_mut(&ticket).filter(|it| it.number == number) else { return };
-        round.answers += 1;
+        round.responses += 1;
         round.agree += u32::from(copy == self.copy);
         if round.agree == self.agents {
             self.reads.remove(&ticket);
             context.send(ticket.client, Message::ReadAck(ticket.n, self.copy.value));
-        } else if round.answers == self.agents {
-            *round = Round { number: number + 1, answers: 1, agree: 1, copy: self.copy };
+        } else if round.responses == self.agents {
+            *round = Round { number: number + 1, responses: 1, agree: 1, copy: self.copy };
             let again = match self.retry {
                 // The published test: it should be the one below.
                 Retry::Never => 3 <= round.number,
@@ -184,10 +188,10 @@ impl Actor for Agent {
                 context.send(from, Message::ReplicationAck(ticket));
             }
             Message::ReplicationAck(ticket) => {
-                let Some((answer, acks)) = self.replications.get_mut(&ticket) else { return };
+                let Some((response, acks)) = self.replications.get_mut(&ticket) else { return };
                 *acks += 1;
                 if *acks == self.agents {
-                    context.send(ticket.client, *answer);
+                    context.send(ticket.client, *response);
                     self.replications.remove(&ticket);
                 }
             }
@@ -196,7 +200,7 @@ impl Actor for Agent {
                 context.send(from, Message::ReadReplicaAck(ticket, round, self.copy));
             }
             Message::ReadReplicaAck(ticket, round, copy) => self.count(ticket, round, copy, context),
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -246,8 +250,8 @@ impl Harness for Adr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(asked, _), Message::WriteAck(answered))
-            | (Message::Read(asked), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(requested, _), Message::WriteAck(responded))
+            | (Message::Read(requested), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

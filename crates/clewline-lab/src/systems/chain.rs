@@ -1,12 +1,14 @@
-//! A register kept by a chain of nodes (chain replication).
+//! A register replicated on a chain of nodes (chain replication).
 //!
-//! Writes enter at the head and are passed down the chain; the tail acknowledges them and answers all reads. So the tail alone decides
-//! what is read, and everybody before it has what the tail has.
+//! Writes enter at the head and are passed down the chain; the tail acknowledges them and serves
+//! all reads. So the tail alone determines what is read, and every node before it has what the tail
+//! has.
 //!
-//! The protocol needs messages between neighbours to arrive in the order in which they were sent. Here they may not, so the head
-//! numbers the writes and nobody applies one before those with lesser numbers.
+//! The protocol needs FIFO channels between neighbours. Here messages may overtake each other, so
+//! the head numbers the writes and every node applies them in the order of their numbers.
 //!
-//! Source: R. van Renesse, F. Schneider, "Chain replication for supporting high throughput and availability", 2004.
+//! Source: R. van Renesse, F. Schneider, "Chain replication for supporting high throughput and
+//! availability", 2004.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "chain",
     about: "a register kept by a chain of nodes",
@@ -70,22 +72,22 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, nodes: u32, visitor: V) -> 
     })
 }
 
-/// What nodes and clients say.
+/// Messages between nodes and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
-    /// Pass this write down the chain. It has that number.
+    /// Pass this write down the chain. It has this number.
     Pass(u32, Ticket, Value),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     Unnumbered,
@@ -99,7 +101,7 @@ struct Node {
     nodes: u32,
     defect: Option<Defect>,
     value: Value,
-    // How many writes were applied.
+    // The number of writes applied.
     applied: u32,
     // Writes that came before their turn.
     early: BTreeMap<u32, (Ticket, Value)>,
@@ -112,7 +114,7 @@ impl Node {
         ActorId::new(self.nodes - 1)
     }
 
-    /// Applies the write with that number, and whatever was waiting for it.
+    /// Applies the write with this number, and the writes that waited for it.
     fn apply(&mut self, number: u32, ticket: Ticket, value: Value, context: &mut Context<Message>) {
         if number != self.applied + 1 && self.defect != Some(Defect::Unnumbered) {
             self.early.insert(number, (ticket, value));
@@ -154,15 +156,15 @@ impl Actor for Node {
             Message::Read(asker) => {
                 context.send(self.tail(), Message::Read(Asker::Actor(asker.ticket(from))));
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
 
-fn copies_are_equal(glance: &GlobalState<'_, Message>) -> bool {
-    let mut values = glance.all::<Node>().map(|it| it.value);
+fn copies_are_equal(state: &GlobalState<'_, Message>) -> bool {
+    let mut values = state.all::<Node>().map(|it| it.value);
     let first = values.next();
-    !glance.in_flight.is_empty() || values.all(|it| Some(it) == first)
+    !state.in_flight.is_empty() || values.all(|it| Some(it) == first)
 }
 
 /// The nodes, and how clients talk to them.
@@ -209,8 +211,8 @@ impl Harness for Chain {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 

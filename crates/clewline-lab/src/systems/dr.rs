@@ -1,15 +1,17 @@
 //! A replicated register with a leader (DR).
 //!
-//! Every call goes to the leader, passed on by whoever else gets it. The leader changes its copy, tells the others, and answers
-//! when a majority of those that answered agree. A read asks the others too, for what they hold.
+//! Every call goes to the leader; other replicas forward it. The leader changes its copy, sends it
+//! to the others, and responds when a majority of the replicas that responded agree. A read queries
+//! the others for their copies, too.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 4. The plain variant does what their code does. Two things are wrong with it, each of which is a
-//! variant of its own: a write that was passed on is never acknowledged, since the leader takes the one who passed it on for the
-//! client; and a read is never answered if a replica that was asked holds something else.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 4. The plain variant does what their code does. It has
+//! two bugs, each of which is also a separate variant: a forwarded write is never acknowledged,
+//! since the leader mistakes the forwarding replica for the client; and a read never returns if a
+//! queried replica holds another value.
 //!
-//! The repaired variant numbers the writes, and a read takes the leader's value along to the others: who is behind
-//! catches up and agrees, and nobody goes back.
+//! The repaired variant numbers the writes, and a read sends the leader's value to the others: a
+//! replica that lags behind catches up and agrees, and no replica goes back.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "dr",
     about: "a replicated register with a leader",
@@ -69,40 +71,40 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
     /// The leader holds this now: hold it too.
     WriteReplica(Ticket, Version),
     /// It was held.
     WriteReplicaAck(Ticket, Version),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
-    /// What do you hold? The leader holds this.
+    /// Query for the copy, with the leader's.
     ReadReplica(Ticket, Version),
     /// This is held.
     ReadReplicaAck(Ticket, Version),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 
-/// A value, and how many writes there were before. The latter stays 0 where replicas know nothing of versions.
+/// A value, and the number of writes before. The latter stays 0 in variants without versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     number: u32,
     value: Value,
 }
 
-/// What is wrong with an agent.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
-    // The leader takes whoever passed a write on for the client.
+    // The leader mistakes the forwarding replica for the client.
     forgets_client: bool,
-    // A replica that disagrees leaves a read without an answer.
+    // A replica that disagrees leaves a read without a response.
     gives_up: bool,
 }
 
@@ -114,33 +116,33 @@ struct Agent {
     agents: u32,
     defects: Defects,
     held: Version,
-    writes: BTreeMap<Ticket, Tally>,
-    reads: BTreeMap<Ticket, Tally>,
+    writes: BTreeMap<Ticket, Agreement>,
+    reads: BTreeMap<Ticket, Agreement>,
 }
 
-/// How many have answered, the leader among them, and how many of those hold what the leader held.
+/// The number of responses, including the leader, and how many of them equal the leader's copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Tally {
+struct Agreement {
     held: Version,
-    answers: u32,
+    responses: u32,
     agree: u32,
 }
 
-impl Tally {
+impl Agreement {
     fn new(held: Version) -> Self {
-        Tally { held, answers: 1, agree: 1 }
+        Agreement { held, responses: 1, agree: 1 }
     }
 
-    /// Counts an answer; says whether most agree.
+    /// Counts a response; returns whether a majority agrees.
     fn count(&mut self, held: Version) -> bool {
-        self.answers += 1;
+        self.responses += 1;
         self.agree += u32::from(held == self.held);
-        self.answers / 2 < self.agree
+        self.responses / 2 < self.agree
     }
 }
 
 impl Agent {
-    /// Takes over what the leader holds, unless it is older than what is held already.
+    /// Takes over the leader's value, unless it is older than the current one.
     fn catch_up(&mut self, held: Version) {
         if self.held.number <= held.number {
             self.held = held;
@@ -151,15 +153,16 @@ impl Agent {
         let ticket = asker.ticket(from);
         let number = if self.defects.gives_up { 0 } else { self.held.number + 1 };
         self.held = Version { number, value };
-        self.writes.insert(ticket, Tally::new(self.held));
-        let told = if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
+        self.writes.insert(ticket, Agreement::new(self.held));
+        let replica_ticket =
+            if self.defects.forgets_client { Ticket { client: from, ..ticket } } else { ticket };
         for peer in others(self.agents, context.me()) {
-            context.send(peer, Message::WriteReplica(told, self.held));
+            context.send(peer, Message::WriteReplica(replica_ticket, self.held));
         }
     }
 
     fn read(&mut self, ticket: Ticket, context: &mut Context<Message>) {
-        self.reads.insert(ticket, Tally::new(self.held));
+        self.reads.insert(ticket, Agreement::new(self.held));
         for peer in others(self.agents, context.me()) {
             context.send(peer, Message::ReadReplica(ticket, self.held));
         }
@@ -203,7 +206,7 @@ impl Actor for Agent {
                     context.send(ticket.client, Message::ReadAck(ticket.n, tally.held.value));
                 }
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -253,8 +256,8 @@ impl Harness for Dr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -1,13 +1,14 @@
-//! A replicated register in which reads are answered by whoever is asked (EDR).
+//! A replicated register in which every replica serves reads (EDR).
 //!
-//! As [`dr`](super::dr), but a write is acknowledged as soon as one replica has it, and a read is answered on the spot. A replica
-//! that lags behind answers with a value that was overwritten long before.
+//! As [`dr`](super::dr), but a write is acknowledged as soon as one replica has it, and a read
+//! returns at once. A replica that lags behind returns a value that was overwritten long before.
 //!
-//! To wait for all replicas is not enough: while a write is under way one read may find the new value at one replica, and the
-//! next the old one at another. The repaired variant has all reads answered by the leader.
+//! Waiting for all replicas is not enough: during a write one read may return the new value from
+//! one replica, and the next read the old value from another. In the repaired variant the leader
+//! serves all reads.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 4.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 4.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "edr",
     about: "a replicated register that answers reads locally",
@@ -61,32 +62,32 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this.
+    /// Write request.
     Write(Asker, Value),
     /// The leader holds this now: hold it too.
     WriteReplica(Ticket, Value),
     /// It is held.
     WriteReplicaAck(Ticket),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteAck(u32),
-    /// Please read.
+    /// Read request.
     Read(Asker),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadAck(u32, Value),
 }
 
-/// When calls are answered.
+/// When the replicas respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Policy {
-    // A write, when so many others hold the value.
+    // The number of other replicas that must hold the value before a write returns.
     acks: u32,
     reads: Reads,
 }
 
-/// Who answers reads.
+/// The replicas that serve reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Reads {
     Anywhere,
@@ -101,7 +102,7 @@ struct Agent {
     agents: u32,
     policy: Policy,
     value: Value,
-    // How many acknowledgements are still to come before a write is answered.
+    // The number of acknowledgements missing before a write returns.
     missing: BTreeMap<Ticket, u32>,
 }
 
@@ -141,7 +142,7 @@ impl Actor for Agent {
             Message::Read(asker) => {
                 context.send(LEADER, Message::Read(Asker::Actor(asker.ticket(from))));
             }
-            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients are told"),
+            Message::WriteAck(_) | Message::ReadAck(..) => unreachable!("only clients receive these"),
         }
     }
 }
@@ -186,8 +187,8 @@ impl Harness for Edr {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Write(Asker::Client(asked), _), Message::WriteAck(answered))
-            | (Message::Read(Asker::Client(asked)), Message::ReadAck(answered, _)) if asked == answered
+            (Message::Write(Asker::Client(requested), _), Message::WriteAck(responded))
+            | (Message::Read(Asker::Client(requested)), Message::ReadAck(responded, _)) if requested == responded
         )
     }
 }

@@ -8,12 +8,12 @@ use super::{
 };
 
 impl FoundSystem {
-    /// Hands the system, which is one of those built in, to `visitor`, with so many actors: a number in the variant's
-    /// [range](crate::systems::Variant::range).
+    /// Passes the built-in system to `visitor`, with this number of actors: a number in the
+    /// variant's [range](crate::systems::Variant::range).
     ///
     /// # Panics
     ///
-    /// If the system was added to the table: only the types of those that are built in are known here.
+    /// If the system was added to the table: only the types of built-in systems are known here.
     pub fn visit<V: SystemVisitor>(&self, actors: u32, visitor: V) -> V::Output {
         dispatch(self, actors, visitor)
     }

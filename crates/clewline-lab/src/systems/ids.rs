@@ -1,4 +1,4 @@
-//! The actors of a system, by number.
+//! The actors of a system, by index.
 
 use clewline_actors::ActorId;
 

@@ -1,10 +1,12 @@
-//! Actor systems: replicated registers and maps, right ones and named bugs.
+//! Actor systems: replicated registers and maps, correct ones and named bugs.
 //!
-//! A system is one file: the messages, the actors, a harness that says how calls and returns look among the messages, and an
-//! `ENTRY` with its variants. Read [`single_copy`] first, then [`dr`]. To add one: write its file, export `ENTRY` and a
-//! function `visit` that hands the harness of each variant to a visitor, declare it and add its name to the list. Its
-//! specification may be any that has a [notation](clewline_core::Codec). Being in the table it owes that variants without
-//! a flaw hold, and that each flaw shows. A program of its own [adds](clewline_core::Table::extend) entries, and needs no `visit`.
+//! A system is one file: the messages, the actors, a harness that maps messages to calls and
+//! returns, and an `ENTRY` with its variants. Read [`single_copy`] first, then [`dr`]. To add one:
+//! write its file, export `ENTRY` and a function `visit` that passes the harness of each variant to
+//! a visitor, declare it and add its name to the list. Its specification may be any that has a
+//! [codec](clewline_core::Codec). Variants in the table must hold if they have no flaw, and each
+//! flaw must be found. Another program [adds](clewline_core::Table::extend) entries, and needs no
+//! `visit`.
 
 pub mod abd;
 pub mod adr;
@@ -33,10 +35,10 @@ use clewline_core::Table;
 
 pub use found::{find_system, systems};
 pub use shape::{ReadsAndWrites, Shape};
-pub use system::{FoundSystem, Named, Symptom, System, SystemVisitor, Usage, Variant};
+pub use system::{FoundSystem, NamedSystem, Symptom, System, SystemVisitor, Usage, Variant};
 pub use ticket::{Asker, Ticket};
 
-/// The table of entries, and the way from an entry that is built in to its harness, whose types differ.
+/// The table of entries, and the mapping from a built-in entry to its harness, whose types differ.
 macro_rules! systems {
     ($($module:ident),+ $(,)?) => {
         /// Every actor system, in alphabetical order of the names.

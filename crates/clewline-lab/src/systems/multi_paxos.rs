@@ -1,11 +1,14 @@
-//! A replicated map by Paxos whose leaders change: what [`paxos`](super::paxos) should be.
+//! A replicated map by Paxos with changing leaders: what [`paxos`](super::paxos) should be.
 //!
-//! Commands stand in a log, reads as well as writes. A leader gives each a place and has it accepted by a majority; a command that a
-//! majority has accepted in one ballot is chosen, and the leader carries out what is chosen, in order, and answers. The second
-//! agent leads at first. After a while the last one takes over with a greater ballot: it asks a majority what they have accepted, has
-//! all of that accepted again, and goes on behind it. Who has promised to take part in its ballot accepts nothing from older ones.
+//! Commands are entries of a log, reads as well as writes. A leader gives each an index and has it
+//! accepted by a majority; a command that a majority has accepted in one ballot is chosen, and the
+//! leader applies the chosen commands, in order, and responds. The second agent leads at first.
+//! Later the last one takes over with a greater ballot: it queries a majority for the commands they
+//! have accepted, has all of them accepted again, and appends after them. An agent that has
+//! promised to take part in its ballot accepts nothing from older ones.
 //!
-//! Who led before passes on what it has not answered. A command may so be chosen twice; it is carried out once.
+//! The former leader forwards the commands it has not responded to. So a command may be chosen
+//! twice; it is applied once.
 //!
 //! Source: L. Lamport, "Paxos made simple", 2001, section 3.
 
@@ -52,7 +55,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     })
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please do this.
@@ -61,27 +64,27 @@ pub enum Message {
     Prepare(u32),
     /// Promised; these commands were accepted, each in that ballot.
     Promise(u32, Log),
-    /// Accept the command in this ballot, at this place.
+    /// Accept the command in this ballot, at this log index.
     Accept(u32, u32, Command),
     /// It is accepted.
     Accepted(u32, u32),
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// The last agent takes over: a timer.
     TakeOver,
 }
 
-/// What a client wants.
+/// The command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     ticket: Ticket,
     call: Call,
 }
 
-/// Commands by their places, each with the ballot in which it was accepted.
+/// Commands by log index, each with the ballot in which it was accepted.
 type Log = BTreeMap<u32, (u32, Command)>;
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LeaderReads,
@@ -93,7 +96,7 @@ enum Defect {
 struct Agent {
     agents: u32,
     defect: Option<Defect>,
-    // The greatest ballot that was heard of, and who leads it.
+    // The greatest ballot seen, and its leader.
     ballot: u32,
     leader: ActorId,
     accepted: Log,
@@ -104,9 +107,10 @@ struct Agent {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Leading {
     No,
-    /// It takes over: who has promised, what they had accepted, and what is to be proposed then.
-    Asking {
-        who: BTreeSet<ActorId>,
+    /// It takes over: the agents that have promised, the commands they had accepted, and the
+    /// commands to propose then.
+    Querying {
+        promised: BTreeSet<ActorId>,
         log: Log,
         held: Vec<Command>,
     },
@@ -114,15 +118,15 @@ enum Leading {
     Yes(Leader),
 }
 
-/// What a leader knows.
+/// The state of a leader.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Leader {
-    // Who has accepted what is proposed, by places.
+    // The agents that have accepted each proposal, by log index.
     polls: BTreeMap<u32, BTreeSet<ActorId>>,
     // How many commands have been carried out, and what the map holds since.
     done: u32,
     map: BTreeMap<Value, Value>,
-    answered: BTreeSet<Ticket>,
+    responded: BTreeSet<Ticket>,
 }
 
 impl Leader {
@@ -147,7 +151,7 @@ impl Agent {
         let Command { ticket, call } = command;
         match &mut self.leading {
             Leading::No => context.send(self.leader, Message::Request(Asker::Actor(ticket), call)),
-            Leading::Asking { held, .. } => held.push(command),
+            Leading::Querying { held, .. } => held.push(command),
             Leading::Yes(leader) => {
                 if let (Some(Defect::LeaderReads), Call::Get(_)) = (self.defect, call) {
                     let value = leader.apply(call);
@@ -167,12 +171,13 @@ impl Agent {
         others(self.agents, me).for_each(|it| context.send(it, Message::Accept(self.ballot, place, command)));
     }
 
-    /// Somebody leads a greater ballot. Who led before passes on what it has not answered.
+    /// Another agent leads a greater ballot. The former leader forwards the commands it has not
+    /// responded to.
     fn follow(&mut self, leader: ActorId, ballot: u32, context: &mut Context<Message>) {
         (self.ballot, self.leader) = (ballot, leader);
         if let Leading::Yes(led) = std::mem::replace(&mut self.leading, Leading::No) {
             let commands = self.accepted.values().map(|it| it.1);
-            for Command { ticket, call } in commands.filter(|it| !led.answered.contains(&it.ticket)) {
+            for Command { ticket, call } in commands.filter(|it| !led.responded.contains(&it.ticket)) {
                 context.send(leader, Message::Request(Asker::Actor(ticket), call));
             }
         }
@@ -187,20 +192,21 @@ impl Agent {
 
     fn on_promise(&mut self, from: ActorId, log: &Log, context: &mut Context<Message>) {
         let majority = self.majority();
-        let Leading::Asking { who, log: newest, held } = &mut self.leading else { return };
-        who.insert(from);
+        let Leading::Querying { promised, log: newest, held } = &mut self.leading else { return };
+        promised.insert(from);
         for (place, entry) in log {
             let known = newest.entry(*place).or_insert(*entry);
             if known.0 < entry.0 {
                 *known = *entry;
             }
         }
-        if who.len() < majority {
+        if promised.len() < majority {
             return;
         }
         let (newest, held) = (std::mem::take(newest), std::mem::take(held));
         self.leading = Leading::Yes(Leader::default());
-        // Nothing was chosen at a place that nobody told of, so nobody carried out what stands behind it: the log may close up.
+        // Nothing was chosen at an index that no agent reported, so no later command was applied:
+        // the log may close the gap.
         let found = newest.into_values().map(|it| it.1).collect::<Vec<_>>();
         self.accepted.clear();
         for (place, command) in (0..).zip(found.into_iter().chain(held)) {
@@ -228,7 +234,7 @@ impl Agent {
             let Command { ticket, call } = self.accepted[&leader.done].1;
             leader.polls.remove(&leader.done);
             leader.done += 1;
-            if leader.answered.insert(ticket) {
+            if leader.responded.insert(ticket) {
                 let value = leader.apply(call);
                 context.send(ticket.client, Message::Answer(ticket.n, value));
             }
@@ -259,7 +265,7 @@ impl Actor for Agent {
                 self.on_accepted(from, place, context);
             }
             Message::Promise(..) | Message::Accepted(..) => (),
-            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::TakeOver => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -267,7 +273,7 @@ impl Actor for Agent {
         let me = context.me();
         (self.ballot, self.leader) = (self.ballot + 1, me);
         let log = self.accepted.clone();
-        self.leading = Leading::Asking { who: BTreeSet::from([me]), log, held: Vec::new() };
+        self.leading = Leading::Querying { promised: BTreeSet::from([me]), log, held: Vec::new() };
         others(self.agents, me).for_each(|it| context.send(it, Message::Prepare(self.ballot)));
     }
 }
@@ -295,7 +301,7 @@ impl Harness for MultiPaxos {
             ballot: 1,
             leader: first,
             accepted: Log::new(),
-            // Nobody can have accepted anything before: there is nobody to ask.
+            // No agent can have accepted anything before: there is nothing to query.
             leading: if it == first { Leading::Yes(Leader::default()) } else { Leading::No },
         };
         all(self.agents).map(|it| Box::new(agent(it)) as Box<dyn AnyActor<Message>>).collect()
@@ -316,7 +322,7 @@ impl Harness for MultiPaxos {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 }

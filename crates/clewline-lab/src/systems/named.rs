@@ -1,4 +1,4 @@
-//! Systems that are built in, used as a shape such as `2r+1w` or a file says.
+//! Built-in systems, with the calls of a shape such as `2r+1w` or of a file.
 
 use clewline_actors::{ClientCall, Harness, Ignored, Scenario};
 use clewline_core::Codec;
@@ -7,58 +7,58 @@ use clewline_report::ReadError;
 
 use super::{
     shape::{ReadsAndWrites, Shape},
-    system::{Calls, FoundSystem, Named, SystemVisitor, Usage, Variant},
+    system::{Calls, FoundSystem, NamedSystem, SystemVisitor, Usage, Variant},
 };
 use crate::ds2::AsPublished;
 
-impl Named {
-    /// `found`, used as `shape` says, with as many actors as it usually has.
+impl NamedSystem {
+    /// `found` with the calls of `shape`, and its default number of actors.
     #[must_use]
-    pub fn new(found: FoundSystem, shape: Shape) -> Named {
+    pub fn new(found: FoundSystem, shape: Shape) -> NamedSystem {
         let Variant { actors, clients, .. } = *found.variant;
-        Named { found, calls: Calls::Shape(shape), actors, clients }
+        NamedSystem { found, calls: Calls::Shape(shape), actors, clients }
     }
 
-    /// `found`, used as it usually is.
+    /// `found` with its default calls.
     ///
     /// # Errors
     ///
-    /// If what its entry says is neither a shape nor a list of calls.
-    pub fn usual(found: FoundSystem) -> Result<Named, ReadError> {
+    /// If the calls of its entry are neither a shape nor a list of calls.
+    pub fn usual(found: FoundSystem) -> Result<NamedSystem, ReadError> {
         let calls = found.variant.calls;
         calls.parse().map_or_else(
-            |_| Named::from_file(found, &calls.replace(';', "\n")),
-            |it| Ok(Named::new(found, it)),
+            |_| NamedSystem::from_file(found, &calls.replace(';', "\n")),
+            |it| Ok(NamedSystem::new(found, it)),
         )
     }
 
-    /// `found`, used as the text of a file says.
+    /// `found` with the calls of the text of a file.
     ///
     /// # Errors
     ///
     /// If the text is no such file.
-    pub fn from_file(found: FoundSystem, text: &str) -> Result<Named, ReadError> {
+    pub fn from_file(found: FoundSystem, text: &str) -> Result<NamedSystem, ReadError> {
         let program = HarnessFile::read(text)?;
         let actors = program.actors.map_or(found.variant.actors, |it| it.0);
         let line = program.actors.map_or(1, |it| it.1);
         let clients = program.clients.unwrap_or(found.variant.clients);
-        let named = Named { found, calls: Calls::File(program), actors, clients };
+        let named = NamedSystem { found, calls: Calls::File(program), actors, clients };
         named.check_actors().map_err(|it| ReadError::in_line(line, it.to_string()))?;
         Ok(named)
     }
 
-    /// With so many actors.
+    /// Sets the number of actors.
     ///
     /// # Errors
     ///
-    /// If the system does not work with so many.
-    pub fn with_actors(self, actors: u32) -> Result<Named, Error> {
-        let named = Named { actors, ..self };
+    /// If the system does not support this number.
+    pub fn with_actors(self, actors: u32) -> Result<NamedSystem, Error> {
+        let named = NamedSystem { actors, ..self };
         named.check_actors()?;
         Ok(named)
     }
 
-    /// What becomes of messages of which nobody takes notice.
+    /// What happens to messages that their receiver ignores.
     #[must_use]
     pub fn ignored(&self) -> Ignored {
         self.found.variant.ignored
@@ -73,7 +73,8 @@ impl Named {
         Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
     }
 
-    /// The system with its calls; DS2's rules want the writes first and its keys, as its harnesses have them.
+    /// The system with its calls; DS2's rules need the writes first and its keys, as its harnesses
+    /// have them.
     ///
     /// # Errors
     ///
@@ -105,14 +106,14 @@ impl Usage<'_> {
         })
     }
 
-    /// The calls, and whether DS2's keys are wanted. Generic in the specification alone, of which there are fewer than
-    /// harnesses.
+    /// The calls, and whether DS2's keys are used. Generic in the specification alone, of which
+    /// there are fewer than harnesses.
     fn scenario<S: Codec>(
         self,
         specification: &S,
         has_properties: bool,
     ) -> Result<(Scenario<S::Call>, bool), Error> {
-        let Named { found, calls, actors, clients } = self.named;
+        let NamedSystem { found, calls, actors, clients } = self.named;
         let words = ReadsAndWrites::of(found.system.shapes, specification);
         let mut scenario = match (calls, words) {
             (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },

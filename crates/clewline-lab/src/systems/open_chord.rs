@@ -1,20 +1,24 @@
 //! A distributed hash table on a ring, which a second node is just joining (Open Chord, OC).
 //!
-//! Nodes and keys have places on a ring. A key belongs to the first node at or after its place. The first node is alone at first
-//! and has everything; the second one asks it for its successor, and both are neighbours from then on. A node that is asked for a key
-//! that is not its own passes the request on to its successor. Whoever has the answer sends it to the node that was asked first,
-//! which tells the client.
+//! Nodes and keys have positions on a ring. A key belongs to the first node at or after its
+//! position. The first node is initially alone and has all entries; the second one requests its
+//! successor from it, and both are neighbours from then on. A node that receives a request for a
+//! key of another node forwards it to its successor. The node that has the result sends it to the
+//! node that the client called, which responds to the client.
 //!
-//! Source: Open Chord 1.0 as modelled in M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability
-//! checking for actor-based systems", 2021, section 4 and figure 7. Places are SHA-1 digests compared from the last byte, as
-//! there. With two nodes the finger table never matters, and is left out: there are always two nodes.
+//! Source: Open Chord 1.0 as modelled in M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan,
+//! "Efficient linearizability checking for actor-based systems", 2021, section 4 and figure 7.
+//! Positions are SHA-1 digests compared from the last byte, as there. There are always two nodes,
+//! so the finger table never matters and is left out.
 //!
-//! The plain variant does what their code does. A node answers before it has joined, from a table that is empty; nothing is handed
-//! over when it has; and a second value of a key is stored behind the first, which alone is ever read. Each of these is a
-//! variant of its own, but for the second, which takes keys that no scenario here has. Their copy of a node's references forgets the
-//! predecessor, which is set again in the same step and does not show; where it is not set again, a node that was told of its
-//! predecessor before its successor never knows it, and requests go round for ever: a variant, too. In the repaired one a node that is still joining keeps requests until it has joined, the
-//! entries that are its own come with the news that it has, and a write replaces the value.
+//! The plain variant does what their code does. A node responds before it has joined, from an empty
+//! table; no entries are handed over when it has; and a second value of a key is stored behind the
+//! first, which alone is ever read. Each of these is also a separate variant, except the second,
+//! which needs keys that no scenario here has. Their copy of a node's references drops the
+//! predecessor, which is set again in the same step and is not visible; where it is not set again,
+//! a node that learns its predecessor before its successor loses it, and requests circulate
+//! forever: a variant, too. In the repaired variant a joining node queues requests until it has
+//! joined, its entries come with the message that it has joined, and a write replaces the value.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +33,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "open-chord",
     about: "a map on a ring of nodes, one of which is just joining",
@@ -73,11 +77,11 @@ const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 /// Hands the harness of a variant to `visitor`.
 pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) -> V::Output {
     let right =
-        Defects { answers_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
+        Defects { responds_early: false, hands_nothing_over: false, keeps_first: false, copy_resets: false };
     visitor.visit(OpenChord {
         defects: match variant {
-            "" => Defects { answers_early: true, hands_nothing_over: true, keeps_first: true, ..right },
-            "answers-early" => Defects { answers_early: true, ..right },
+            "" => Defects { responds_early: true, hands_nothing_over: true, keeps_first: true, ..right },
+            "answers-early" => Defects { responds_early: true, ..right },
             "keeps-first" => Defects { keeps_first: true, ..right },
             "copy-resets" => Defects { copy_resets: true, ..right },
             _ => right,
@@ -87,43 +91,43 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, _nodes: u32, visitor: V) ->
 
 type Entries = BTreeMap<Value, Vec<Value>>;
 
-/// What nodes and clients say.
+/// Messages between nodes and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Who comes after me on the ring?
+    /// Request for the successor on the ring.
     FindSuccessor,
     /// The sender does; these entries are yours.
     SuccessorFound(Entries),
     /// And it comes before you.
     UpdatePredecessor,
-    /// Please store the value under the key.
+    /// Request to store the value under the key.
     UploadEntry(Asker, Value, Value),
     /// It is stored under the key.
     UploadEntryResponse(Ticket, Value),
-    /// Please look the key up. If the request was passed on, the node is told that was asked first.
+    /// Look up the key. A forwarded request names the node that the client called.
     Request(Asker, Value, Option<ActorId>),
-    /// What is stored under the key.
+    /// The values stored under the key.
     Response(Ticket, Value, Vec<Value>),
-    /// The write of that number is done.
+    /// The write with this number is done.
     WriteResponse(u32),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ReadResponse(u32, Value),
 }
 
-/// What is wrong with a node.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Defects {
-    // It answers before it has joined.
-    answers_early: bool,
+    // It responds before it has joined.
+    responds_early: bool,
     // It does not hand over what belongs to another node now.
     hands_nothing_over: bool,
     // A key's values are kept in the order of the writes, and the first is read.
     keeps_first: bool,
-    // Who learns of its successor forgets its predecessor.
+    // A node that learns its successor forgets its predecessor.
     copy_resets: bool,
 }
 
-/// The place of a node or a key on the ring: its digest, the last byte first.
+/// The position of a node or a key on the ring: its digest, the last byte first.
 type Place = [u8; 20];
 
 fn place(name: &str) -> Place {
@@ -140,7 +144,7 @@ fn place_of_key(key: Value) -> Place {
     place(&format!("k{}", key.as_small().expect("keys are small numbers")))
 }
 
-/// Whether `it` lies between `left` and `right`, going round in the direction of growing places.
+/// Whether `it` is between `left` and `right`, in the direction of growing positions.
 fn is_between(it: Place, left: Place, right: Place) -> bool {
     if left < right { left < it && it < right } else { left < it || it < right }
 }
@@ -152,7 +156,7 @@ struct Node {
     predecessor: Option<ActorId>,
     successor: Option<ActorId>,
     entries: Entries,
-    // What came before this node had joined; nobody waits at the first node.
+    // The requests received before this node had joined; `None` at the first node.
     waiting: Option<Vec<(ActorId, Message)>>,
 }
 
@@ -162,7 +166,7 @@ impl Node {
         self.predecessor.is_some_and(between)
     }
 
-    /// Whom to ask for the key; `None` if the answer is here.
+    /// The node to forward the request for the key to; `None` if the key is here.
     fn next(&self, key: Value, me: ActorId) -> Option<ActorId> {
         if self.owns(key, me) { None } else { self.successor }
     }
@@ -243,19 +247,21 @@ impl Actor for Node {
                 let value = values.first().copied().unwrap_or(Value::NIL);
                 context.send(ticket.client, Message::ReadResponse(ticket.n, value));
             }
-            Message::WriteResponse(_) | Message::ReadResponse(..) => unreachable!("only clients are told"),
+            Message::WriteResponse(_) | Message::ReadResponse(..) => {
+                unreachable!("only clients receive these")
+            }
         }
     }
 }
 
 const FIRST: ActorId = ActorId::new(0);
 
-fn know_their_predecessors(glance: &GlobalState<'_, Message>) -> bool {
+fn know_their_predecessors(state: &GlobalState<'_, Message>) -> bool {
     let is_about_the_ring = |message: &Message| {
         matches!(message, Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor)
     };
-    glance.in_flight.iter().any(|it| is_about_the_ring(it.2))
-        || glance.all::<Node>().all(|it| it.predecessor.is_some())
+    state.in_flight.iter().any(|it| is_about_the_ring(it.2))
+        || state.all::<Node>().all(|it| it.predecessor.is_some())
 }
 
 /// The two nodes, and how clients talk to them.
@@ -280,7 +286,7 @@ impl Harness for OpenChord {
             entries: Entries::new(),
             waiting: None,
         };
-        let waiting = if self.defects.answers_early { None } else { Some(Vec::new()) };
+        let waiting = if self.defects.responds_early { None } else { Some(Vec::new()) };
         vec![Box::new(first.clone()), Box::new(Node { waiting, ..first })]
     }
 
@@ -302,11 +308,11 @@ impl Harness for OpenChord {
         }
     }
 
-    // A node that waits keeps the order in which requests came. Otherwise each request looks at who the neighbours are, which
-    // only messages about the ring change, and at the entry of its key.
+    // A waiting node keeps the order in which requests came. Otherwise each request reads the
+    // neighbours, which only messages about the ring change, and the entry of its key.
     fn key(&self, message: &Message) -> Option<u64> {
         let is_request = matches!(message, Message::UploadEntry(..) | Message::Request(..));
-        if is_request && !self.defects.answers_early { None } else { self.published_key(message) }
+        if is_request && !self.defects.responds_early { None } else { self.published_key(message) }
     }
 
     fn published_key(&self, message: &Message) -> Option<u64> {
@@ -329,8 +335,8 @@ impl Harness for OpenChord {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::UploadEntry(Asker::Client(asked), ..), Message::WriteResponse(answered))
-            | (Message::Request(Asker::Client(asked), ..), Message::ReadResponse(answered, _)) if asked == answered
+            (Message::UploadEntry(Asker::Client(requested), ..), Message::WriteResponse(responded))
+            | (Message::Request(Asker::Client(requested), ..), Message::ReadResponse(responded, _)) if requested == responded
         )
     }
 }

@@ -1,16 +1,19 @@
 //! A replicated map by Paxos (PX).
 //!
-//! Whoever is asked to write passes the proposal on to the leader, who gives it the next number and asks everybody, itself among
-//! them, to promise not to take part in anything older. With a quorum of promises it asks everybody to accept, and with a quorum
-//! of those it answers. Who knows of a greater number refuses, and the leader tries again with a greater one yet.
+//! An agent that receives a write forwards the proposal to the leader, which gives it the next
+//! number and requests from all agents, including itself, a promise not to take part in anything
+//! older. With a quorum of promises it requests acceptance, and with a quorum of acceptances it
+//! responds. An agent that has seen a greater number refuses, and the leader retries with a still
+//! greater one.
 //!
-//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking for actor-based
-//! systems", 2021, section 4. The plain variant does what their code does, which is simpler than what they say: a read is answered
-//! by the leader alone, from what it has learned; nobody refuses to accept; and answers to an earlier attempt count for the
-//! next one. None of this shows as long as one leader lives for ever, since what it knows is all that is ever read. Two proposals can
-//! keep each other from getting anywhere, for ever: with two writes there is no end of states.
+//! Source: M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, "Efficient linearizability checking
+//! for actor-based systems", 2021, section 4. The plain variant does what their code does, which is
+//! simpler than their text: the leader alone serves reads, from what it has learned; no agent
+//! refuses to accept; and responses to an earlier attempt count for the next one. None of this is
+//! visible as long as one leader never fails, since only its state is ever read. Two proposals can
+//! block each other's progress forever (livelock): with two writes the state space is infinite.
 //!
-//! In [`super::multi_paxos`] leaders change, and there the first two are variants that do show.
+//! In [`super::multi_paxos`] leaders change, and there the first two are variants that are visible.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +30,7 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "paxos",
     about: "a replicated map by Paxos",
@@ -54,32 +57,32 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, agents: u32, visitor: V) ->
     }
 }
 
-/// What agents and clients say.
+/// Messages between agents and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write the value; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     ProposeCommand(u32, Entry),
-    /// Somebody wants this written.
+    /// Proposes a write for a client.
     Propose(Ticket, Entry),
     /// Promise to take part in nothing older than this number.
     Prepare(Proposal),
     /// It is promised.
     Promise(Proposal),
-    /// Something newer is known, with this number.
+    /// A newer proposal is known, with this number.
     Nack(Proposal, u32),
     /// Accept it.
     Accept(Proposal),
     /// It is accepted.
     Accepted(Proposal),
-    /// The write of that number is done.
+    /// The write with this number is done.
     ClientWriteResponse(u32),
-    /// Please look the key up; the number is that of the client's call.
+    /// Look up the key; the number is that of the client's call.
     Request(u32, Value),
-    /// Somebody wants to know.
+    /// Forwards a read.
     PrepareRead(Ticket, Value),
     /// This was learned about the key.
     PromiseRead(Ticket, Value, Value),
-    /// The answer to the read of that number.
+    /// The response to the read with this number.
     ClientReadResponse(u32, Value),
 }
 
@@ -90,7 +93,7 @@ pub struct Entry {
     value: Value,
 }
 
-/// What is proposed, for whom, in which attempt.
+/// A proposal: the entry, the client's ticket, and the attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Proposal {
     ticket: Ticket,
@@ -104,13 +107,13 @@ const LEADER: ActorId = ActorId::new(0);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Agent {
     agents: u32,
-    // The greatest number that was heard of.
+    // The greatest number seen.
     latest: u32,
     polls: BTreeMap<Ticket, Poll>,
     learned: BTreeMap<Value, Value>,
 }
 
-/// Who has said what about a proposal.
+/// The responses to a proposal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Poll {
     promises: u32,
@@ -127,7 +130,7 @@ impl Agent {
         self.agents / 2 < count
     }
 
-    /// Begins an attempt with a number greater than any that was heard of.
+    /// Begins an attempt with a number greater than all that were seen.
     fn propose(&mut self, ticket: Ticket, known: u32, entry: Entry, context: &mut Context<Message>) {
         self.latest = known + 1;
         self.polls.insert(ticket, Poll::default());
@@ -201,7 +204,7 @@ impl Actor for Agent {
                 context.send(ticket.client, Message::ClientReadResponse(ticket.n, value));
             }
             Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => {
-                unreachable!("only clients are told")
+                unreachable!("only clients receive these")
             }
         }
     }
@@ -246,9 +249,10 @@ impl Harness for Px {
         }
     }
 
-    // Attempts of all keys share one number, which only these do not look at: what is passed on, an acceptance, which is counted
-    // for its proposal and learned for its key, and a read, which looks at what was learned. Once a proposal is
-    // made anew its acceptances are forgotten, but that is done by what has no key.
+    // Attempts of all keys share one number. Only these messages do not read it: a forwarded
+    // proposal; an acceptance, which is counted for its proposal and learned for its key; and a
+    // read, which reads what was learned. A new attempt forgets the acceptances of its proposal,
+    // but that is done by messages without a key.
     fn key(&self, message: &Message) -> Option<u64> {
         let is_shared = matches!(
             message,
@@ -273,8 +277,8 @@ impl Harness for Px {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::ProposeCommand(asked, _), Message::ClientWriteResponse(answered))
-            | (Message::Request(asked, _), Message::ClientReadResponse(answered, _)) if asked == answered
+            (Message::ProposeCommand(requested, _), Message::ClientWriteResponse(responded))
+            | (Message::Request(requested, _), Message::ClientReadResponse(responded, _)) if requested == responded
         )
     }
 }

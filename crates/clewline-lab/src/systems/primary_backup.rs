@@ -1,11 +1,13 @@
-//! A register kept by a primary and its backup, which takes over when it likes.
+//! A register kept by a primary and a backup, which may take over at any time.
 //!
-//! Every call goes to the primary, which sees to one at a time: it tells the backup, waits until that has confirmed, and answers. After
-//! a while the backup takes over, whether or not the primary has failed: nobody can tell. From then on it confirms nothing any
-//! more. A primary that is refused knows that it is none, and passes on what it has.
+//! Every call goes to the primary, which processes one at a time: it sends it to the backup, waits
+//! for the confirmation, and responds. Later the backup takes over, whether or not the primary has
+//! failed: no server can detect that. From then on it confirms nothing. A primary that is refused
+//! steps down, and forwards its calls.
 //!
-//! So reads need confirming as well: a primary that has been replaced and does not know it would answer with what was true
-//! once. And a write must be confirmed before it is acknowledged, or it is lost when the backup takes over.
+//! So reads need confirmation as well: a replaced primary that does not know it would return a
+//! stale value. And a write must be confirmed before it is acknowledged, or it is lost when the
+//! backup takes over.
 //!
 //! Source: P. Alsberg, J. Day, "A principle for resilient sharing of distributed resources", 1976.
 
@@ -21,7 +23,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "primary-backup",
     about: "a register kept by a primary and a backup that takes over",
@@ -61,10 +63,10 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, _servers: u32, visitor: V) 
     })
 }
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please do this.
+    /// A request.
     Request(Asker, Call),
     /// Is the sender still the primary? If so, do this too.
     Confirm(Ticket, Call),
@@ -72,20 +74,20 @@ pub enum Message {
     Confirmed,
     /// It is not.
     Refused,
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// The backup takes over: a timer.
     TakeOver,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LocalReads,
     EarlyAck,
 }
 
-/// What a server is.
+/// The role of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Role {
     Primary,
@@ -102,12 +104,12 @@ struct Server {
     defect: Option<Defect>,
     role: Role,
     value: Value,
-    // What the primary has yet to do: the first is with the backup.
+    // The pending calls of the primary: the first is with the backup.
     calls: VecDeque<(Ticket, Call)>,
 }
 
 impl Server {
-    /// Does a call; says what the answer is.
+    /// Applies a call; returns its result.
     fn apply(&mut self, call: Call) -> Value {
         match call {
             Call::Write(value) => {
@@ -124,8 +126,8 @@ impl Server {
             (_, Call::Read | Call::Write(_)) => false,
         };
         if self.role == Role::Alone || is_early {
-            let answer = self.apply(call);
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            let response = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
         let needs_backup = self.role == Role::Primary && !(is_early && call == Call::Read);
         if needs_backup {
@@ -140,8 +142,8 @@ impl Server {
         let Some((ticket, call)) = self.calls.pop_front() else { return };
         // A write that was acknowledged early was done then.
         if self.defect != Some(Defect::EarlyAck) || call == Call::Read {
-            let answer = self.apply(call);
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            let response = self.apply(call);
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
         if let Some(&(ticket, call)) = self.calls.front() {
             context.send(BACKUP, Message::Confirm(ticket, call));
@@ -184,7 +186,7 @@ impl Actor for Server {
                     context.send(BACKUP, Message::Request(Asker::Actor(ticket), call));
                 }
             }
-            Message::Answer(..) | Message::TakeOver => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::TakeOver => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -227,7 +229,7 @@ impl Harness for PrimaryBackup {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 }

@@ -1,13 +1,15 @@
 //! A register on a replicated log with elected leaders (Raft).
 //!
-//! Time is cut into terms. A server that hears of no leader stands for the next term, and leads it if a majority votes for it. Nobody
-//! votes twice in a term, and nobody votes for a log that is behind its own. The leader appends commands to its log, sends
-//! the log around, and commits what a majority holds, once that includes something of its own term. Reads are commands too.
+//! Time is divided into terms. A server that hears of no leader is a candidate for the next term,
+//! and leads it if a majority votes for it. No server votes twice in a term, nor for a log that is
+//! behind its own. The leader appends commands to its log, sends the log to the others, and commits
+//! what a majority holds, once that includes an entry of its own term. Reads are commands too.
 //!
-//! Source: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014. What differs: a leader
-//! sends its whole log each time, so there is nothing to be found out about where logs agree; and every server but the first stands
-//! for leader once, which is enough for a change of leaders, and few enough to explore. A command in the log of a leader that is
-//! replaced may be lost, and its call never returns: clients do not ask again.
+//! Source: D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014.
+//! Differences: a leader sends its whole log each time, so it need not find where logs agree; and
+//! every server but the first is a candidate once, which is enough for a change of leaders, and few
+//! enough to explore. A command in the log of a replaced leader may be lost, and its call never
+//! returns: clients do not retry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +24,7 @@ use crate::systems::{
     ticket::{Asker, Ticket},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "raft",
     about: "a register on a replicated log with elected leaders",
@@ -71,20 +73,21 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, servers: u32, visitor: V) -
     })
 }
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please do this.
+    /// A request.
     Request(Asker, Call),
-    /// Vote for the sender in this term. Its log ends with an entry of that term, and has that length.
+    /// Vote for the sender in this term. Its log ends with an entry of that term, and has that
+    /// length.
     RequestVote(u32, (u32, usize)),
     /// The vote, in this term.
     Vote(u32),
     /// The log of the leader of this term.
     Append(u32, Vec<Entry>),
-    /// So much of it is held; or the term is over, and this is the new one.
+    /// This length of the log is stored; or the term is over, and this is the new one.
     Appended(u32, usize),
-    /// The call of that number is done; for a read, the value.
+    /// The call with this number is done; for a read, the value.
     Answer(u32, Value),
     /// A server has heard of no leader for long: a timer.
     Election,
@@ -97,7 +100,7 @@ pub struct Entry {
     command: Option<(Ticket, Call)>,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     LeaderReads,
@@ -114,20 +117,21 @@ struct Server {
     voted: bool,
     log: Vec<Entry>,
     role: Role,
-    // Whom it takes for the leader, and what is to be passed on as soon as there is one.
+    // The presumed leader, and the calls to forward as soon as there is one.
     leader: Option<ActorId>,
     held: Vec<(Ticket, Call)>,
     has_stood: bool,
 }
 
-/// What a server is in its term.
+/// The role of a server in its term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Role {
     Follower,
     Candidate {
         votes: BTreeSet<ActorId>,
     },
-    /// How much of the log the others hold, how much is committed, and what the register holds then.
+    /// How much of the log the others hold, how much is committed, and the value of the register
+    /// then.
     Leader {
         held: BTreeMap<ActorId, usize>,
         committed: usize,
@@ -140,7 +144,7 @@ impl Server {
         self.servers as usize / 2 + 1
     }
 
-    /// How new the log is: the greater one wins.
+    /// How recent the log is: the greater one wins.
     fn newness(&self) -> (u32, usize) {
         (self.log.last().map_or(0, |it| it.term), self.log.len())
     }
@@ -212,7 +216,7 @@ impl Server {
         }
         self.leader = Some(from);
         self.role = Role::Follower;
-        // What came late is a part of what is held already.
+        // A late message is a prefix of the current log.
         if !self.log.starts_with(log) {
             self.log = log.to_vec();
         }
@@ -233,14 +237,14 @@ impl Server {
         for entry in &self.log[*committed..end.unwrap_or(*committed)] {
             *committed += 1;
             let Some((ticket, call)) = entry.command else { continue };
-            let answer = match call {
+            let response = match call {
                 Call::Write(written) => {
                     *value = written;
                     Value::TRUE
                 }
                 Call::Read => *value,
             };
-            context.send(ticket.client, Message::Answer(ticket.n, answer));
+            context.send(ticket.client, Message::Answer(ticket.n, response));
         }
     }
 }
@@ -263,7 +267,7 @@ impl Actor for Server {
             Message::Appended(term, length) if term == self.term => self.on_appended(from, length, context),
             Message::Appended(term, _) => self.enter(term),
             Message::Vote(_) => (),
-            Message::Answer(..) | Message::Election => unreachable!("clients and timers are told"),
+            Message::Answer(..) | Message::Election => unreachable!("only clients and timers receive these"),
         }
     }
 
@@ -287,13 +291,13 @@ impl Actor for Server {
     }
 }
 
-fn leaders<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = &'a Server> {
-    glance.all::<Server>().filter(|it| matches!(it.role, Role::Leader { .. }))
+fn leaders<'a>(state: &'a GlobalState<'_, Message>) -> impl Iterator<Item = &'a Server> {
+    state.all::<Server>().filter(|it| matches!(it.role, Role::Leader { .. }))
 }
 
-fn terms_have_one_leader(glance: &GlobalState<'_, Message>) -> bool {
+fn terms_have_one_leader(state: &GlobalState<'_, Message>) -> bool {
     let mut terms = BTreeSet::new();
-    leaders(glance).all(|it| terms.insert(it.term))
+    leaders(state).all(|it| terms.insert(it.term))
 }
 
 /// The servers, and how clients talk to them.
@@ -341,7 +345,7 @@ impl Harness for Raft {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Request(Asker::Client(asked), _), Message::Answer(answered, _)) if asked == answered
+            (Message::Request(Asker::Client(requested), _), Message::Answer(responded, _)) if requested == responded
         )
     }
 

@@ -1,4 +1,5 @@
-//! SHA-1, by which Open Chord places nodes and keys on its ring. For nothing else: it has long been broken.
+//! SHA-1, which gives Open Chord's nodes and keys their positions on the ring. For nothing else: it
+//! is broken.
 
 /// The digest of a text of less than 56 bytes.
 pub(super) fn sha1(text: &str) -> [u8; 20] {

@@ -5,14 +5,16 @@ use std::{fmt, str::FromStr};
 use clewline_actors::{ActorId, ClientCall, Clients, Scenario};
 use clewline_core::{Codec, CodecError, ParseError, Values, read_label};
 
-/// How an object is read and written, in whole or key by key: calls as they are typed, of which shapes are made.
+/// How an object is read and written, in whole or key by key: the typed calls of which shapes are
+/// made.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadsAndWrites {
-    /// The write with that number, from 0: each writes another value and, if there are keys, to a key of its own.
+    /// The write with this number, from 0: each writes another value and, if there are keys, to
+    /// another key.
     pub write: fn(u32) -> String,
-    /// The read with that number: if there are keys, two reads of each.
+    /// The read with this number: if there are keys, two reads of each.
     pub read: fn(u32) -> String,
-    /// A write of a value of its own to what every `read_shared` reads.
+    /// A write of a distinct value to the location that every `read_shared` reads.
     pub write_shared: fn(u32) -> String,
     /// A read of what every `write_shared` writes.
     pub read_shared: &'static str,
@@ -53,27 +55,29 @@ impl ReadsAndWrites {
 /// Which calls there are, without saying on what object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nobody calls anything: the actors have enough to do.
+    /// No calls: the actors act by themselves.
     Nothing,
-    /// `2r+1w`, or `2r1w`: so many reads and writes, each by a client of its own; `2r` has no writes. The calls are numbered write, read, read, write, read, read
-    /// and so on; the first writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
-    /// Writes are to keys of their own.
+    /// `2r+1w`, or `2r1w`: this number of reads and writes, each by a separate client; `2r` has no
+    /// writes. The calls are numbered write, read, read, write, read, read and so on; the first
+    /// writes and the first reads are taken, and call `i` goes to actor `i` modulo their number.
+    /// Writes are to different keys.
     Calls {
         /// How many reads.
         reads: u32,
         /// How many writes.
         writes: u32,
     },
-    /// `2c`: so many clients, each of which writes and, when that has returned, reads. Client `i`, in a system of `n` actors, asks actor
-    /// `n + i` modulo `n` to write and the next one to read. All use the same key.
+    /// `2c`: this number of clients, each of which writes and, when that has returned, reads.
+    /// Client `i`, in a system of `n` actors, sends the write to actor `n + i` modulo `n` and the
+    /// read to the next one. All use the same key.
     Clients(u32),
 }
 
 impl Shape {
-    /// More calls than this make no sense: nobody could explore them.
+    /// Maximum number of calls: more could not be explored.
     const CALLS_MAX: u32 = 64;
 
-    /// These calls, typed as `words` says, on a system of so many actors.
+    /// These calls, typed according to `words`, on a system with this number of actors.
     ///
     /// # Errors
     ///
@@ -94,7 +98,7 @@ impl Shape {
         Ok(Scenario { calls: calls.collect::<Result<_, _>>()?, clients })
     }
 
-    /// Which client asks which actor for what.
+    /// The client, the actor and the call of each.
     fn typed(self, words: &ReadsAndWrites, actors: u32) -> Vec<(u32, ActorId, String)> {
         let to = |number: u32| ActorId::new(number % actors);
         let mut calls = Vec::new();
@@ -144,7 +148,7 @@ impl FromStr for Shape {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Shape, ParseError> {
-        // How many of a unit a text begins with, and the rest.
+        // The number before a unit at the beginning of a text, and the rest.
         fn count(text: &str, unit: char) -> Option<(u32, &str)> {
             let digits = text.find(|it: char| !it.is_ascii_digit())?;
             Some((text[..digits].parse().ok()?, text[digits..].strip_prefix(unit)?))

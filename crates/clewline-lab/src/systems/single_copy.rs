@@ -1,7 +1,7 @@
-//! A register that one server keeps: the smallest actor system.
+//! A register kept by one server: the smallest actor system.
 //!
-//! The server answers each request when it comes. Whatever the order of messages, that is the order in which the calls
-//! happened, and so this is linearizable. Two servers that know nothing of each other are not.
+//! The server responds to each request when it arrives. The order of arrival is a linearization, so
+//! this is linearizable. Two independent servers are not.
 //!
 //! Source: the example `single-copy-register` of stateright, by J. Nadal.
 
@@ -14,7 +14,7 @@ use crate::systems::{
     system::{Symptom, System, SystemVisitor, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "single-copy",
     about: "a register that one server keeps",
@@ -40,7 +40,8 @@ pub(super) fn visit<V: SystemVisitor>(_variant: &str, servers: u32, visitor: V) 
     visitor.visit(Servers(servers))
 }
 
-/// What servers and clients say. The number is that of the client's call: it comes back with the answer.
+/// Messages between servers and clients. The number is that of the client's call: it comes back
+/// with the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Please write this.
@@ -69,12 +70,12 @@ impl Actor for Server {
                 context.send(from, Message::PutOk(n));
             }
             Message::Get(n) => context.send(from, Message::GetOk(n, self.value)),
-            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients are told"),
+            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients receive these"),
         }
     }
 }
 
-/// So many servers, and how clients talk to them.
+/// The number of servers, and how clients talk to them.
 #[derive(Clone, Debug)]
 struct Servers(u32);
 
@@ -108,8 +109,8 @@ impl Harness for Servers {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Put(asked, _), Message::PutOk(answered))
-            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+            (Message::Put(requested, _), Message::PutOk(responded))
+            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
         )
     }
 }

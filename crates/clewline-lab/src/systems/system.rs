@@ -1,4 +1,5 @@
-//! Entries of the table: actor systems with their variants, and how to use one whose types are not known.
+//! Entries of the table: actor systems with their variants, and how to use one with its types
+//! erased.
 
 use clewline_actors::{Clients, Harness, Ignored};
 use clewline_core::Codec;
@@ -13,36 +14,38 @@ pub struct System {
     pub name: &'static str,
     /// One line for `clewline systems`.
     pub about: &'static str,
-    /// Where it comes from: authors, title, year.
+    /// Source: authors, title, year.
     pub source: &'static str,
     /// What it should do: the name of a specification.
     pub spec: &'static str,
     /// The methods of the specification that it offers: no others may be called.
     pub offers: &'static [&'static str],
-    /// How it is read and written, if it is: then shapes such as `2r+1w` can be asked of it. Where variants are of different
-    /// specifications, those of each.
+    /// How it is read and written, if it is: then it supports shapes such as `2r+1w`. If variants
+    /// have different specifications, those of each.
     pub shapes: &'static [ReadsAndWrites],
     /// The plain variant, whose name is empty, and then the others.
     pub variants: &'static [Variant],
-    /// The harness of the variant of that name, with so many actors, [put to use](Usage::of).
+    /// The harness of the variant with this name and this number of actors, with its
+    /// [usage](Usage::of).
     pub harness: fn(&str, u32, Usage<'_>) -> Result<ErasedHarness, Error>,
 }
 
-/// A system as it should be, with a defect, or as somebody else wrote it.
+/// A correct system, one with a defect, or a port of a published one.
 #[derive(Clone, Copy, Debug)]
 pub struct Variant {
     /// What follows the system's name after a colon; empty for the plain variant.
     pub name: &'static str,
-    /// What is special about it, and for a flawed one what is wrong.
+    /// Its peculiarity, and the flaw of a flawed one.
     pub about: &'static str,
-    /// How what is wrong shows; `None` if nothing is wrong.
+    /// The symptom of its flaw; `None` if it is correct.
     pub flaw: Option<Symptom>,
-    /// How many actors there are, unless something else is said.
+    /// The default number of actors.
     pub actors: u32,
-    /// The least and the greatest number of actors with which it works.
+    /// The least and the greatest number of actors it supports.
     pub range: (u32, u32),
-    /// The calls of the default scenario, with which a flaw shows: a [shape](crate::systems::Shape), or the lines of a
-    /// [harness file](clewline_methods::actors::HarnessFile) with semicolons between them.
+    /// The calls of the default scenario, in which a flaw shows: a [shape](crate::systems::Shape),
+    /// or the lines of a [harness file](clewline_methods::actors::HarnessFile) with semicolons
+    /// between them.
     pub calls: &'static str,
     /// How clients go about their calls.
     pub clients: Clients,
@@ -51,7 +54,8 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// As in stateright's examples: clients that write and then read, who wait for messages as actors do.
+    /// As in stateright's examples: clients that write and then read, and receive messages as
+    /// actors do.
     pub(crate) const STATERIGHT: Variant = Variant {
         name: "stateright",
         about: "message for message as in the example of stateright, so that states can be counted",
@@ -74,7 +78,7 @@ impl Variant {
     };
 }
 
-/// How something that is wrong shows.
+/// How a flaw shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symptom {
     /// Some history is not linearizable.
@@ -105,9 +109,9 @@ impl FoundSystem {
     }
 }
 
-/// Whoever can use any system, whatever its types are.
+/// A visitor that can use any system, whatever its types.
 pub trait SystemVisitor {
-    /// What comes of it.
+    /// Its result.
     type Output;
 
     /// Uses the system.
@@ -116,7 +120,7 @@ pub trait SystemVisitor {
 
 /// A system that is built in, and how it is used.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedSystem {
     pub(super) found: FoundSystem,
     pub(super) calls: Calls,
     pub(super) actors: u32,
@@ -132,6 +136,6 @@ pub(super) enum Calls {
 /// How a system is used: which calls are made.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage<'a> {
-    pub(super) named: &'a Named,
+    pub(super) named: &'a NamedSystem,
     pub(super) is_as_published: bool,
 }

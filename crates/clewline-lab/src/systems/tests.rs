@@ -5,8 +5,8 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Found, Harness, Histories, HistoryId, Ignored, Judgement, Modality, Rules,
-    Scenario, Search, Verdicts, explore_states,
+    ActorSystem, Clients, Harness, Histories, HistoryId, Ignored, Judgement, Modality, PropertyVerdict,
+    Rules, Scenario, Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value};
 use clewline_methods::actors::HarnessFile;
@@ -14,15 +14,15 @@ use clewline_specs::map;
 use clewline_testing::pick;
 
 use self::{
-    oracle::{Seen, explore, wander},
-    states::{Counted, Until, count},
+    oracle::{Exploration, explore, wander},
+    states::{StateCounts, Until, count},
 };
 use super::{
     FoundSystem, ReadsAndWrites, SYSTEMS, Shape, Symptom, SystemVisitor, find_system, sha1::sha1, systems,
 };
 
 /// Explores every order of everything.
-struct Everything {
+struct AllSystems {
     calls: Calls,
     clients: Clients,
     actors: u32,
@@ -35,9 +35,9 @@ enum Calls {
     Listed(HarnessFile, &'static [&'static str]),
 }
 
-impl Everything {
+impl AllSystems {
     fn scenario<S: Codec>(&self, specification: &S) -> Scenario<S::Call> {
-        let Everything { calls, clients, actors, .. } = self;
+        let AllSystems { calls, clients, actors, .. } = self;
         match calls {
             Calls::Shape(shape, shapes) => {
                 let words = ReadsAndWrites::of(shapes, specification).unwrap();
@@ -50,10 +50,10 @@ impl Everything {
     }
 }
 
-impl SystemVisitor for Everything {
-    type Output = Seen;
+impl SystemVisitor for AllSystems {
+    type Output = Exploration;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Seen {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Exploration {
         let scenario = self.scenario(&harness.specification());
         explore(&harness, &scenario, self.ignored, 20_000)
     }
@@ -61,40 +61,41 @@ impl SystemVisitor for Everything {
 
 /// Explores the states with the engine that users have.
 struct States {
-    everything: Everything,
+    everything: AllSystems,
     until: Until,
 }
 
 impl SystemVisitor for States {
-    type Output = Counted;
+    type Output = StateCounts;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counted {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> StateCounts {
         let scenario = self.everything.scenario(&harness.specification());
         let rules = Rules { ignored: self.everything.ignored, ..Rules::default() };
         count(harness, scenario, rules, self.until, 5_000_000)
     }
 }
 
-fn everything(found: &FoundSystem, actors: u32, calls: &str) -> Everything {
+fn everything(found: &FoundSystem, actors: u32, calls: &str) -> AllSystems {
     let FoundSystem { system, variant } = found;
     let calls = match (calls.parse(), system.shapes) {
         (Ok(shape), shapes @ [_, ..]) => Calls::Shape(shape, shapes),
         _ => Calls::Listed(HarnessFile::read(&calls.replace(';', "\n")).unwrap(), system.offers),
     };
-    Everything { calls, clients: variant.clients, actors, ignored: variant.ignored }
+    AllSystems { calls, clients: variant.clients, actors, ignored: variant.ignored }
 }
 
-fn look(name: &str, calls: &str) -> Seen {
+fn look(name: &str, calls: &str) -> Exploration {
     let found = find_system(name).unwrap();
     found.visit(found.variant.actors, everything(&found, found.variant.actors, calls))
 }
 
-fn look_for(found: &FoundSystem, calls: &str, until: Until) -> Counted {
+fn look_for(found: &FoundSystem, calls: &str, until: Until) -> StateCounts {
     let actors = found.variant.actors;
     found.visit(actors, States { everything: everything(found, actors, calls), until })
 }
 
-/// Schedules, states, edges; canonical histories, those that are complete, those that are violated. The oracle and the engine agree.
+/// Schedules, states, edges; canonical histories, complete ones, violated ones. The oracle and the
+/// engine agree.
 #[track_caller]
 fn check(name: &str, calls: &str, space: (u128, usize, usize), histories: (usize, usize, usize)) {
     let seen = look(name, calls);
@@ -135,9 +136,10 @@ fn four_calls_on_the_papers_systems_have_the_known_schedules_and_histories() {
     check_states("adr:three-rounds", "2r+2w", (61_833, 152_676), (551, 351, 0));
 }
 
-/// The examples of stateright have these numbers of unique states, and generate so many, the first among them.
+/// The examples of stateright have these numbers of unique and generated states, the initial one
+/// included.
 #[test]
-fn states_are_as_many_as_stateright_counts() {
+fn state_counts_equal_those_of_stateright() {
     let expected = [
         ("abd:stateright", "2c", 544, 875),
         ("single-copy:stateright", "3c", 4_243, 6_778),
@@ -153,7 +155,7 @@ fn states_are_as_many_as_stateright_counts() {
 }
 
 #[test]
-fn the_engine_sees_what_the_oracle_sees() {
+fn the_engine_agrees_with_the_oracle() {
     let mut compared = 0;
     for found in systems().step_by(pick(5, 1)) {
         let calls = found.variant.calls;
@@ -167,8 +169,9 @@ fn the_engine_sees_what_the_oracle_sees() {
     assert!(pick(3, 25) < compared, "{compared} systems are small enough");
 }
 
-/// In Raft commands of a leader that was replaced may be lost, and in stateright's Paxos one client alone can write.
-const MAY_NOT_ANSWER: [&str; 2] = ["raft", "paxos:stateright"];
+/// In Raft commands of a replaced leader may be lost, and in stateright's Paxos only one client can
+/// write.
+const MAY_NOT_RESPOND: [&str; 2] = ["raft", "paxos:stateright"];
 
 #[track_caller]
 fn check_right(found: &FoundSystem, calls: &str) {
@@ -179,14 +182,14 @@ fn check_right(found: &FoundSystem, calls: &str) {
     }
     let counted = found.visit(found.variant.actors, States { everything, until: Until::TheEnd });
     assert_eq!((counted.violated, counted.is_cut), (0, false), "{name} {calls}: {counted:?}");
-    if !MAY_NOT_ANSWER.contains(&&*name) {
+    if !MAY_NOT_RESPOND.contains(&&*name) {
         assert_eq!(counted.complete, counted.histories, "{name} {calls}: {counted:?}");
     }
     assert!(look(&name, calls).broken.is_empty(), "{name} {calls}");
 }
 
 #[test]
-fn what_is_right_holds_and_answers_every_call() {
+fn correct_variants_hold_and_every_call_returns() {
     let right = || systems().filter(|it| it.variant.flaw.is_none());
     for found in right().step_by(pick(4, 1)) {
         check_right(&found, found.variant.calls);
@@ -200,11 +203,11 @@ fn what_is_right_holds_and_answers_every_call() {
     }
 }
 
-/// What comes of each property in all states.
-struct Properties(Everything);
+/// The verdict on each property in all states.
+struct Properties(AllSystems);
 
 impl SystemVisitor for Properties {
-    type Output = Vec<(&'static str, Found)>;
+    type Output = Vec<(&'static str, PropertyVerdict)>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
         let properties: Vec<(&str, Modality)> =
@@ -221,14 +224,14 @@ impl SystemVisitor for Properties {
 }
 
 #[test]
-fn what_is_right_has_its_properties() {
+fn correct_variants_satisfy_their_properties() {
     let mut held = 0;
     for found in systems().filter(|it| it.variant.flaw.is_none()) {
         let actors = found.variant.actors;
         for (property, it) in found.visit(actors, Properties(everything(&found, actors, found.variant.calls)))
         {
-            assert!(!matches!(it, Found::Violated(_)), "{}: {property}: {it:?}", found.name());
-            held += u32::from(it == Found::Holds);
+            assert!(!matches!(it, PropertyVerdict::Violated(_)), "{}: {property}: {it:?}", found.name());
+            held += u32::from(it == PropertyVerdict::Holds);
         }
     }
     assert!(4 < held, "{held} are known to hold");
@@ -249,17 +252,17 @@ fn every_flaw_shows_in_its_scenario() {
             }
             Some(Symptom::Property(property)) => {
                 let actors = found.variant.actors;
-                let broken = found.visit(actors, Wandering(everything(&found, actors, calls)));
+                let broken = found.visit(actors, RandomPaths(everything(&found, actors, calls)));
                 assert_eq!(broken, BTreeSet::from([property]), "{name}");
             }
         }
     }
 }
 
-/// Walks about, and says which properties do not hold.
-struct Wandering(Everything);
+/// Executes random paths, and returns the properties that do not hold.
+struct RandomPaths(AllSystems);
 
-impl SystemVisitor for Wandering {
+impl SystemVisitor for RandomPaths {
     type Output = BTreeSet<&'static str>;
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Self::Output {
@@ -269,7 +272,7 @@ impl SystemVisitor for Wandering {
 }
 
 #[test]
-fn the_table_is_in_order_and_says_everything() {
+fn the_table_is_sorted_and_complete() {
     let names: Vec<&str> = SYSTEMS.iter().map(|it| it.name).collect();
     assert!(names.is_sorted(), "{names:?}");
     let all: Vec<String> = systems().map(|it| it.name()).collect();
@@ -294,7 +297,7 @@ fn a_name_that_is_mistyped_gets_a_hint() {
     );
 }
 
-/// Who asks whom for what: `0>2 Read`.
+/// Client, actor and call: `0>2 Read`.
 #[track_caller]
 fn check_shape(text: &str, actors: u32, expected: &str) {
     let shape: Shape = text.parse().unwrap();
@@ -317,7 +320,7 @@ fn show(value: Value) -> i64 {
 }
 
 #[test]
-fn shapes_say_who_asks_whom_for_what() {
+fn shapes_give_client_actor_and_call() {
     check_shape("2r+1w", 2, "0>0 1=10, 1>1 1?, 2>0 1?");
     check_shape("2r+2w", 2, "0>0 1=10, 1>1 1?, 2>0 1?, 3>1 2=20");
     check_shape("2r+2w", 3, "0>0 1=10, 1>1 1?, 2>2 1?, 3>0 2=20");

@@ -2,16 +2,17 @@
 
 use clewline_actors::ActorId;
 
-/// One call of one client. Actors that do more than one thing at a time keep what belongs to a call under its ticket.
+/// One call of one client. Actors that process several calls at a time keep the state of a call
+/// under its ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket {
-    /// Who called.
+    /// The client.
     pub client: ActorId,
     /// How many calls that client made before.
     pub n: u32,
 }
 
-/// Who asks for something: a client for itself, or an actor that passes on what a client asked.
+/// The origin of a request: a client, or an actor that forwards the request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Asker {
     /// A client, in its call with this number.

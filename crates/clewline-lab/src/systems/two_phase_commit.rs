@@ -1,9 +1,11 @@
-//! A transaction that all take part in, or none (two-phase commit).
+//! Atomic commitment of a transaction (two-phase commit).
 //!
-//! The coordinator asks each participant whether it can commit. Who says yes must do what the coordinator decides; who says no has
-//! aborted already. If all have said yes the coordinator decides to commit, otherwise to abort.
+//! The coordinator requests a vote from each participant. A participant that votes yes must do what
+//! the coordinator decides; one that votes no has aborted already. If all have voted yes the
+//! coordinator decides to commit, otherwise to abort.
 //!
-//! Nobody calls anything here, and there is no history to judge: what matters is a property of all states.
+//! There are no calls and no history to judge here: the correctness condition is a property of all
+//! states.
 //!
 //! Source: J. Gray, "Notes on data base operating systems", 1978.
 
@@ -19,7 +21,7 @@ use crate::systems::{
     system::{Symptom, System, SystemVisitor, Variant},
 };
 
-/// What the command line knows.
+/// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "two-phase-commit",
     about: "a transaction that all take part in, or none",
@@ -62,7 +64,7 @@ pub(super) fn visit<V: SystemVisitor>(variant: &str, actors: u32, visitor: V) ->
     })
 }
 
-/// What they say.
+/// Messages between coordinator and participants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
     /// Can you commit?
@@ -79,14 +81,14 @@ pub enum Message {
     Impatience,
 }
 
-/// What is wrong.
+/// The defects of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Defect {
     Impatient,
     Majority,
 }
 
-/// Who decides.
+/// The coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Coordinator {
     actors: u32,
@@ -129,14 +131,14 @@ impl Actor for Coordinator {
     }
 }
 
-/// Who takes part.
+/// A participant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Participant {
     defect: Option<Defect>,
     state: State,
 }
 
-/// What has become of the transaction, as far as a participant knows.
+/// The state of the transaction, as far as a participant knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Working,
@@ -150,7 +152,8 @@ impl Actor for Participant {
 
     fn on_message(&mut self, from: ActorId, message: &Message, context: &mut Context<Message>) {
         match message {
-            // Another has said no, and the coordinator's answer to that overtook its question.
+            // Another participant has voted no, and the coordinator's decision overtook its
+            // request.
             Message::Prepare if self.state == State::Aborted => context.send(from, Message::No),
             // Whether it can commit is its own affair: both are explored.
             Message::Prepare if context.choose(2) == 0 => {
@@ -181,8 +184,8 @@ impl Actor for Participant {
     }
 }
 
-fn states<'a>(glance: &'a GlobalState<'_, Message>) -> impl Iterator<Item = State> + 'a {
-    glance.all::<Participant>().map(|it| it.state)
+fn states<'a>(state: &'a GlobalState<'_, Message>) -> impl Iterator<Item = State> + 'a {
+    state.all::<Participant>().map(|it| it.state)
 }
 
 /// The coordinator and the participants.
@@ -210,7 +213,7 @@ impl Harness for TwoPhaseCommit {
         actors
     }
 
-    // A client that asks for something all the same is ignored.
+    // A request of a client is ignored.
     fn request(&self, _call: &Call, _n: u32) -> Message {
         Message::Impatience
     }
@@ -220,12 +223,12 @@ impl Harness for TwoPhaseCommit {
     }
 
     fn properties(&self) -> Vec<Property<Message>> {
-        let agree = |glance: &GlobalState<'_, Message>| {
-            let is = |state| states(glance).any(|it| it == state);
-            !(is(State::Committed) && is(State::Aborted))
+        let agree = |state: &GlobalState<'_, Message>| {
+            let is_any = |outcome| states(state).any(|it| it == outcome);
+            !(is_any(State::Committed) && is_any(State::Aborted))
         };
-        let decided = |glance: &GlobalState<'_, Message>| {
-            states(glance).all(|it| matches!(it, State::Committed | State::Aborted))
+        let decided = |state: &GlobalState<'_, Message>| {
+            states(state).all(|it| matches!(it, State::Committed | State::Aborted))
         };
         vec![
             Property { name: AGREE, when: Modality::Always, holds: agree },

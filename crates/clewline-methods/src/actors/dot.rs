@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use clewline_actors::Kind;
+use clewline_actors::StepKind;
 
 use super::outcome::Outcome;
 
@@ -16,7 +16,7 @@ pub(super) fn graph(outcome: &Outcome, name: &str) -> String {
     let ends: Vec<(String, String)> =
         steps.iter().map(|it| (it.from.to_string(), it.to.to_string())).collect();
     for (at, (step, (from, to))) in steps.iter().zip(&ends).enumerate() {
-        if step.kind == Kind::Message {
+        if step.kind == StepKind::Message {
             edges.entry((from, to, &step.name)).or_default().push(at + 1);
         }
     }

@@ -1,7 +1,8 @@
 //! What was found: an execution in which something is wrong, with all that a report tells about it.
 
 use clewline_actors::{
-    Action, ActorId, Execution, Faults, Happened, HistoryEvent, Kind, Modality, Receive, Schedule, Unfit,
+    Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, Modality, Schedule,
+    ScheduleMismatch, StepKind,
 };
 use clewline_check::{Judgement, judge};
 use clewline_core::{ErasedHistory, OperationId};
@@ -64,7 +65,7 @@ pub struct Finding {
 #[non_exhaustive]
 pub struct Step {
     /// What kind of thing it is.
-    pub kind: Kind,
+    pub kind: StepKind,
     /// Who sent what was received; for everything else, as in `to`.
     pub from: ActorId,
     /// To whom it happened.
@@ -127,7 +128,7 @@ pub(super) fn finding(
     part: Part<'_>,
     schedule: &Schedule,
     why: Why,
-) -> Result<Finding, Unfit> {
+) -> Result<Finding, ScheduleMismatch> {
     let mut walk = Execution::new(scene.engine(), clewline_actors::Snapshots::Sound);
     walk.replay(schedule)?;
     Ok(finding_of(scene, part, &walk, why))
@@ -135,7 +136,7 @@ pub(super) fn finding(
 
 /// What `walk` shows where it is.
 pub(super) fn finding_of(scene: &dyn DynScenario, part: Part<'_>, walk: &Execution, why: Why) -> Finding {
-    let chronicle = walk.chronicle();
+    let chronicle = walk.history_events();
     let order: Vec<u32> = chronicle
         .iter()
         .filter_map(|it| match *it {
@@ -193,20 +194,20 @@ pub(super) fn finding_without_schedule(
 
 /// The messages that can be received next, each once, in whatever way that may go.
 fn waiting(scene: &dyn DynScenario, walk: &Execution, roots: u32) -> Vec<Step> {
-    let is_message = |it: &&Receive| it.kind == Kind::Message && it.outcome == 0;
+    let is_message = |it: &&EnabledStep| it.kind == StepKind::Message && it.outcome == 0;
     walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()
 }
 
-fn step(scene: &dyn DynScenario, event: &Happened, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
+fn step(scene: &dyn DynScenario, event: &ExecutedStep, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
     Step {
         calls: event.calls().map(id).collect(),
         returns: event.returns().map(id).collect(),
-        ..step_of(scene, &event.receive, roots)
+        ..step_of(scene, &event.step, roots)
     }
 }
 
 /// A step in which nothing is called and nothing returns.
-fn step_of(scene: &dyn DynScenario, receive: &Receive, roots: u32) -> Step {
+fn step_of(scene: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> Step {
     let (name, message) = receive.message.map(|it| scene.message(it)).unwrap_or_default();
     let side = match receive.action {
         Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),

@@ -2,7 +2,7 @@
 
 use std::{fmt, time::Duration};
 
-use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, Unfit};
+use clewline_actors::{BadHandler, BadScenario, FaultPlacement, Faults, ScheduleMismatch};
 use clewline_explore::Coverage;
 use clewline_report::ReadError;
 
@@ -132,7 +132,7 @@ pub enum Error {
     /// A handler is not a pure function.
     BadHandler(BadHandler),
     /// A token is of another system.
-    Unfit(Unfit),
+    Unfit(ScheduleMismatch),
     /// A file of calls is not one for this system.
     Harness(ReadError),
     /// Something else.

@@ -6,9 +6,9 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
-    ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Extend, Harness, Histories,
-    HistoryEvent, Judgement, Message, MessageId, Modality, Numbers, Property, Returns, Rules, Scenario,
-    Stepwise, Summary, Verdicts,
+    ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Harness, Histories,
+    HistoryEvent, IncrementalJudge, InternedModel, Judgement, Message, MessageId, Modality, Property,
+    ReturnLookup, Rules, Scenario, Stepwise, Summary, Verdicts,
 };
 use clewline_check::{FrontierId, Frontiers};
 use clewline_core::{
@@ -250,7 +250,7 @@ fn flow(envelopes: &[Envelope], name: &dyn Fn(MessageId) -> String) -> Vec<(Acto
 }
 
 fn by_frontier<S: Object>(
-    returns: Arc<Mutex<dyn Returns<S::Return>>>,
+    returns: Arc<Mutex<dyn ReturnLookup<S::Return>>>,
     specification: S,
     calls: Vec<S::Call>,
 ) -> Verdicts {
@@ -260,11 +260,11 @@ fn by_frontier<S: Object>(
 
 /// Judges histories from what matters of their beginnings.
 struct ByFrontier<S: Object> {
-    returns: Arc<Mutex<dyn Returns<S::Return>>>,
+    returns: Arc<Mutex<dyn ReturnLookup<S::Return>>>,
     frontiers: Frontiers<S>,
 }
 
-impl<S: Object> Extend for ByFrontier<S> {
+impl<S: Object> IncrementalJudge for ByFrontier<S> {
     fn start(&mut self) -> u32 {
         Frontiers::<S>::START.0
     }

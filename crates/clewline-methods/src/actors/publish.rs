@@ -1,6 +1,6 @@
 //! What came of exploring a system as a page, as a picture, for programs, and as an entry of a summary.
 
-use clewline_actors::{ActorId, Kind};
+use clewline_actors::{ActorId, StepKind};
 use clewline_core::OperationId;
 use clewline_report::render::{
     Publish, WitnessShown,
@@ -87,10 +87,12 @@ fn messages(finding: &Finding) -> Messages {
         .iter()
         .chain(&finding.waiting)
         .flat_map(|it| match it.kind {
-            Kind::Message | Kind::Timer | Kind::Lose | Kind::Duplicate => vec![it.from, it.to],
-            Kind::Crash | Kind::Restart => vec![it.to],
-            Kind::Cut => it.side.clone(),
-            Kind::Begin | Kind::Heal => Vec::new(),
+            StepKind::Message | StepKind::Timer | StepKind::Lose | StepKind::Duplicate => {
+                vec![it.from, it.to]
+            }
+            StepKind::Crash | StepKind::Restart => vec![it.to],
+            StepKind::Cut => it.side.clone(),
+            StepKind::Begin | StepKind::Heal => Vec::new(),
         })
         .collect();
     actors.sort_unstable_by_key(|it| (!it.is_client(), it.index()));
@@ -103,20 +105,22 @@ fn messages(finding: &Finding) -> Messages {
         let happening =
             |actor, told, operation| Happening { step: number, actor, description: told, operation };
         match step.kind {
-            Kind::Message | Kind::Timer | Kind::Lose => (),
-            Kind::Duplicate => {
+            StepKind::Message | StepKind::Timer | StepKind::Lose => (),
+            StepKind::Duplicate => {
                 let told = format!("{} to {} will arrive twice", step.name, step.to);
                 happenings.push(happening(Some(column(step.to)), told, None));
             }
-            Kind::Crash => happenings.push(happening(Some(column(step.to)), "crashes".to_owned(), None)),
-            Kind::Restart => {
+            StepKind::Crash => happenings.push(happening(Some(column(step.to)), "crashes".to_owned(), None)),
+            StepKind::Restart => {
                 happenings.push(happening(Some(column(step.to)), "starts again".to_owned(), None))
             }
-            Kind::Begin | Kind::Cut | Kind::Heal => happenings.push(happening(None, text::line(step), None)),
+            StepKind::Begin | StepKind::Cut | StepKind::Heal => {
+                happenings.push(happening(None, text::line(step), None))
+            }
         }
         let own = step.calls.iter().chain(&step.returns).zip(text::notes(finding, step));
         for (&operation, told) in own {
-            let actor = (step.kind != Kind::Begin).then(|| column(step.to));
+            let actor = (step.kind != StepKind::Begin).then(|| column(step.to));
             happenings.push(happening(actor, told, Some(operation)));
         }
     }
@@ -132,14 +136,19 @@ fn messages(finding: &Finding) -> Messages {
 /// The message that a step receives or loses, if it does.
 fn message(step: &Step, number: usize, column: &dyn Fn(ActorId) -> usize) -> Option<Message> {
     let received = match step.kind {
-        Kind::Message | Kind::Timer => Some(number),
-        Kind::Lose => None,
-        Kind::Duplicate | Kind::Begin | Kind::Crash | Kind::Restart | Kind::Cut | Kind::Heal => return None,
+        StepKind::Message | StepKind::Timer => Some(number),
+        StepKind::Lose => None,
+        StepKind::Duplicate
+        | StepKind::Begin
+        | StepKind::Crash
+        | StepKind::Restart
+        | StepKind::Cut
+        | StepKind::Heal => return None,
     };
     Some(Message {
         from: column(step.from),
         to: column(step.to),
-        label: if step.kind == Kind::Timer { format!("timer {}", step.name) } else { step.name.clone() },
+        label: if step.kind == StepKind::Timer { format!("timer {}", step.name) } else { step.name.clone() },
         sent: step.sent_by.map_or(0, |it| it + 1),
         received,
         otherwise: Otherwise::Lost,

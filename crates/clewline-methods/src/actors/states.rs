@@ -1,8 +1,9 @@
 //! Exploring states: every one once, and shortest ways to those in which something is wrong.
 
 use clewline_actors::{
-    Compare, Count, Ended, Execution, Explored, FaultPlacement, Found, HistoryEvent, Judgement, Modality,
-    Reach, Schedule, Search, Snapshots, Trace, Until, Verdicts, explore_states, trace,
+    Count, Execution, Explored, FaultPlacement, HistoryEvent, Judgement, Modality, PropertyVerdict, Schedule,
+    Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
+    explore_states, trace,
 };
 use clewline_explore::{Coverage, Limit};
 
@@ -39,7 +40,7 @@ pub(super) fn explore(
         states_max: options.states,
         bytes_max: options.memory.unwrap_or(usize::MAX),
         deadline: limits.deadline,
-        compare: Compare::Fingerprints,
+        compare: StateComparison::Fingerprints,
         places: FaultPlacement::Few,
     };
     let mut verdicts = scene.verdicts();
@@ -60,7 +61,7 @@ pub(super) fn explore(
     };
     let coverage = coverage(&explored, options);
     // What was not seen to its end is not known.
-    let is_undecided = explored.properties.contains(&Found::Unknown) || explored.unknown != 0;
+    let is_undecided = explored.properties.contains(&PropertyVerdict::Unknown) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
     Ok(Seen { metrics: metrics(&explored), coverage, is_complete, wrong })
 }
@@ -70,7 +71,7 @@ pub(super) fn existing(scene: &dyn DynScenario, states_max: u64, limits: &Limits
     let search = Search { states_max, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     let found = (explored.final_histories.len() as u64, explored.final_violated);
-    (explored.ended == Ended::Exhausted).then_some(found)
+    (explored.ended == StopReason::Exhausted).then_some(found)
 }
 
 /// The first violation that can be reached, for whoever only wants to know whether there is one.
@@ -110,20 +111,20 @@ fn limited(limits: &Limits) -> Search {
 
 fn coverage(explored: &Explored, options: &Options) -> Coverage {
     Coverage::Limited(Limit::Other(match explored.ended {
-        Ended::Exhausted => return Coverage::Exhausted,
-        Ended::Violated => "it ended when something was violated".to_owned(),
-        Ended::States => {
+        StopReason::Exhausted => return Coverage::Exhausted,
+        StopReason::Violated => "it ended when something was violated".to_owned(),
+        StopReason::States => {
             let most = clewline_report::render::grouped(options.states);
             format!("the limit of {most} states was hit")
         }
-        Ended::Memory => "the limit on memory was hit".to_owned(),
-        Ended::Time => "time was up".to_owned(),
-        Ended::BadHandler => "a handler cannot be explored".to_owned(),
+        StopReason::Memory => "the limit on memory was hit".to_owned(),
+        StopReason::Time => "time was up".to_owned(),
+        StopReason::BadHandler => "a handler cannot be explored".to_owned(),
     }))
 }
 
 fn metrics(explored: &Explored) -> Metrics {
-    let paths = explored.paths.as_ref().filter(|_| explored.ended == Ended::Exhausted);
+    let paths = explored.paths.as_ref().filter(|_| explored.ended == StopReason::Exhausted);
     Metrics {
         schedules: paths.and_then(|it| it.schedules),
         canonical: explored.final_histories.len() as u64,
@@ -149,7 +150,9 @@ fn what_is_wrong(scene: &dyn DynScenario, options: &Options, explored: &Explored
         return Some((Why::NotLinearizable, 0));
     }
     let mut properties = scene.properties().into_iter().zip(&explored.properties).enumerate();
-    if let Some((at, ((name, when), _))) = properties.find(|(_, (_, it))| matches!(it, Found::Violated(_))) {
+    if let Some((at, ((name, when), _))) =
+        properties.find(|(_, (_, it))| matches!(it, PropertyVerdict::Violated(_)))
+    {
         return Some((Why::Property(name, when), at));
     }
     let is_stuck = options.stuck == StuckCalls::Forbidden && explored.stuck != 0;
@@ -165,7 +168,7 @@ fn way_to(
     limits: &Limits,
 ) -> Result<Way, Error> {
     let states_max = limits.bytes.map_or(TRACE_MAX, |it| (it / TRACE_BYTES).clamp(TRACE_MIN, TRACE_MAX));
-    let reach = Reach { states_max, deadline: limits.deadline };
+    let reach = TraceLimits { states_max, deadline: limits.deadline };
     let mut engine = scene.engine();
     let mut verdicts = scene.verdicts();
     let found = match why {
@@ -176,23 +179,23 @@ fn way_to(
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
         }
         Why::Property(_, Modality::Eventually) => match &explored.properties[property] {
-            Found::Violated(actions) => Trace::Found(actions.clone()),
-            Found::Holds | Found::Unknown => Trace::Nowhere,
+            PropertyVerdict::Violated(actions) => TraceResult::Found(actions.clone()),
+            PropertyVerdict::Holds | PropertyVerdict::Unknown => TraceResult::Unreachable,
         },
-        Why::Property(_, Modality::Sometimes) => Trace::Nowhere,
+        Why::Property(_, Modality::Sometimes) => TraceResult::Unreachable,
         Why::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
             let returned = engine.summary(world.history()).returned.count_ones();
             is_end && (returned as usize) < engine.operations()
         }),
     };
     match found {
-        Trace::Found(actions) => {
+        TraceResult::Found(actions) => {
             let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
             walk.follow(&actions);
             Ok(Way::Schedule(walk.schedule()))
         }
-        Trace::Nowhere => Ok(Way::Nowhere),
-        Trace::GivenUp => Ok(Way::GivenUp(Vec::new())),
-        Trace::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
+        TraceResult::Unreachable => Ok(Way::Nowhere),
+        TraceResult::GivenUp => Ok(Way::GivenUp(Vec::new())),
+        TraceResult::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
     }
 }

@@ -1,6 +1,6 @@
 //! What the report of an exploration tells: the verdict, what it rests on, what was counted.
 
-use clewline_actors::{FaultPlacement, Faults, Kind, Modality};
+use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
 use clewline_core::OperationId;
 use clewline_explore::Coverage;
 use clewline_report::render::{
@@ -175,18 +175,18 @@ fn schedule(finding: &Finding) -> Vec<String> {
 pub(super) fn line(step: &Step) -> String {
     let Step { from, to, name, .. } = step;
     match step.kind {
-        Kind::Begin => "the actors start".to_owned(),
-        Kind::Message => format!("{from} ──{name}──► {to}"),
-        Kind::Timer => format!("{to}: timer {name}"),
-        Kind::Lose => format!("{from} ──{name}──✕ {to}  lost"),
-        Kind::Duplicate => format!("{from} ──{name}──► {to}  will arrive twice"),
-        Kind::Crash => format!("{to} crashes"),
-        Kind::Restart => format!("{to} starts again"),
-        Kind::Cut => {
+        StepKind::Begin => "the actors start".to_owned(),
+        StepKind::Message => format!("{from} ──{name}──► {to}"),
+        StepKind::Timer => format!("{to}: timer {name}"),
+        StepKind::Lose => format!("{from} ──{name}──✕ {to}  lost"),
+        StepKind::Duplicate => format!("{from} ──{name}──► {to}  will arrive twice"),
+        StepKind::Crash => format!("{to} crashes"),
+        StepKind::Restart => format!("{to} starts again"),
+        StepKind::Cut => {
             let side: Vec<String> = step.side.iter().map(ToString::to_string).collect();
             format!("{} cut off from the others", side.join(", "))
         }
-        Kind::Heal => "all hear each other again".to_owned(),
+        StepKind::Heal => "all hear each other again".to_owned(),
     }
 }
 

@@ -9,96 +9,96 @@ use crate::{
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Said {
-    // For whom, from 0; the client that everything comes from in the end.
+pub(super) struct DiceMessage {
+    // The client, from 0, whose request caused the message.
     client: u32,
-    // What it says; a message to a client returns this.
-    word: u8,
-    // How many more messages may come of it.
+    // The content; a message to a client returns this.
+    value: u8,
+    // Maximum length of a chain of messages caused by it.
     fuel: u8,
     key: u8,
 }
 
-/// What is drawn for a whole system.
+/// The random parameters of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Table {
+pub(super) struct DiceConfig {
     seed: u64,
     actors: u32,
     clients: u32,
     has_keys: bool,
     has_timers: bool,
     has_choices: bool,
-    // Nobody forgets what was written: such systems are right more often.
+    // Written values are not overwritten by reads: such systems are more often correct.
     is_sane: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Die {
-    table: Table,
+struct DiceActor {
+    table: DiceConfig,
     // One part for each key.
     parts: [u8; 2],
 }
 
-impl Die {
-    fn roll(&self, salt: u64, me: ActorId, said: &Said, part: usize) -> Random {
+impl DiceActor {
+    fn roll(&self, salt: u64, me: ActorId, said: &DiceMessage, part: usize) -> Random {
         let mut seed = self.table.seed ^ salt << 56;
-        for it in [me.index(), u32::from(said.word), u32::from(said.fuel), u32::from(self.parts[part])] {
+        for it in [me.index(), u32::from(said.value), u32::from(said.fuel), u32::from(self.parts[part])] {
             seed = seed.wrapping_mul(0x100_0000_01b3).wrapping_add(u64::from(it) + 1);
         }
         Random::new(seed)
     }
 
-    fn react(&mut self, said: &Said, salt: u64, context: &mut Context<Said>) {
+    fn react(&mut self, said: &DiceMessage, salt: u64, context: &mut Context<DiceMessage>) {
         let part = usize::from(said.key);
         let mut random = self.roll(salt, context.me(), said, part);
         if self.table.has_choices && random.below(4) == 0 && context.choose(2) == 1 {
             random = self.roll(salt + 1, context.me(), said, part);
         }
-        if said.word != 0 || !self.table.is_sane {
-            self.parts[part] = if random.below(3) == 0 { random.below(3) as u8 } else { said.word };
+        if said.value != 0 || !self.table.is_sane {
+            self.parts[part] = if random.below(3) == 0 { random.below(3) as u8 } else { said.value };
         }
         if said.fuel == 0 {
-            context.send(ActorId::client(said.client), Said { word: self.parts[part], ..*said });
+            context.send(ActorId::client(said.client), DiceMessage { value: self.parts[part], ..*said });
             return;
         }
-        let less = Said { fuel: said.fuel - 1, ..*said };
+        let less = DiceMessage { fuel: said.fuel - 1, ..*said };
         match random.below(8) {
-            0 => context.send(ActorId::client(said.client), Said { word: self.parts[part], ..less }),
+            0 => context.send(ActorId::client(said.client), DiceMessage { value: self.parts[part], ..less }),
             1 if self.table.has_timers => context.set_timer(less),
-            2 if self.table.has_timers => context.cancel_timer(Said { word: 1, ..less }),
-            // Another client is told what it did not ask for.
+            2 if self.table.has_timers => context.cancel_timer(DiceMessage { value: 1, ..less }),
+            // Another client receives a response to no request of its own.
             3 => {
                 let client = random.below(self.table.clients as usize) as u32;
-                context.send(ActorId::client(client), Said { word: self.parts[part], ..less });
+                context.send(ActorId::client(client), DiceMessage { value: self.parts[part], ..less });
             }
             _ => (),
         }
         for _ in 0..=random.below(2) {
             let to = ActorId::new(random.below(self.table.actors as usize) as u32);
             let key = if self.table.has_keys { random.below(2) as u8 } else { 0 };
-            context.send(to, Said { key, ..less });
+            context.send(to, DiceMessage { key, ..less });
         }
     }
 }
 
-impl Actor for Die {
-    type Message = Said;
+impl Actor for DiceActor {
+    type Message = DiceMessage;
 
-    fn on_start(&mut self, context: &mut Context<Said>) {
+    fn on_start(&mut self, context: &mut Context<DiceMessage>) {
         if self.table.has_timers && context.me().index() == 0 {
-            context.set_timer(Said { client: 0, word: 1, fuel: 0, key: 0 });
+            context.set_timer(DiceMessage { client: 0, value: 1, fuel: 0, key: 0 });
         }
     }
 
-    fn on_message(&mut self, _from: ActorId, said: &Said, context: &mut Context<Said>) {
+    fn on_message(&mut self, _from: ActorId, said: &DiceMessage, context: &mut Context<DiceMessage>) {
         self.react(said, 1, context);
     }
 
-    fn on_timer(&mut self, said: &Said, context: &mut Context<Said>) {
+    fn on_timer(&mut self, said: &DiceMessage, context: &mut Context<DiceMessage>) {
         self.react(said, 3, context);
     }
 
-    fn on_restart(&mut self, _context: &mut Context<Said>) {
+    fn on_restart(&mut self, _context: &mut Context<DiceMessage>) {
         if self.table.seed.is_multiple_of(2) {
             self.parts = [0; 2];
         }
@@ -106,42 +106,42 @@ impl Actor for Die {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Dice(Table);
+pub(super) struct Dice(DiceConfig);
 
 impl Harness for Dice {
-    type Message = Said;
+    type Message = DiceMessage;
     type Specification = Register;
 
     fn specification(&self) -> Register {
         Register
     }
 
-    fn actors(&self) -> Vec<Box<dyn AnyActor<Said>>> {
-        let die = Die { table: self.0, parts: [0; 2] };
-        (0..self.0.actors).map(|_| Box::new(die.clone()) as Box<dyn AnyActor<Said>>).collect()
+    fn actors(&self) -> Vec<Box<dyn AnyActor<DiceMessage>>> {
+        let die = DiceActor { table: self.0, parts: [0; 2] };
+        (0..self.0.actors).map(|_| Box::new(die.clone()) as Box<dyn AnyActor<DiceMessage>>).collect()
     }
 
-    fn request(&self, call: &Call, n: u32) -> Said {
+    fn request(&self, call: &Call, n: u32) -> DiceMessage {
         let word = match *call {
             Call::Write(value) => value,
             Call::Read => 0,
         };
         let mut random = Random::new(self.0.seed ^ u64::from(n) << 8 ^ u64::from(word));
         let key = if self.0.has_keys { random.below(2) as u8 } else { 0 };
-        Said { client: n, word, fuel: random.below(3) as u8, key }
+        DiceMessage { client: n, value: word, fuel: random.below(3) as u8, key }
     }
 
-    // A write returns 0, whatever it is told.
-    fn response(&self, said: &Said) -> Option<u8> {
-        Some(said.word)
+    // The result of a write is 0, whatever the response carries.
+    fn response(&self, said: &DiceMessage) -> Option<u8> {
+        Some(said.value)
     }
 
-    fn key(&self, said: &Said) -> Option<u64> {
+    fn key(&self, said: &DiceMessage) -> Option<u64> {
         self.0.has_keys.then_some(u64::from(said.key))
     }
 }
 
-/// A system of its own for each seed, and what is special about it.
+/// A different system for each seed, and its description.
 pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
     draw_choosing(seed, 5)
 }
@@ -150,7 +150,7 @@ pub(super) fn draw(seed: u64) -> (ActorSystem<Dice>, String) {
 pub(super) fn draw_choosing(seed: u64, n: usize) -> (ActorSystem<Dice>, String) {
     let mut random = Random::new(seed);
     let mut some = |n: usize| random.below(n) == 0;
-    let table = Table {
+    let table = DiceConfig {
         seed,
         actors: if some(3) { 3 } else { 2 },
         clients: 2,

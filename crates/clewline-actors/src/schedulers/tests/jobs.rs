@@ -1,4 +1,4 @@
-//! Whatever is counted is the same for any number of threads.
+//! All counts are the same for any number of threads.
 
 use clewline_explore::Limit;
 use clewline_testing::pick;
@@ -12,54 +12,58 @@ use crate::{
 
 /// Everything that was counted, and the first violation.
 #[derive(Debug, PartialEq, Eq)]
-struct All {
+struct CountsAndViolation {
     coverage: Coverage,
     bad_handler: Option<BadHandler>,
-    // Schedules, incomplete, redundant, cut, steps, depth, unique, and those that are complete and violated.
+    // Schedules, incomplete, redundant, cut, steps, depth, unique, complete and violated.
     counts: [u64; 8],
     before_violated: Option<u64>,
     histories: Vec<(HistoryId, Judgement)>,
     first: Option<(u64, Schedule, HistoryId)>,
 }
 
-/// What is seen, and how many branches helpers have explored.
-fn look<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings) -> (All, u64)
+/// The results, and the number of branches explored by workers.
+fn explore_counted<H>(
+    entry: &Entry,
+    system: &ActorSystem<H>,
+    settings: &Settings,
+) -> (CountsAndViolation, u64)
 where
     H: Harness<Specification = Register> + 'static,
 {
     let mut verdicts = Verdicts::new(Box::new(judge(system)));
     let budget = Budget::unlimited();
-    let (coverage, tally) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
+    let (coverage, statistics) = explore(entry, system.engine(), settings, &mut verdicts, &budget);
     let first = |it: &FirstViolation| (it.nth, it.schedule.clone(), it.history);
-    let all = All {
+    let all = CountsAndViolation {
         coverage,
-        bad_handler: tally.bad_handler.clone(),
+        bad_handler: statistics.bad_handler.clone(),
         counts: [
-            tally.schedules,
-            tally.incomplete,
-            tally.redundant,
-            tally.cut,
-            tally.steps,
-            tally.depth as u64,
-            tally.unique() as u64,
-            tally.unique_complete_violated() as u64,
+            statistics.schedules,
+            statistics.incomplete,
+            statistics.redundant,
+            statistics.cut,
+            statistics.steps,
+            statistics.depth as u64,
+            statistics.unique() as u64,
+            statistics.unique_complete_violated() as u64,
         ],
-        before_violated: tally.before_violated,
-        histories: tally.histories(),
-        first: tally.first_violation.as_ref().map(first),
+        before_violated: statistics.before_violated,
+        histories: statistics.histories(),
+        first: statistics.first_violation.as_ref().map(first),
     };
-    (all, tally.added)
+    (all, statistics.added)
 }
 
-/// Answers how many branches helpers have explored.
+/// Returns the number of branches explored by workers.
 fn compare<H>(entry: &Entry, system: &ActorSystem<H>, settings: &Settings, about: &str) -> u64
 where
     H: Harness<Specification = Register> + 'static,
 {
-    let (alone, added) = look(entry, system, settings);
-    assert_eq!(added, 0, "there is nobody to help");
+    let (alone, added) = explore_counted(entry, system, settings);
+    assert_eq!(added, 0, "there are no workers");
     let together = [2, 4].map(|jobs| {
-        let (together, added) = look(entry, system, &Settings { jobs, ..settings.clone() });
+        let (together, added) = explore_counted(entry, system, &Settings { jobs, ..settings.clone() });
         assert_eq!(together, alone, "{} with {jobs} threads, {settings:?}, {about}", entry.name);
         added
     });
@@ -67,11 +71,11 @@ where
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
+fn results_do_not_depend_on_the_number_of_threads_for_the_hasty_register() {
     let system = hasty();
     for entry in &SCHEDULERS {
         let whole = Settings { schedules: 300, bounds: delays(4), ..Settings::default() };
-        assert!(0 < compare(entry, &system, &whole, "whole"), "{} has helpers", entry.name);
+        assert!(0 < compare(entry, &system, &whole, "whole"), "{} has workers", entry.name);
         for schedules in (1..60).step_by(pick(20, 1)) {
             compare(entry, &system, &Settings { schedules, ..whole.clone() }, "schedules");
         }
@@ -85,44 +89,44 @@ fn any_number_of_threads_sees_the_same_of_the_hasty_register() {
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_random_systems() {
+fn results_do_not_depend_on_the_number_of_threads_for_random_systems() {
     let (mut helped, mut wrong) = (0, 0);
     for seed in 0..pick(10, 150) {
         let settings = Settings { schedules: 100, steps: 40, seed, ..Settings::default() };
         let (system, about) = draw(seed);
         let (harness, scenario, rules) = random_systems::random(seed);
-        let scrambled = ActorSystem::new(harness, scenario, rules).unwrap();
+        let random_system = ActorSystem::new(harness, scenario, rules).unwrap();
         for entry in &SCHEDULERS {
             helped += compare(entry, &system, &settings, &about);
-            helped += compare(entry, &scrambled, &settings, &format!("scrambled {seed}"));
-            wrong += u64::from(look(entry, &system, &settings).0.first.is_some());
+            helped += compare(entry, &random_system, &settings, &format!("random {seed}"));
+            wrong += u64::from(explore_counted(entry, &system, &settings).0.first.is_some());
         }
     }
-    assert!(pick(200, 5_000) < helped, "{helped} branches were explored by helpers");
+    assert!(pick(200, 5_000) < helped, "{helped} branches were explored by workers");
     assert!(pick(5, 150) < wrong, "{wrong} are wrong");
 }
 
 #[test]
-fn helpers_end_when_someone_stops_the_exploration() {
+fn workers_end_when_the_exploration_is_cancelled() {
     for entry in &SCHEDULERS {
         let system = hasty();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
         budget.stop(clewline_core::Reason::Cancelled);
         let settings = Settings { jobs: 4, ..Settings::default() };
-        let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+        let (coverage, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
         assert_eq!(
-            (coverage, tally.schedules),
+            (coverage, statistics.schedules),
             (Coverage::Limited(Limit::Budget(clewline_core::Reason::Cancelled)), 0)
         );
     }
 }
 
-/// Is sent four numbers, and panics if they come in the order in which they should not.
+/// Receives four numbers, and panics if they arrive in one particular order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Picky(Vec<u8>);
+struct PanicsInOneOrder(Vec<u8>);
 
-impl Actor for Picky {
+impl Actor for PanicsInOneOrder {
     type Message = u8;
 
     fn on_start(&mut self, context: &mut Context<u8>) {
@@ -135,9 +139,9 @@ impl Actor for Picky {
     }
 }
 
-struct Pick;
+struct PanicHarness;
 
-impl Harness for Pick {
+impl Harness for PanicHarness {
     type Message = u8;
     type Specification = Register;
 
@@ -146,7 +150,7 @@ impl Harness for Pick {
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<u8>>> {
-        vec![Box::new(Picky(Vec::new()))]
+        vec![Box::new(PanicsInOneOrder(Vec::new()))]
     }
 
     fn request(&self, _call: &Call, _n: u32) -> u8 {
@@ -159,13 +163,14 @@ impl Harness for Pick {
 }
 
 #[test]
-fn a_handler_that_panics_is_told_whoever_meets_it() {
+fn a_handler_that_panics_is_reported_by_any_thread() {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     for entry in &SCHEDULERS {
         for jobs in [1, 2, 4] {
-            let system = ActorSystem::new(Pick, scenario.clone(), Rules::default()).unwrap();
+            let system = ActorSystem::new(PanicHarness, scenario.clone(), Rules::default()).unwrap();
             let settings = Settings { jobs, schedules: 1_000, bounds: delays(9), ..Settings::default() };
-            let (All { coverage, bad_handler, .. }, _) = look(entry, &system, &settings);
+            let (CountsAndViolation { coverage, bad_handler, .. }, _) =
+                explore_counted(entry, &system, &settings);
             let bad_handler = bad_handler.unwrap_or_else(|| panic!("{} with {jobs}: {coverage}", entry.name));
             assert_eq!(coverage.to_string(), bad_handler.to_string());
         }

@@ -7,8 +7,8 @@ use super::{
     dice::{draw, draw_choosing},
 };
 use crate::{
-    ActorSystem, Count, Delivery, Dependence, Ended, Faults, Harness, HistoryAware, HistoryId, Ignored,
-    Judgement, Keyed, Rules, SameReceiver, Search, explore_states, random_systems, refute,
+    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, Ignored, Judgement,
+    Keyed, Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
     samples::{Register, judge},
 };
 
@@ -16,23 +16,23 @@ use crate::{
 const SCHEDULES_MAX: u64 = 1_000;
 const SEEDS: u64 = 1_000;
 
-/// Schedules, canonical histories, and those of them that are violated; `None` if there are too many.
-type Seen = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
+/// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.
+type HistorySets = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
 
-fn look<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<Seen>
+fn explore_histories<H>(entry: &Entry, system: &ActorSystem<H>, schedules: u64) -> Option<HistorySets>
 where
     H: Harness<Specification = Register> + 'static,
 {
     let mut verdicts = Verdicts::new(Box::new(judge(system)));
     let budget = Budget::unlimited();
     let settings = Settings { schedules, steps: 60, ..Settings::default() };
-    let (coverage, tally) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
+    let (coverage, statistics) = explore(entry, system.engine(), &settings, &mut verdicts, &budget);
     if coverage != Coverage::Exhausted {
         return None;
     }
-    let all = tally.histories();
+    let all = statistics.histories();
     let violated = all.iter().filter(|(_, it)| *it == Judgement::Violated).map(|(id, _)| *id).collect();
-    Some((tally.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
+    Some((statistics.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
 }
 
 #[derive(Debug, Default)]
@@ -43,18 +43,21 @@ struct Counts {
 }
 
 impl Counts {
-    /// Every exhaustive scheduler, and the search of states, sees what is seen in every order.
+    /// Every exhaustive scheduler, and the state-graph search, finds the histories of all
+    /// schedules.
     fn compare<H>(&mut self, system: &ActorSystem<H>, about: &str)
     where
         H: Harness<Specification = Register> + 'static,
     {
-        let Some((schedules, expected, violated)) = look(&exhaustive::ENTRY, system, SCHEDULES_MAX) else {
+        let Some((schedules, expected, violated)) =
+            explore_histories(&exhaustive::ENTRY, system, SCHEDULES_MAX)
+        else {
             return;
         };
         self.systems += 1;
         self.wrong += u64::from(!violated.is_empty());
         for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
-            let (few, found, bad) = look(entry, system, 1 << 20)
+            let (few, found, bad) = explore_histories(entry, system, 1 << 20)
                 .unwrap_or_else(|| panic!("{} ends where exhaustive does, {about}", entry.name));
             assert_eq!((&found, &bad), (&expected, &violated), "{}, {about}", entry.name);
             assert!(few <= schedules, "{} sees {few} of {schedules} schedules, {about}", entry.name);
@@ -63,7 +66,7 @@ impl Counts {
         let search = Search { count: Count::Schedules, ..Search::default() };
         let mut verdicts = Verdicts::new(Box::new(judge(system)));
         let states = explore_states(&system.engine(), &[], &mut verdicts, &search, &|_| ());
-        assert_eq!(states.ended, Ended::Exhausted, "{about}");
+        assert_eq!(states.ended, StopReason::Exhausted, "{about}");
         assert_eq!(states.final_histories.iter().copied().collect::<BTreeSet<_>>(), expected, "{about}");
         assert_eq!(states.final_violated, violated.len() as u64, "{about}");
         assert_eq!(states.paths.and_then(|it| it.schedules), Some(u128::from(schedules)), "{about}");
@@ -71,13 +74,13 @@ impl Counts {
 }
 
 #[test]
-fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
+fn every_exhaustive_scheduler_finds_the_histories_of_random_systems() {
     let mut counts = Counts::default();
     for seed in 0..SEEDS {
         let (system, about) = draw(seed);
         counts.compare(&system, &about);
         let (harness, scenario, rules) = random_systems::random(seed);
-        let about = format!("scrambled {seed}: {harness:?}, {rules:?}, {scenario:?}");
+        let about = format!("random {seed}: {harness:?}, {rules:?}, {scenario:?}");
         counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
     }
     let Counts { systems, wrong, reduced } = counts;
@@ -87,7 +90,7 @@ fn every_exhaustive_scheduler_sees_the_histories_of_random_systems() {
 }
 
 #[test]
-fn a_step_that_can_go_in_several_ways_wakes_as_one() {
+fn a_step_with_several_outcomes_wakes_as_one() {
     let mut counts = Counts::default();
     for seed in 2_750..2_850 {
         let (system, about) = draw_choosing(seed, 1);
@@ -106,11 +109,11 @@ fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> 
     let (harness, scenario, rules) = random_systems::random(seed);
     let system = ActorSystem::new(harness, scenario, rules).unwrap();
     let refuted = refute(&mut Execution::new(system.engine(), Snapshots::Sound), dependence, &settings)?;
-    Some(format!("{refuted}, scrambled {seed}: {harness:?}, {rules:?}"))
+    Some(format!("{refuted}, random {seed}: {harness:?}, {rules:?}"))
 }
 
 #[test]
-fn what_is_said_to_be_independent_is() {
+fn no_claimed_independence_is_refuted() {
     for seed in 0..SEEDS * 2 {
         assert_eq!(check_independence(seed, &HistoryAware), None);
         assert_eq!(check_independence(seed, &Keyed), None);
@@ -124,21 +127,22 @@ fn a_wrong_relation_is_refuted() {
 }
 
 #[test]
-fn a_copy_comes_after_what_was_sent_before_it() {
+fn a_duplicate_arrives_after_messages_sent_before_it() {
     let faults = Faults { duplicate: 1, ..Faults::default() };
     let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
     for seed in 0..SEEDS / 2 {
         let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
-        let mut walk = Execution::new(system.engine(), Snapshots::Sound);
-        assert_eq!(refute(&mut walk, &HistoryAware, &settings), None, "scrambled {seed}: {harness:?}");
+        let mut execution = Execution::new(system.engine(), Snapshots::Sound);
+        assert_eq!(refute(&mut execution, &HistoryAware, &settings), None, "random {seed}: {harness:?}");
     }
 }
 
-/// What led to a message cannot change places with it. Whoever forgets that wants more than need be, and gives it up later.
+/// The cause of a message does not race with it. An implementation without this rule adds backtrack
+/// steps that later prove redundant.
 #[test]
-fn what_led_to_a_message_is_no_rival_of_it() {
+fn the_cause_of_a_message_does_not_race_with_it() {
     let (mut schedules, mut redundant) = (0, 0);
     for seed in 0..SEEDS / 2 {
         let (harness, scenario, _) = random_systems::random(seed);
@@ -146,10 +150,11 @@ fn what_led_to_a_message_is_no_rival_of_it() {
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
         let budget = Budget::unlimited();
         let settings = Settings { schedules: 2_000, steps: 60, ..Settings::default() };
-        let (coverage, tally) = explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
+        let (coverage, statistics) =
+            explore(&dpor::ENTRY, system.engine(), &settings, &mut verdicts, &budget);
         if coverage == Coverage::Exhausted {
-            schedules += tally.schedules;
-            redundant += tally.redundant;
+            schedules += statistics.schedules;
+            redundant += statistics.redundant;
         }
     }
     assert_eq!((schedules, redundant), (30_852, 1_409));

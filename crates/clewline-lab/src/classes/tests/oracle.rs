@@ -1,4 +1,5 @@
-//! The check of a matrix in its simplest form: every serial history in a list, and every history against all of them.
+//! A reference check of a matrix: a list of all serial histories, and every history against all of
+//! them.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -15,13 +16,13 @@ use clewline_threads::{
     control::{Calls, Limits, Operation},
 };
 
-/// Operations in the order in which they were called, with their answers; the last one may be pending.
+/// Operations in invocation order, with their results; the last one may be pending.
 type SerialHistory = Vec<(usize, Option<String>)>;
 type History = Vec<Operation<String>>;
 
-/// What was seen.
+/// The results of a check.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct CheckResult {
     pub(super) serial: usize,
     pub(super) stuck_serial: usize,
     pub(super) executions: u64,
@@ -33,7 +34,7 @@ pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
     matrix.split('|').map(|it| it.split_whitespace().map(str::to_owned).collect()).collect()
 }
 
-pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
+pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckResult {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
     let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
     let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
@@ -41,7 +42,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
         serial.insert(in_order(&history));
     });
     let stuck_serial = serial.iter().filter(|it| is_stuck(it)).count();
-    let mut seen = Seen { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
+    let mut seen = CheckResult { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
     if !is_deterministic(&serial) {
         seen.causes.insert(Cause::Nondeterministic);
         return seen;
@@ -55,16 +56,16 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
     seen
 }
 
-/// What the calls of one column answer: `-` for nothing, and `#` for one that waits.
-pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
+/// The results of the calls of one column: `-` for none, and `#` for a call that blocks.
+pub(super) fn results(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
     let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
-    let mut answers = Vec::new();
+    let mut results = Vec::new();
     let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
-        answers = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
+        results = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
     });
     assert_eq!(executions, 1);
-    answers.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
+    results.iter().map(|it| if it.is_empty() { "-".to_owned() } else { it.replace(' ', "") }).collect()
 }
 
 fn histories(
@@ -86,16 +87,16 @@ fn histories(
     executions
 }
 
-/// A serial history: of those that are pending, only the first has begun.
+/// A serial history: of the pending operations, only the first has begun.
 fn in_order(history: &History) -> SerialHistory {
     let mut order: Vec<(u32, usize)> =
         history.iter().enumerate().filter_map(|(at, it)| Some((it.call?, at))).collect();
     order.sort_unstable();
     let mut serial = Vec::new();
     for (_, at) in order {
-        let answer = history[at].ret.as_ref().map(|it| it.1.clone());
-        let is_pending = answer.is_none();
-        serial.push((at, answer));
+        let result = history[at].ret.as_ref().map(|it| it.1.clone());
+        let is_pending = result.is_none();
+        serial.push((at, result));
         if is_pending {
             break;
         }
@@ -107,13 +108,13 @@ fn is_stuck(history: &SerialHistory) -> bool {
     history.last().is_some_and(|it| it.1.is_none())
 }
 
-/// Whether the same calls with the same answers always bring the same answer to the next.
+/// Whether the same calls with the same results always have the same next result.
 fn is_deterministic(serial: &BTreeSet<SerialHistory>) -> bool {
-    let mut answers = BTreeMap::new();
+    let mut results = BTreeMap::new();
     serial.iter().all(|history| {
         (0..history.len()).all(|n| {
-            let (operation, answer) = &history[n];
-            *answers.entry((&history[..n], operation)).or_insert(answer) == answer
+            let (operation, result) = &history[n];
+            *results.entry((&history[..n], operation)).or_insert(result) == result
         })
     })
 }
@@ -130,13 +131,13 @@ fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -
     (!is_justified).then_some(Cause::Blocking)
 }
 
-/// Whether `serial` has the same operations with the same answers, in an order that keeps what precedes what. Of those
-/// that are pending only one is asked for.
+/// Whether `serial` has the same operations with the same results, in an order that respects real
+/// time. Of the pending operations only one is required.
 fn is_witness(history: &History, pending: Option<usize>, serial: &SerialHistory) -> bool {
-    let is_asked = |at: usize| history[at].ret.is_some() || pending == Some(at);
-    let n = (0..history.len()).filter(|at| is_asked(*at)).count();
-    let same = |(at, answer): &(usize, Option<String>)| {
-        is_asked(*at) && history[*at].ret.as_ref().map(|it| &it.1) == answer.as_ref()
+    let is_required = |at: usize| history[at].ret.is_some() || pending == Some(at);
+    let n = (0..history.len()).filter(|at| is_required(*at)).count();
+    let same = |(at, result): &(usize, Option<String>)| {
+        is_required(*at) && history[*at].ret.as_ref().map(|it| &it.1) == result.as_ref()
     };
     let keeps =
         |later: usize, earlier: usize| !history[serial[later].0].precedes(&history[serial[earlier].0]);

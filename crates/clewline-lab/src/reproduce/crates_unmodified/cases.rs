@@ -2,19 +2,19 @@
 
 /// A version of a crate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Case {
+pub(super) struct CrateCase {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
-    /// What else the manifest says of the dependency.
+    /// Further settings of the dependency in the manifest.
     features: &'static str,
     /// The test.
     pub(super) source: &'static str,
-    pub(super) known: Known,
+    pub(super) known: KnownDefect,
 }
 
-/// What is known of a version.
+/// The known defect of a version.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known {
+pub(super) enum KnownDefect {
     /// It has a bug.
     Bug(&'static str),
     /// It had one before.
@@ -25,7 +25,7 @@ pub(super) enum Known {
 
 /// Crates without a known bug, all in one project.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Right {
+pub(super) struct CorrectCrates {
     dependencies: &'static [&'static str],
     pub(super) source: &'static str,
 }
@@ -44,15 +44,15 @@ opt-level = 1
 [dependencies]
 ";
 
-impl Case {
+impl CrateCase {
     pub(super) fn manifest(&self) -> String {
-        let Case { name, version, features, .. } = self;
+        let CrateCase { name, version, features, .. } = self;
         format!("{PACKAGE}{name} = {{ version = \"={version}\"{features} }}\n")
     }
 
-    /// A lock file that names the version: one that was yanked is taken only so.
+    /// A lock file that names the version: a yanked version is accepted only like this.
     pub(super) fn lock(&self) -> String {
-        let Case { name, version, .. } = self;
+        let CrateCase { name, version, .. } = self;
         format!(
             "version = 4\n\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n\
              source = \"registry+https://github.com/rust-lang/crates.io-index\"\n"
@@ -60,13 +60,13 @@ impl Case {
     }
 }
 
-impl Right {
+impl CorrectCrates {
     pub(super) fn manifest(&self) -> String {
         format!("{PACKAGE}{}\n", self.dependencies.join("\n"))
     }
 }
 
-pub(super) const RIGHT: Right = Right {
+pub(super) const RIGHT: CorrectCrates = CorrectCrates {
     dependencies: &[
         "arc-swap = \"1.7\"",
         "concurrent-queue = \"2.5\"",
@@ -93,9 +93,9 @@ const fn case(
     version: &'static str,
     features: &'static str,
     source: &'static str,
-    known: Known,
-) -> Case {
-    Case { name, version, features, source, known }
+    known: KnownDefect,
+) -> CrateCase {
+    CrateCase { name, version, features, source, known }
 }
 
 const DOUBLE_FREE: &str = "RUSTSEC-2025-0024: a message is dropped twice when an unbounded channel goes away";
@@ -128,49 +128,49 @@ const NEVER_PUSHED: &str =
     "RUSTSEC-2018-0009: values are freed twice; what is found is a value dropped that was never pushed";
 const CANCELLED: &str = "RUSTSEC-2026-0005: memory used after it was freed, when a receiver gives up";
 
-/// The first two are those of a quick run.
+/// The first two make up a quick run.
 #[rustfmt::skip]
-pub(super) const CASES: [Case; 42] = [
-    case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), Known::Bug(DOUBLE_FREE)),
-    case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), Known::Mended(DOUBLE_FREE)),
-    case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), Known::Bug(BLOCK)),
-    case("crossbeam-channel", "0.5.8", "", source!("crossbeam_channel_drop"), Known::Mended(BLOCK)),
-    case("crossbeam-skiplist", "0.1.3", "", source!("crossbeam_skiplist_replace"), Known::Bug(NOT_THERE)),
-    case("heapless", "0.9.3", "", source!("heapless_queue"), Known::Bug(SPURIOUS)),
-    case("thingbuf", "0.1.4", "", source!("thingbuf_push"), Known::Bug(SPINS)),
-    case("thingbuf", "0.1.6", "", source!("thingbuf_push"), Known::Mended(SPINS)),
-    case("crossfire", "3.1.19", ", default-features = false", source!("crossfire_drop"), Known::Bug(LOST)),
-    case("crossfire", "3.1.22", ", default-features = false", source!("crossfire_drop"), Known::Mended(LOST)),
-    case("flume", "0.10.14", ", default-features = false, features = [\"async\"]", source!("flume_async"), Known::Bug(LOST_ASYNC)),
-    case("flume", "0.11.0", ", default-features = false, features = [\"async\"]", source!("flume_async"), Known::Mended(LOST_ASYNC)),
-    case("scc", "2.3.0", "", source!("scc_read"), Known::Bug(TORN)),
-    case("scc", "2.3.1", "", source!("scc_read"), Known::Mended(TORN)),
-    case("kanal", "0.1.0-pre1", "", source!("kanal_hang"), Known::Bug(HANGS)),
-    case("kanal", "0.1.1", "", source!("kanal_hang"), Known::Mended(HANGS)),
-    case("event-listener", "5.3.0", "", source!("event_listener_notify"), Known::Bug(DROPPED)),
-    case("event-listener", "5.3.1", "", source!("event_listener_notify"), Known::Mended(DROPPED)),
-    case("crossbeam-queue", "0.2.1", "", source!("crossbeam_queue_len"), Known::Bug(LENGTH)),
-    case("crossbeam-queue", "0.3.12", "", source!("crossbeam_queue_len"), Known::Mended(LENGTH)),
-    case("tokio", "1.37.0", ", features = [\"sync\"]", source!("tokio_is_empty"), Known::Bug(NOT_EMPTY)),
-    case("tokio", "1.38.0", ", features = [\"sync\"]", source!("tokio_is_empty"), Known::Mended(NOT_EMPTY)),
-    case("tokio", "1.5.0", ", features = [\"sync\"]", source!("tokio_notify"), Known::Bug(PERMIT)),
-    case("tokio", "1.7.0", ", features = [\"sync\"]", source!("tokio_notify"), Known::Mended(PERMIT)),
-    case("arc-swap", "1.7.1", "", source!("arc_swap_load"), Known::WeakMemory(BACKWARDS)),
-    case("spmc", "0.2.1", "", source!("spmc_recv"), Known::Bug(WAKE)),
-    case("spmc", "0.2.2", "", source!("spmc_recv"), Known::Bug(SEGFAULT)),
-    case("spmc", "0.3.0", "", source!("spmc_recv"), Known::Mended(SEGFAULT)),
-    case("oneshot", "0.1.11", "", source!("oneshot_cancelled"), Known::Bug(CANCELLED)),
-    case("oneshot", "0.1.12", "", source!("oneshot_cancelled"), Known::Bug(STILL)),
-    case("tokio", "1.52.2", ", features = [\"sync\"]", source!("tokio_len"), Known::Bug(UNDERFLOW)),
-    case("tokio", "1.52.3", ", features = [\"sync\"]", source!("tokio_len"), Known::Mended(UNDERFLOW)),
-    case("tokio", "1.13.0", ", features = [\"sync\"]", source!("tokio_oneshot"), Known::Bug(BOTH)),
-    case("tokio", "1.13.1", ", features = [\"sync\"]", source!("tokio_oneshot"), Known::Mended(BOTH)),
-    case("scc", "2.1.8", "", source!("scc_pop"), Known::Bug(POP)),
-    case("scc", "2.1.9", "", source!("scc_pop"), Known::Mended(POP)),
-    case("moka", "0.12.15", ", features = [\"sync\"]", source!("moka_compute"), Known::Bug(STALE)),
-    case("crossbeam", "0.2.9", "", source!("crossbeam_queue_push"), Known::WeakMemory(ORDERINGS)),
-    case("crossbeam", "0.4.0", "", source!("crossbeam_queue_drop"), Known::Bug(NEVER_PUSHED)),
-    case("crossbeam", "0.4.1", "", source!("crossbeam_queue_drop"), Known::Mended(NEVER_PUSHED)),
-    case("dashmap", "4.0.0-rc6", "", source!("dashmap_insert"), Known::Bug(RESIZED)),
-    case("spmc", "0.2.3", "", source!("spmc_recv"), Known::Bug(SEGFAULT)),
+pub(super) const CASES: [CrateCase; 42] = [
+    case("crossbeam-channel", "0.5.14", "", source!("crossbeam_channel_drop"), KnownDefect::Bug(DOUBLE_FREE)),
+    case("crossbeam-channel", "0.5.15", "", source!("crossbeam_channel_drop"), KnownDefect::Mended(DOUBLE_FREE)),
+    case("crossbeam-channel", "0.5.7", "", source!("crossbeam_channel_drop"), KnownDefect::Bug(BLOCK)),
+    case("crossbeam-channel", "0.5.8", "", source!("crossbeam_channel_drop"), KnownDefect::Mended(BLOCK)),
+    case("crossbeam-skiplist", "0.1.3", "", source!("crossbeam_skiplist_replace"), KnownDefect::Bug(NOT_THERE)),
+    case("heapless", "0.9.3", "", source!("heapless_queue"), KnownDefect::Bug(SPURIOUS)),
+    case("thingbuf", "0.1.4", "", source!("thingbuf_push"), KnownDefect::Bug(SPINS)),
+    case("thingbuf", "0.1.6", "", source!("thingbuf_push"), KnownDefect::Mended(SPINS)),
+    case("crossfire", "3.1.19", ", default-features = false", source!("crossfire_drop"), KnownDefect::Bug(LOST)),
+    case("crossfire", "3.1.22", ", default-features = false", source!("crossfire_drop"), KnownDefect::Mended(LOST)),
+    case("flume", "0.10.14", ", default-features = false, features = [\"async\"]", source!("flume_async"), KnownDefect::Bug(LOST_ASYNC)),
+    case("flume", "0.11.0", ", default-features = false, features = [\"async\"]", source!("flume_async"), KnownDefect::Mended(LOST_ASYNC)),
+    case("scc", "2.3.0", "", source!("scc_read"), KnownDefect::Bug(TORN)),
+    case("scc", "2.3.1", "", source!("scc_read"), KnownDefect::Mended(TORN)),
+    case("kanal", "0.1.0-pre1", "", source!("kanal_hang"), KnownDefect::Bug(HANGS)),
+    case("kanal", "0.1.1", "", source!("kanal_hang"), KnownDefect::Mended(HANGS)),
+    case("event-listener", "5.3.0", "", source!("event_listener_notify"), KnownDefect::Bug(DROPPED)),
+    case("event-listener", "5.3.1", "", source!("event_listener_notify"), KnownDefect::Mended(DROPPED)),
+    case("crossbeam-queue", "0.2.1", "", source!("crossbeam_queue_len"), KnownDefect::Bug(LENGTH)),
+    case("crossbeam-queue", "0.3.12", "", source!("crossbeam_queue_len"), KnownDefect::Mended(LENGTH)),
+    case("tokio", "1.37.0", ", features = [\"sync\"]", source!("tokio_is_empty"), KnownDefect::Bug(NOT_EMPTY)),
+    case("tokio", "1.38.0", ", features = [\"sync\"]", source!("tokio_is_empty"), KnownDefect::Mended(NOT_EMPTY)),
+    case("tokio", "1.5.0", ", features = [\"sync\"]", source!("tokio_notify"), KnownDefect::Bug(PERMIT)),
+    case("tokio", "1.7.0", ", features = [\"sync\"]", source!("tokio_notify"), KnownDefect::Mended(PERMIT)),
+    case("arc-swap", "1.7.1", "", source!("arc_swap_load"), KnownDefect::WeakMemory(BACKWARDS)),
+    case("spmc", "0.2.1", "", source!("spmc_recv"), KnownDefect::Bug(WAKE)),
+    case("spmc", "0.2.2", "", source!("spmc_recv"), KnownDefect::Bug(SEGFAULT)),
+    case("spmc", "0.3.0", "", source!("spmc_recv"), KnownDefect::Mended(SEGFAULT)),
+    case("oneshot", "0.1.11", "", source!("oneshot_cancelled"), KnownDefect::Bug(CANCELLED)),
+    case("oneshot", "0.1.12", "", source!("oneshot_cancelled"), KnownDefect::Bug(STILL)),
+    case("tokio", "1.52.2", ", features = [\"sync\"]", source!("tokio_len"), KnownDefect::Bug(UNDERFLOW)),
+    case("tokio", "1.52.3", ", features = [\"sync\"]", source!("tokio_len"), KnownDefect::Mended(UNDERFLOW)),
+    case("tokio", "1.13.0", ", features = [\"sync\"]", source!("tokio_oneshot"), KnownDefect::Bug(BOTH)),
+    case("tokio", "1.13.1", ", features = [\"sync\"]", source!("tokio_oneshot"), KnownDefect::Mended(BOTH)),
+    case("scc", "2.1.8", "", source!("scc_pop"), KnownDefect::Bug(POP)),
+    case("scc", "2.1.9", "", source!("scc_pop"), KnownDefect::Mended(POP)),
+    case("moka", "0.12.15", ", features = [\"sync\"]", source!("moka_compute"), KnownDefect::Bug(STALE)),
+    case("crossbeam", "0.2.9", "", source!("crossbeam_queue_push"), KnownDefect::WeakMemory(ORDERINGS)),
+    case("crossbeam", "0.4.0", "", source!("crossbeam_queue_drop"), KnownDefect::Bug(NEVER_PUSHED)),
+    case("crossbeam", "0.4.1", "", source!("crossbeam_queue_drop"), KnownDefect::Mended(NEVER_PUSHED)),
+    case("dashmap", "4.0.0-rc6", "", source!("dashmap_insert"), KnownDefect::Bug(RESIZED)),
+    case("spmc", "0.2.3", "", source!("spmc_recv"), KnownDefect::Bug(SEGFAULT)),
 ];

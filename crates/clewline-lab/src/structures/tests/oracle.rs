@@ -1,4 +1,5 @@
-//! The relaxed specification in its simplest form, and the least factor with which all histories of a matrix hold.
+//! A reference implementation of the relaxed specification, and the least factor with which all
+//! histories of a matrix hold.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -28,7 +29,7 @@ pub(super) struct Matrix {
 
 /// What the executions of a matrix came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct MatrixResult {
     /// The least factor with which all histories hold; `None` if one holds with no factor.
     pub(super) factor: Option<u32>,
     pub(super) histories: usize,
@@ -69,7 +70,7 @@ fn written(calls: &str, order: Order) -> Vec<String> {
 }
 
 /// Explores a matrix to the end.
-pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) -> Seen {
+pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) -> MatrixResult {
     let order = order_of(name);
     let calls = Calls {
         initial: written(matrix.initial, order),
@@ -100,7 +101,7 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted, "{name}");
-    Seen { factor, histories: judged.len(), is_doubled, executions }
+    MatrixResult { factor, histories: judged.len(), is_doubled, executions }
 }
 
 fn read_call(label: &str) -> Call {
@@ -108,7 +109,7 @@ fn read_call(label: &str) -> Call {
     arg.and_then(|it| it.parse().ok()).map_or(Call::Remove, Call::Add)
 }
 
-/// Answers, and what precedes what.
+/// Results, and the real-time order.
 fn canonical(history: &History) -> (Vec<Option<i64>>, Vec<bool>) {
     let precedes = history.iter().flat_map(|one| history.iter().map(|other| one.1.precedes(&other.1)));
     (history.iter().map(|it| it.1.ret.expect("it is full").1).collect(), precedes.collect())
@@ -121,7 +122,7 @@ fn has_double(history: &History) -> bool {
     removals.filter_map(|it| it.1.ret?.1).any(|it| !removed.insert(it))
 }
 
-/// No factor above the number of operations allows more.
+/// A factor above the number of operations allows no more.
 fn least_factor(history: &History, order: Order) -> Option<u32> {
     (0..=u32::try_from(history.len()).unwrap()).find(|&factor| {
         let all = (1 << history.len()) - 1;
@@ -132,7 +133,8 @@ fn least_factor(history: &History, order: Order) -> Option<u32> {
 /// Elements in the order in which they should leave, each with how often it was overtaken.
 type Line = Vec<(i64, u32)>;
 
-/// Whether the operations that are `left`, a bit each, can come in some order after what led to `line`.
+/// Whether the operations `left`, one bit each, can be linearized in some order after those that
+/// led to `line`.
 fn can_go_on(
     history: &History,
     order: Order,
@@ -189,7 +191,7 @@ fn step(order: Order, factor: u32, line: &[(i64, u32)], call: Call, ret: Option<
 }
 
 #[test]
-fn the_line_knows_both_bounds() {
+fn the_line_enforces_both_bounds() {
     let serial = |calls: &[(Call, Option<i64>)]| -> History {
         let at = |n: usize| u32::try_from(n).unwrap();
         calls
@@ -200,11 +202,11 @@ fn the_line_knows_both_bounds() {
             })
             .collect()
     };
-    let after = |answers: &[Option<i64>]| {
+    let after = |results: &[Option<i64>]| {
         let adds = (1..=4).map(|it| (Call::Add(it), None));
-        serial(&adds.chain(answers.iter().map(|it| (Call::Remove, *it))).collect::<Vec<_>>())
+        serial(&adds.chain(results.iter().map(|it| (Call::Remove, *it))).collect::<Vec<_>>())
     };
-    let least = |answers: &[Option<i64>], order| least_factor(&after(answers), order);
+    let least = |results: &[Option<i64>], order| least_factor(&after(results), order);
     assert_eq!(least(&[Some(1), Some(2), Some(3), Some(4), None], Order::Oldest), Some(0));
     // Three are passed at once.
     assert_eq!(least(&[Some(4), Some(1)], Order::Oldest), Some(3));

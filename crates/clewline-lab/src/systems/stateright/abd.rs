@@ -1,4 +1,5 @@
-//! The register of Attiya, Bar-Noy and Dolev, as stateright's example has it: a server sees to one request at a time.
+//! The register of Attiya, Bar-Noy and Dolev, as in stateright's example: a server processes one
+//! request at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +12,28 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Put(u32, Value),
     /// It is written.
     PutOk(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Get(u32),
     /// This was read.
     GetOk(u32, Value),
-    /// What do you hold?
+    /// Query for the value.
     Query(Ticket),
     /// This is held.
     AckQuery(Ticket, Held),
-    /// Hold this, unless you hold something newer.
+    /// Store this, unless the receiver has a newer value.
     Record(Ticket, Held),
-    /// It was seen to.
+    /// Acknowledges it.
     AckRecord(Ticket),
 }
 
-/// A value with its stamp: a number, and who gave it.
+/// A value with its timestamp: a number, and the writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Held {
     stamp: (u32, ActorId),
@@ -48,8 +49,8 @@ struct Server {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
-    Asking { ticket: Ticket, write: Option<Value>, answers: BTreeMap<ActorId, Held> },
-    Storing { ticket: Ticket, read: Option<Value>, who: BTreeSet<ActorId> },
+    Querying { ticket: Ticket, write: Option<Value>, responses: BTreeMap<ActorId, Held> },
+    Storing { ticket: Ticket, read: Option<Value>, responders: BTreeSet<ActorId> },
 }
 
 impl Server {
@@ -58,27 +59,27 @@ impl Server {
     }
 
     fn begin(&mut self, ticket: Ticket, write: Option<Value>, context: &mut Context<Message>) {
-        let answers = BTreeMap::from([(context.me(), self.held)]);
-        self.phase = Some(Phase::Asking { ticket, write, answers });
+        let responses = BTreeMap::from([(context.me(), self.held)]);
+        self.phase = Some(Phase::Querying { ticket, write, responses });
         others(self.servers, context.me()).for_each(|it| context.send(it, Message::Query(ticket)));
     }
 
     fn on_ack_query(&mut self, from: ActorId, acked: Ticket, held: Held, context: &mut Context<Message>) {
         let majority = self.majority();
-        let Some(Phase::Asking { ticket, write, answers }) = &mut self.phase else { return };
+        let Some(Phase::Querying { ticket, write, responses }) = &mut self.phase else { return };
         if *ticket != acked {
             return;
         }
-        answers.insert(from, held);
-        if answers.len() != majority {
+        responses.insert(from, held);
+        if responses.len() != majority {
             return;
         }
-        let newest = *answers.values().max_by_key(|it| it.stamp).expect("a majority is somebody");
+        let newest = *responses.values().max_by_key(|it| it.stamp).expect("a majority is not empty");
         let (held, read) = match *write {
             Some(value) => (Held { stamp: (newest.stamp.0 + 1, context.me()), value }, None),
             None => (newest, Some(newest.value)),
         };
-        self.phase = Some(Phase::Storing { ticket: acked, read, who: BTreeSet::from([context.me()]) });
+        self.phase = Some(Phase::Storing { ticket: acked, read, responders: BTreeSet::from([context.me()]) });
         self.record(held);
         others(self.servers, context.me()).for_each(|it| context.send(it, Message::Record(acked, held)));
     }
@@ -91,13 +92,13 @@ impl Server {
 
     fn on_ack_record(&mut self, from: ActorId, acked: Ticket, context: &mut Context<Message>) {
         let majority = self.majority();
-        let Some(Phase::Storing { ticket, read, who }) = &mut self.phase else { return };
-        if *ticket == acked && who.insert(from) && who.len() == majority {
-            let answer = match *read {
+        let Some(Phase::Storing { ticket, read, responders }) = &mut self.phase else { return };
+        if *ticket == acked && responders.insert(from) && responders.len() == majority {
+            let response = match *read {
                 Some(value) => Message::GetOk(acked.n, value),
                 None => Message::PutOk(acked.n),
             };
-            context.send(acked.client, answer);
+            context.send(acked.client, response);
             self.phase = None;
         }
     }
@@ -118,15 +119,15 @@ impl Actor for Server {
                 context.send(from, Message::AckRecord(ticket));
             }
             Message::AckRecord(ticket) => self.on_ack_record(from, ticket, context),
-            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients are told"),
+            Message::PutOk(_) | Message::GetOk(..) => unreachable!("only clients receive these"),
         }
     }
 }
 
-/// So many servers.
+/// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Abd {
-    /// How many.
+    /// Their number.
     pub servers: u32,
 }
 
@@ -163,8 +164,8 @@ impl Harness for Abd {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Put(asked, _), Message::PutOk(answered))
-            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+            (Message::Put(requested, _), Message::PutOk(responded))
+            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
         )
     }
 }

@@ -1,11 +1,13 @@
-//! Systems in exactly the form of stateright's examples, so that the numbers of states can be compared.
+//! Systems in exactly the form of stateright's examples, so that the numbers of states can be
+//! compared.
 //!
-//! Source: J. Nadal, stateright 0.31, the examples `linearizable-register` and `paxos`; its `single-copy-register` is
-//! [`single_copy`](super::single_copy) as it is. Clients write and then read, each waiting for its answers; servers are asked in turn;
-//! a message that its receiver ignores stays where it is, so that a server that is busy gets it later.
+//! Source: J. Nadal, stateright 0.31, the examples `linearizable-register` and `paxos`; its
+//! `single-copy-register` is [`single_copy`](super::single_copy) unchanged. Clients write and then
+//! read, each waiting for its responses; they call the servers in turn. An ignored message stays in
+//! flight, so that a busy server receives it later.
 //!
-//! There a request is named by a number made of the client's and how many requests it made; here by a [`Ticket`](super::Ticket),
-//! which is the same thing.
+//! There a request is identified by a number made of the client's and the number of its requests;
+//! here by an equivalent [`Ticket`](super::Ticket).
 
 pub mod abd;
 pub mod paxos;

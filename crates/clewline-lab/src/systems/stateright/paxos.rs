@@ -1,7 +1,7 @@
-//! Single-decree Paxos, as stateright's example has it: a register that is written once.
+//! Single-decree Paxos, as in stateright's example: a register that is written once.
 //!
-//! A server that is asked to write proposes, unless it has proposed before; what is decided stays. A server that knows of no decision
-//! ignores reads. Clients that cannot write wait for ever.
+//! A server that receives a write proposes it, unless it has proposed before; the decision is
+//! final. A server that knows of no decision ignores reads. Clients that cannot write wait forever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,19 @@ use crate::systems::{
     ticket::Ticket,
 };
 
-/// A round, and who leads it.
+/// A round, and its leader.
 type Ballot = (u32, ActorId);
-/// For whom to write what.
+/// The client's ticket, and the value to write.
 type Proposal = (Ticket, Value);
 
-/// What servers and clients say.
+/// Messages between servers and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// Please write this; the number is that of the client's call.
+    /// Write request; the number is that of the client's call.
     Put(u32, Value),
     /// It is written.
     PutOk(u32),
-    /// Please read; the number is that of the client's call.
+    /// Read request; the number is that of the client's call.
     Get(u32),
     /// This was read.
     GetOk(u32, Value),
@@ -83,7 +83,7 @@ impl Server {
             return;
         }
         let newest = self.prepared.values().max().copied().flatten();
-        let proposal = newest.map(|it| it.1).or(self.proposal).expect("who leads has proposed");
+        let proposal = newest.map(|it| it.1).or(self.proposal).expect("a leader has proposed");
         self.proposal = Some(proposal);
         self.accepted = Some((self.ballot, proposal));
         self.acceptors.insert(context.me());
@@ -94,7 +94,7 @@ impl Server {
         self.acceptors.insert(from);
         if self.acceptors.len() == self.majority() {
             self.is_decided = true;
-            let (ticket, value) = self.proposal.expect("who leads has proposed");
+            let (ticket, value) = self.proposal.expect("a leader has proposed");
             self.tell_others(Message::Decided(self.ballot, (ticket, value)), context);
             context.send(ticket.client, Message::PutOk(ticket.n));
         }
@@ -139,10 +139,10 @@ impl Actor for Server {
     }
 }
 
-/// So many servers.
+/// The number of servers.
 #[derive(Clone, Debug)]
 pub struct Paxos {
-    /// How many.
+    /// Their number.
     pub servers: u32,
 }
 
@@ -186,8 +186,8 @@ impl Harness for Paxos {
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {
         matches!(
             (request, response),
-            (Message::Put(asked, _), Message::PutOk(answered))
-            | (Message::Get(asked), Message::GetOk(answered, _)) if asked == answered
+            (Message::Put(requested, _), Message::PutOk(responded))
+            | (Message::Get(requested), Message::GetOk(responded, _)) if requested == responded
         )
     }
 }

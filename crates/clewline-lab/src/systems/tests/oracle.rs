@@ -1,6 +1,7 @@
-//! The simplest explorer of actor systems: every order of everything, by cloning worlds.
+//! A reference explorer of actor systems: enumerates every order, by cloning worlds.
 //!
-//! It shares nothing with the explorer that users have but the user's side of it. Two worlds are one if they print the same.
+//! It shares only the user's interface with the product's explorer. Two worlds are equal if their
+//! `Debug` texts are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,14 +10,15 @@ use clewline_actors::{
 };
 use clewline_core::{Random, Specification};
 
-/// What came of exploring everything.
+/// The results of exhaustive exploration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// Paths from the first world to the last ones; `None` if some go round for ever.
+pub(super) struct Exploration {
+    /// Paths from the initial world to final ones; `None` if there is a cycle.
     pub(super) schedules: Option<u128>,
     pub(super) states: usize,
     pub(super) edges: usize,
-    /// Canonical histories at the end of paths, those without pending calls, and those that are not linearizable.
+    /// Canonical histories at the end of paths, those without pending calls, and those that are not
+    /// linearizable.
     pub(super) histories: usize,
     pub(super) complete: usize,
     pub(super) violated: usize,
@@ -30,31 +32,32 @@ type Call<H> = <<H as Harness>::Specification as Specification>::Call;
 type WorldOf<H> = World<<H as Harness>::Message, Return<H>>;
 type Return<H> = <<H as Harness>::Specification as Specification>::Return;
 
-/// One operation of a canonical history: its answer, and which operations had returned before it was called.
+/// One operation of a canonical history: its result, and the operations that had returned before it
+/// was called.
 pub(super) type Operation<R> = (Option<R>, u64);
 type Operations<R> = BTreeMap<usize, Operation<R>>;
 
-/// Something, and the number of what it prints.
+/// A value, and the number of its `Debug` text.
 #[derive(Clone)]
-struct Named<T> {
+struct Numbered<T> {
     number: u32,
     it: T,
 }
 
-/// Who, how many it has created, and how it is.
-type Member<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
+/// The actor, the number of actors it has created, and its state.
+type ActorEntry<M> = (ActorId, u32, Box<dyn AnyActor<M>>);
 
 #[derive(Clone)]
 struct World<M, R> {
-    actors: Vec<Named<Member<M>>>,
-    in_flight: Vec<Named<(ActorId, ActorId, M)>>,
-    timers: Vec<Named<(ActorId, M)>>,
+    actors: Vec<Numbered<ActorEntry<M>>>,
+    in_flight: Vec<Numbered<(ActorId, ActorId, M)>>,
+    timers: Vec<Numbered<(ActorId, M)>>,
     operations: Operations<R>,
 }
 
 type Reaction<'a, M> = dyn Fn(&mut dyn AnyActor<M>, &mut Context<M>) + 'a;
 
-/// What may happen next.
+/// An enabled action.
 #[derive(Clone, Copy)]
 enum Action {
     Deliver(usize),
@@ -67,11 +70,11 @@ pub(super) struct Oracle<'a, H: Harness> {
     ignored: Ignored,
     limit: usize,
     numbers: HashMap<String, u32>,
-    // How many paths lead from a world to an end; `None` while that is being counted.
+    // The number of paths from a world to an end; `None` while it is being counted.
     paths: HashMap<Vec<u32>, Option<u128>>,
     ends: HashSet<Vec<(usize, Operation<Return<H>>)>>,
     goes_round: bool,
-    seen: Seen,
+    seen: Exploration,
 }
 
 pub(super) fn explore<H: Harness>(
@@ -79,7 +82,7 @@ pub(super) fn explore<H: Harness>(
     scenario: &Scenario<Call<H>>,
     ignored: Ignored,
     limit: usize,
-) -> Seen {
+) -> Exploration {
     let mut oracle = Oracle::new(harness, scenario, ignored, limit);
     let first = oracle.first();
     let schedules = oracle.walk(&first);
@@ -97,7 +100,7 @@ pub(super) fn explore<H: Harness>(
     seen
 }
 
-/// Which properties do not hold somewhere on so many random paths, none of them very long.
+/// The properties that do not hold somewhere on this number of random paths of limited length.
 pub(super) fn wander<H: Harness>(
     harness: &H,
     scenario: &Scenario<Call<H>>,
@@ -108,7 +111,7 @@ pub(super) fn wander<H: Harness>(
     let mut random = Random::new(7);
     for _ in 0..paths {
         let mut world = oracle.first();
-        // What is wrong may go on for ever.
+        // An incorrect system may run forever.
         for _ in 0..200 {
             oracle.look(&world);
             let actions = oracle.actions(&world);
@@ -133,13 +136,13 @@ impl<'a, H: Harness> Oracle<'a, H> {
             paths: HashMap::new(),
             ends: HashSet::new(),
             goes_round: false,
-            seen: Seen::default(),
+            seen: Exploration::default(),
         }
     }
 
-    fn name<T: std::fmt::Debug>(&mut self, it: T) -> Named<T> {
+    fn name<T: std::fmt::Debug>(&mut self, it: T) -> Numbered<T> {
         let fresh = u32::try_from(self.numbers.len()).unwrap();
-        Named { number: *self.numbers.entry(format!("{it:?}")).or_insert(fresh), it }
+        Numbered { number: *self.numbers.entry(format!("{it:?}")).or_insert(fresh), it }
     }
 
     fn first(&mut self) -> WorldOf<H> {
@@ -162,7 +165,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         world
     }
 
-    /// The calls of a client, by their places in the scenario.
+    /// The calls of a client, by their indices in the scenario.
     fn program(&self, client: u32) -> Vec<usize> {
         let calls = self.scenario.calls.iter().enumerate();
         calls.filter(|(_, it)| it.client == client).map(|(at, _)| at).collect()
@@ -182,8 +185,9 @@ impl<'a, H: Harness> Oracle<'a, H> {
         }
     }
 
-    /// A response reaches a client, or counts as having reached it. Says whether it did anything.
-    fn answer(&mut self, world: &mut WorldOf<H>, client: ActorId, message: &H::Message) -> bool {
+    /// A response reaches a client, or counts as having reached it. Returns whether it had an
+    /// effect.
+    fn deliver_to_client(&mut self, world: &mut WorldOf<H>, client: ActorId, message: &H::Message) -> bool {
         let Some(ret) = self.harness.response(message) else { return false };
         let program = self.program(client.index());
         let open = |at: &usize| world.operations.get(at).is_some_and(|it| it.0.is_none());
@@ -277,7 +281,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
             Action::Deliver(at) => {
                 let (from, to, message) = next.in_flight.remove(at).it;
                 if to.is_client() {
-                    return if self.answer(&mut next, to, &message) { vec![next] } else { vec![] };
+                    return if self.deliver_to_client(&mut next, to, &message) { vec![next] } else { vec![] };
                 }
                 if from.is_client() && self.scenario.clients == Clients::Tight {
                     let open =
@@ -296,20 +300,20 @@ impl<'a, H: Harness> Oracle<'a, H> {
         }
     }
 
-    /// What comes of a reaction, for each way in which it may choose after `answers`.
+    /// The successors by a reaction, for each sequence of choices that extends `scripted_choices`.
     fn react(
         &mut self,
         world: &WorldOf<H>,
         index: usize,
-        answers: &[u32],
+        scripted_choices: &[u32],
         react: &Reaction<'_, H::Message>,
     ) -> Vec<WorldOf<H>> {
         let (id, children, mut actor) = world.actors[index].it.clone();
-        let mut context = Context::new(id, children, answers.to_vec());
+        let mut context = Context::new(id, children, scripted_choices.to_vec());
         react(&mut *actor, &mut context);
         let (outputs, children, choices) = context.into_parts();
-        if let Some(&width) = choices.get(answers.len()) {
-            let longer = |it| answers.iter().copied().chain([it]).collect::<Vec<u32>>();
+        if let Some(&width) = choices.get(scripted_choices.len()) {
+            let longer = |it| scripted_choices.iter().copied().chain([it]).collect::<Vec<u32>>();
             return (0..width).flat_map(|it| self.react(world, index, &longer(it), react)).collect();
         }
         let mut next = world.clone();
@@ -323,7 +327,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
     fn put(&mut self, world: &mut WorldOf<H>, id: ActorId, output: Output<H::Message>) {
         match output {
             Output::Send(to, message) if to.is_client() && self.scenario.clients == Clients::Tight => {
-                self.answer(world, to, &message);
+                self.deliver_to_client(world, to, &message);
             }
             Output::Send(to, message) => {
                 let sent = self.name((id, to, message));
@@ -354,7 +358,8 @@ fn begin<M, R>(world: &mut World<M, R>, at: usize) {
     world.operations.insert(at, (None, before));
 }
 
-/// Whether some order of the operations explains them: those that returned, and any of the others.
+/// Whether a linearization of the operations exists: of those that returned, and of any of the
+/// pending ones.
 pub(super) fn is_linearizable<S: Specification>(
     specification: &S,
     calls: &[S::Call],

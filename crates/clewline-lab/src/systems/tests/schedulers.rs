@@ -1,9 +1,10 @@
-//! Schedulers of messages on DS2's systems: the sound ones see what there is to see, and those that follow the rules as
-//! published see what the paper's tables say.
+//! Message schedulers on DS2's systems: the sound ones find all histories, and those that follow
+//! the rules as published give the figures of the paper's tables.
 
 use clewline_actors::{
     ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Judgement,
-    Keyed, Refuted, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts, refute,
+    Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
+    refute,
     schedulers::{self, Settings, delay_bounded, dpor, source_sets},
 };
 use clewline_core::{Budget, Codec, History, Specification};
@@ -38,12 +39,12 @@ fn is_linearizable<S: Specification>(specification: &S, history: &History<S::Cal
     go_on(specification, history, 0, &specification.initial())
 }
 
-/// What explores.
+/// The scheduler.
 #[derive(Clone, Copy)]
-enum By {
+enum SchedulerKind {
     /// A scheduler of the table, by name.
     Sound(&'static str),
-    /// Reduction that goes by the receiver alone.
+    /// Reduction with dependence by receiver alone.
     Receiver,
     /// The rules as published.
     Published(Published, Snapshots),
@@ -60,13 +61,13 @@ struct Counts {
     unique_violated: usize,
     canonical: usize,
     violated: usize,
-    // The how manieth schedule showed the first violation, and which one it was.
+    // The ordinal of the first schedule with a violation, and the schedule.
     first: Option<(u64, String)>,
 }
 
 struct Visit {
     system: &'static str,
-    by: By,
+    by: SchedulerKind,
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
     actors: u32,
@@ -78,11 +79,11 @@ impl SystemVisitor for Visit {
 
     fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Counts {
         match self.by {
-            By::Published(..) => {
+            SchedulerKind::Published(..) => {
                 let harness = AsPublished::new(self.system, harness);
                 self.count(harness)
             }
-            By::Sound(_) | By::Receiver => self.count(harness),
+            SchedulerKind::Sound(_) | SchedulerKind::Receiver => self.count(harness),
         }
     }
 }
@@ -105,33 +106,36 @@ impl Visit {
         }));
         let budget = Budget::unlimited();
         let engine = system.engine();
-        let (coverage, tally) = match self.by {
-            By::Sound(name) => {
+        let (coverage, statistics) = match self.by {
+            SchedulerKind::Sound(name) => {
                 let entry = schedulers::find(name).unwrap();
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
-            By::Receiver => {
-                let mut walk = Execution::new(engine, Snapshots::Sound);
-                let mut tally = Statistics::new(&self.settings, &mut verdicts, &budget);
+            SchedulerKind::Receiver => {
+                let mut execution = Execution::new(engine, Snapshots::Sound);
+                let mut statistics = Statistics::new(&self.settings, &mut verdicts, &budget);
                 let reduction = source_sets::Reduction { dependence: &SameReceiver, ..dpor::REDUCTION };
-                assert!(source_sets::explore(&mut walk, reduction, &self.settings, &mut tally).is_continue());
-                (Coverage::Limited(Limit::Unsound), tally)
+                assert!(
+                    source_sets::explore(&mut execution, reduction, &self.settings, &mut statistics)
+                        .is_continue()
+                );
+                (Coverage::Limited(Limit::Unsound), statistics)
             }
-            By::Published(published, snapshots) => {
+            SchedulerKind::Published(published, snapshots) => {
                 let entry = ds2::entry(published, snapshots);
                 schedulers::explore(entry, engine, &self.settings, &mut verdicts, &budget)
             }
         };
         Counts {
             coverage,
-            schedules: tally.schedules,
-            incomplete: tally.incomplete,
-            redundant: tally.redundant,
-            unique: tally.unique(),
-            unique_violated: tally.unique_complete_violated(),
-            canonical: tally.canonical(),
-            violated: tally.violated(),
-            first: tally.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
+            schedules: statistics.schedules,
+            incomplete: statistics.incomplete,
+            redundant: statistics.redundant,
+            unique: statistics.unique(),
+            unique_violated: statistics.unique_complete_violated(),
+            canonical: statistics.canonical(),
+            violated: statistics.violated(),
+            first: statistics.first_violation.as_ref().map(|it| (it.nth, it.schedule.to_string())),
         }
     }
 }
@@ -146,19 +150,20 @@ fn scenario<S: Codec>(
     shape.scenario(specification, words, actors, Clients::Tight).unwrap()
 }
 
-fn look(system: &str, calls: &str, by: By, settings: Settings) -> Counts {
+fn look(system: &str, calls: &str, by: SchedulerKind, settings: Settings) -> Counts {
     let found = find_system(system).unwrap();
     let actors = found.variant.actors;
     let (system, shapes) = (found.system.name, found.system.shapes);
     found.visit(actors, Visit { system, by, shape: calls.parse().unwrap(), shapes, actors, settings })
 }
 
-/// How many schedules each reduction needs, and what they all see: canonical histories, and those that are violated.
+/// The number of schedules of each reduction, and what they all find: canonical histories, and
+/// violated ones.
 #[track_caller]
 fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64, seen: (usize, usize)) {
     for name in names {
         let settings = Settings { schedules: u64::MAX, ..Settings::default() };
-        let counts = look(system, calls, By::Sound(name), settings);
+        let counts = look(system, calls, SchedulerKind::Sound(name), settings);
         assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
         assert_eq!((counts.canonical, counts.violated), seen, "{name} {system} {calls}");
         assert_eq!(counts.schedules, schedules, "{name} {system} {calls}");
@@ -166,7 +171,7 @@ fn check_sound(system: &str, calls: &str, names: &[&'static str], schedules: u64
 }
 
 #[test]
-fn any_number_of_threads_sees_the_same_of_every_system() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let mut wrong = 0;
     let has_shape = |it: &FoundSystem| it.variant.calls.parse().is_ok_and(|it: Shape| it != Shape::Nothing);
     // In `./test` one of six.
@@ -175,7 +180,7 @@ fn any_number_of_threads_sees_the_same_of_every_system() {
             let settings = Settings { schedules: 200, steps: 60, seed: 7, ..Settings::default() };
             let look = |jobs| {
                 let settings = Settings { jobs, ..settings.clone() };
-                look(&found.name(), found.variant.calls, By::Sound(entry.name), settings)
+                look(&found.name(), found.variant.calls, SchedulerKind::Sound(entry.name), settings)
             };
             let alone = look(1);
             wrong += u64::from(alone.first.is_some());
@@ -198,7 +203,7 @@ fn every_schedule_of_the_papers_systems_is_counted() {
 }
 
 #[test]
-fn reductions_see_every_history_of_the_papers_systems() {
+fn reductions_find_every_history_of_the_papers_systems() {
     check_sound("dr", "2r+1w", REDUCTIONS, 597, (44, 0));
     check_sound("edr", "2r+1w", REDUCTIONS, 54, (32, 12));
     check_sound("adr", "2r+1w", REDUCTIONS, 279, (35, 0));
@@ -213,13 +218,13 @@ fn reductions_see_every_history_of_the_papers_systems() {
 }
 
 #[test]
-fn keys_save_schedules_and_lose_nothing() {
+fn keys_save_schedules_and_lose_no_history() {
     for (system, calls) in
         [("open-chord", "1r+2w"), ("open-chord:answers-early", "1r+2w"), ("paxos", "3r+0w")]
     {
         let by = |name| {
             let settings = Settings { schedules: u64::MAX, ..Settings::default() };
-            let counts = look(system, calls, By::Sound(name), settings);
+            let counts = look(system, calls, SchedulerKind::Sound(name), settings);
             assert_eq!(counts.coverage, Coverage::Exhausted, "{name} {system}");
             (counts.schedules, counts.canonical, counts.violated)
         };
@@ -231,19 +236,19 @@ fn keys_save_schedules_and_lose_nothing() {
     }
 }
 
-/// Takes what is listed as a key for a promise, or the promises as they are.
+/// Whether the published keys or the promised ones are used.
 #[derive(Clone, Copy)]
-enum Believe {
+enum KeySource {
     Promises,
     Lists,
 }
 
-struct Believing<H> {
+struct WithKeys<H> {
     harness: H,
-    believe: Believe,
+    keys: KeySource,
 }
 
-impl<H: Harness> Harness for Believing<H> {
+impl<H: Harness> Harness for WithKeys<H> {
     type Message = H::Message;
     type Specification = H::Specification;
 
@@ -268,39 +273,39 @@ impl<H: Harness> Harness for Believing<H> {
     }
 
     fn key(&self, message: &H::Message) -> Option<u64> {
-        match self.believe {
-            Believe::Promises => self.harness.key(message),
-            Believe::Lists => self.harness.published_key(message),
+        match self.keys {
+            KeySource::Promises => self.harness.key(message),
+            KeySource::Lists => self.harness.published_key(message),
         }
     }
 }
 
-/// Makes steps in both orders whose keys are said to be apart.
-struct Refute {
+/// Executes steps with different keys in both orders.
+struct RefuteKeys {
     shape: Shape,
     shapes: &'static [ReadsAndWrites],
     actors: u32,
     rules: Rules,
-    believe: Believe,
+    keys: KeySource,
 }
 
-impl SystemVisitor for Refute {
-    type Output = Option<Refuted>;
+impl SystemVisitor for RefuteKeys {
+    type Output = Option<RefutedIndependence>;
 
-    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<Refuted> {
+    fn visit<H: Harness<Specification: Codec> + 'static>(self, harness: H) -> Option<RefutedIndependence> {
         let scenario = scenario(self.shape, self.shapes, &harness.specification(), self.actors);
-        let harness = Believing { harness, believe: self.believe };
+        let harness = WithKeys { harness, keys: self.keys };
         let system = ActorSystem::new(harness, scenario, self.rules).unwrap();
         let settings = Settings { schedules: 20, steps: 40, seed: 1, ..Settings::default() };
         refute(&mut Execution::new(system.engine(), Snapshots::Sound), &Keyed, &settings)
     }
 }
 
-fn refuted(found: &FoundSystem, calls: &str, faults: Faults, believe: Believe) -> Option<Refuted> {
+fn refuted(found: &FoundSystem, calls: &str, faults: Faults, keys: KeySource) -> Option<RefutedIndependence> {
     let (actors, rules) = (found.variant.actors, Rules { faults, ..Rules::default() });
     found.visit(
         actors,
-        Refute { shape: calls.parse().unwrap(), shapes: found.system.shapes, actors, rules, believe },
+        RefuteKeys { shape: calls.parse().unwrap(), shapes: found.system.shapes, actors, rules, keys },
     )
 }
 
@@ -310,35 +315,35 @@ fn handlers_of_different_keys_commute() {
     let calls = pick(["1r+1w", "1r+1w", "1c"], ["2r+2w", "2r+2w", "2c"]);
     for found in systems() {
         for (calls, faults) in calls.into_iter().zip([Faults::default(), some, some]) {
-            assert_eq!(refuted(&found, calls, faults, Believe::Promises), None, "{} {calls}", found.name());
+            assert_eq!(refuted(&found, calls, faults, KeySource::Promises), None, "{} {calls}", found.name());
         }
     }
 }
 
 #[test]
-fn what_is_published_as_a_key_is_no_promise() {
+fn published_keys_are_not_sound() {
     for name in ["paxos", "open-chord:repaired"] {
         let found = find_system(name).unwrap();
-        let refuted = refuted(&found, "2r+2w", Faults::default(), Believe::Lists);
+        let refuted = refuted(&found, "2r+2w", Faults::default(), KeySource::Lists);
         assert!(refuted.is_some(), "{name}");
     }
 }
 
-// Whoever takes a message for a rival of what led to it gives up more.
+// An implementation in which a message races with its cause abandons more executions.
 #[test]
-fn no_execution_of_three_calls_is_given_up_as_redundant() {
+fn no_execution_of_three_calls_is_redundant() {
     for system in ["dr", "edr", "adr", "open-chord"] {
-        let seen = look(system, "2r+1w", By::Sound("dpor"), Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Sound("dpor"), Settings::default());
         assert_eq!(seen.redundant, 0, "{system}");
     }
 }
 
 #[test]
-fn going_by_the_receiver_alone_loses_histories() {
+fn dependence_by_receiver_alone_loses_histories() {
     for (system, schedules, (canonical, violated)) in
         [("dr", 536, (44, 0)), ("edr", 8, (32, 12)), ("adr", 200, (35, 0)), ("open-chord", 600, (41, 9))]
     {
-        let seen = look(system, "2r+1w", By::Receiver, Settings::default());
+        let seen = look(system, "2r+1w", SchedulerKind::Receiver, Settings::default());
         assert_eq!(seen.schedules, schedules, "{system}");
         assert!(seen.canonical < canonical, "{system}: {} of {canonical}", seen.canonical);
         assert!(seen.violated < violated || violated == 0, "{system}: {} of {violated}", seen.violated);
@@ -346,11 +351,11 @@ fn going_by_the_receiver_alone_loses_histories() {
 }
 
 #[test]
-fn few_delays_show_few_schedules() {
+fn few_delays_give_few_schedules() {
     let counts = |system: &str, delays: u32| {
         let bounds = Bounds::default().with(&delay_bounded::DELAYS, delays);
         let settings = Settings { bounds, ..Settings::default() };
-        look(system, "2r+1w", By::Sound("delay-bounded"), settings)
+        look(system, "2r+1w", SchedulerKind::Sound("delay-bounded"), settings)
     };
     let schedules = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).schedules);
     let violated = |system: &str| [0, 1, 2, 3, 4].map(|it| counts(system, it).violated);
@@ -361,20 +366,20 @@ fn few_delays_show_few_schedules() {
 }
 
 #[test]
-fn chance_finds_every_violation_of_small_systems() {
+fn random_schedules_find_every_violation_of_small_systems() {
     for (system, seen) in [("edr", (32, 12)), ("open-chord", (41, 9))] {
-        let counts = look(system, "2r+1w", By::Sound("random"), Settings::default());
+        let counts = look(system, "2r+1w", SchedulerKind::Sound("random"), Settings::default());
         assert_eq!((counts.canonical, counts.violated), seen, "{system}");
     }
 }
 
-/// Schedules, incomplete ones, unique histories, and those that are violated, as the tables have them.
+/// Schedules, incomplete ones, unique histories, and violated ones, as in the tables.
 type Cell = (u64, u64, usize, usize);
 
 #[track_caller]
 fn check_published(system: &str, calls: &str, snapshots: Snapshots, cells: &[(Published, Cell)]) {
     for &(published, expected) in cells {
-        let by = By::Published(published, snapshots);
+        let by = SchedulerKind::Published(published, snapshots);
         let seen = look(system, calls, by, Settings::default());
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, expected, "{} of {system} {calls}", published.column());
@@ -403,10 +408,10 @@ fn the_rules_as_published_give_the_papers_tables() {
 }
 
 #[test]
-fn somebody_picked_at_random_sees_what_the_paper_says_of_its_registers() {
+fn random_picks_reproduce_the_papers_figures_for_its_registers() {
     for (system, unique) in [("dr", 26), ("adr", 28)] {
         let settings = Settings { schedules: 20_000, seed: 1, ..Settings::default() };
-        let by = By::Published(Published::Random, Snapshots::Sound);
+        let by = SchedulerKind::Published(Published::Random, Snapshots::Sound);
         let seen = look(system, "2r+1w", by, settings);
         let cell = (seen.schedules, seen.incomplete, seen.unique, seen.unique_violated);
         assert_eq!(cell, (20_000, 0, unique, 0), "{system}");

@@ -7,12 +7,13 @@ use clewline_core::{History, Specification};
 
 use super::oracle::{Operation, is_linearizable};
 
-/// What came of exploring all states.
+/// The results of exploring all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct StateCounts {
     pub(super) states: usize,
     pub(super) edges: usize,
-    /// Canonical histories at the end, those without pending calls, and those that are not linearizable.
+    /// Canonical histories at the end, those without pending calls, and those that are not
+    /// linearizable.
     pub(super) histories: usize,
     pub(super) complete: usize,
     pub(super) violated: usize,
@@ -23,7 +24,7 @@ pub(super) struct Counted {
 /// When to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// All states were seen.
+    /// All states were visited.
     TheEnd,
     /// Some history is not linearizable.
     Violated,
@@ -35,17 +36,17 @@ pub(super) fn count<H: Harness + 'static>(
     rules: Rules,
     until: Until,
     limit: usize,
-) -> Counted {
+) -> StateCounts {
     let specification = harness.specification();
     let calls = scenario.calls.len();
     let system = ActorSystem::new(harness, scenario, rules).unwrap();
     let mut engine = system.engine();
-    let mut counted = Counted::default();
+    let mut counted = StateCounts::default();
     let mut verdicts: HashMap<HistoryId, bool> = HashMap::new();
     let mut judge =
         |id: HistoryId| *verdicts.entry(id).or_insert_with(|| is_right(&specification, &system.history(id)));
     let (mut visited, mut ends) = (HashSet::new(), HashSet::new());
-    let mut stack = vec![engine.void()];
+    let mut stack = vec![engine.unstarted_world()];
     let mut actions = Vec::new();
     while let Some(world) = stack.pop() {
         if until == Until::Violated && !judge(world.history()) {
@@ -62,7 +63,7 @@ pub(super) fn count<H: Harness + 'static>(
             if limit <= visited.len() {
                 counted.is_cut = true;
             } else if visited.insert(fingerprint) {
-                let mut next = engine.void();
+                let mut next = engine.unstarted_world();
                 engine.build(&world, &mut next);
                 stack.push(next);
             }
@@ -83,7 +84,7 @@ pub(super) fn count<H: Harness + 'static>(
     counted
 }
 
-/// Asks the oracle.
+/// Uses the oracle.
 fn is_right<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> bool {
     let calls: Vec<S::Call> = history.operations().map(|it| it.call.clone()).collect();
     let spans = history.spans();

@@ -1,4 +1,4 @@
-//! Faults at few places, compared with faults at all of them.
+//! Faults at few places, compared with faults at all places.
 
 use super::*;
 use crate::{
@@ -18,8 +18,8 @@ fn explore<H: Harness<Specification = Register> + 'static>(
     explore_states(&system.engine(), properties, &mut verdicts, search, &|_| ())
 }
 
-// What must not depend on places.
-fn matters(seen: &Explored) -> (Ended, [u64; 8], &[HistoryId], Vec<bool>) {
+// The results that must not depend on the places of faults.
+fn placement_invariants(seen: &Explored) -> (StopReason, [u64; 8], &[HistoryId], Vec<bool>) {
     let counts = [
         seen.ends,
         seen.stuck,
@@ -30,12 +30,12 @@ fn matters(seen: &Explored) -> (Ended, [u64; 8], &[HistoryId], Vec<bool>) {
         seen.final_complete,
         seen.final_violated,
     ];
-    let is_violated = seen.properties.iter().map(|it| matches!(it, Found::Violated(_))).collect();
+    let is_violated = seen.properties.iter().map(|it| matches!(it, PropertyVerdict::Violated(_))).collect();
     (seen.ended, counts, &seen.final_histories, is_violated)
 }
 
 #[test]
-fn faults_at_few_places_show_the_same() {
+fn faults_at_few_places_give_the_same_results() {
     let (mut lost, mut crashed, mut apart, mut wrong, mut violated) = (0, 0, 0, [0; 4], 0);
     for seed in 0..share(900) {
         let (harness, scenario, mut rules) = random_systems::random(seed);
@@ -52,11 +52,11 @@ fn faults_at_few_places_show_the_same() {
         let when = PROPERTIES.map(|it| it.0);
         let search = Search { states_max: 20_000, ..Search::default() };
         let all = explore(&system, &when, &search);
-        if all.ended != Ended::Exhausted {
+        if all.ended != StopReason::Exhausted {
             continue;
         }
         let few = explore(&system, &when, &Search { places: FaultPlacement::Few, ..search.clone() });
-        assert_eq!(matters(&few), matters(&all), "seed {seed}, {rules:?}");
+        assert_eq!(placement_invariants(&few), placement_invariants(&all), "seed {seed}, {rules:?}");
         let two = explore(&system, &when, &Search { places: FaultPlacement::Few, jobs: 2, ..search });
         assert_eq!(two, few, "two threads, seed {seed}, {rules:?}");
         assert!(few.unique <= all.unique);
@@ -66,12 +66,15 @@ fn faults_at_few_places_show_the_same() {
             crashed += u64::from(rules.faults.crash != 0);
             apart += u64::from(rules.faults.partition != 0);
             violated += u64::from(all.violated != 0);
-            matters(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
+            placement_invariants(&all).3.iter().enumerate().for_each(|(at, it)| wrong[at] += u64::from(*it));
         }
     }
-    let told =
+    let counts =
         format!("{lost} with losses, {crashed} with crashes, {apart} with partitions, {violated} violated");
-    assert!(share(150) < lost && share(150) < crashed && share(50) < apart && share(50) < violated, "{told}");
+    assert!(
+        share(150) < lost && share(150) < crashed && share(50) < apart && share(50) < violated,
+        "{counts}"
+    );
     assert!(wrong.iter().all(|it| share(30) <= *it), "{wrong:?}");
 }
 
@@ -91,9 +94,9 @@ impl Actor for Sender {
     }
 }
 
-struct Watching(fn(&GlobalState<'_, u8>) -> bool);
+struct StateProperty(fn(&GlobalState<'_, u8>) -> bool);
 
-impl Harness for Watching {
+impl Harness for StateProperty {
     type Message = u8;
     type Specification = Register;
 
@@ -119,26 +122,27 @@ impl Harness for Watching {
 }
 
 #[track_caller]
-fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacement, found: &Found) {
+fn check_watching(holds: fn(&GlobalState<'_, u8>) -> bool, places: FaultPlacement, found: &PropertyVerdict) {
     let scenario = Scenario { calls: Vec::new(), clients: Clients::Tight };
     let faults = Faults { lose: 1, crash: 1, ..Faults::default() };
-    let system = ActorSystem::new(Watching(holds), scenario, Rules { faults, ..Rules::default() }).unwrap();
+    let system =
+        ActorSystem::new(StateProperty(holds), scenario, Rules { faults, ..Rules::default() }).unwrap();
     let search = Search { places: FaultPlacement::Few, ..Search::default() };
     let seen = explore(&system, &[Modality::Always], &search);
     assert_eq!((seen.places, &seen.properties[0]), (places, found));
 }
 
 #[test]
-fn all_places_are_tried_if_a_property_looks_at_what_faults_change() {
-    check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &Found::Holds);
-    // One message was lost, and the other is still on its way.
-    let violated = Found::Violated(Vec::new());
-    check_watching(|it| it.in_flight.len() + told(it) == 2, FaultPlacement::All, &violated);
-    // One is down, and the other was told.
-    check_watching(|it| it.crashed.is_empty() || told(it) == 0, FaultPlacement::All, &violated);
-    check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &Found::Holds);
+fn all_places_are_explored_if_a_property_reads_what_faults_change() {
+    check_watching(|it| it.all::<Sender>().count() == 2, FaultPlacement::Few, &PropertyVerdict::Holds);
+    // One message was lost, and the other is in flight.
+    let violated = PropertyVerdict::Violated(Vec::new());
+    check_watching(|it| it.in_flight.len() + receivers_done(it) == 2, FaultPlacement::All, &violated);
+    // One actor has crashed, and the other has received its message.
+    check_watching(|it| it.crashed.is_empty() || receivers_done(it) == 0, FaultPlacement::All, &violated);
+    check_watching(|it| format!("{it:?}") != "", FaultPlacement::All, &PropertyVerdict::Holds);
 }
 
-fn told(glance: &GlobalState<'_, u8>) -> usize {
-    glance.all::<Sender>().filter(|it| it.0).count()
+fn receivers_done(state: &GlobalState<'_, u8>) -> usize {
+    state.all::<Sender>().filter(|it| it.0).count()
 }

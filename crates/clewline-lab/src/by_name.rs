@@ -1,4 +1,4 @@
-//! What is built in, as the methods want it: a stress test, or an exploration, of a subject that is named.
+//! Built-in subjects by name, for a stress test or an exploration.
 
 use clewline_methods::{
     line_up::{BuiltIn, LineUp},

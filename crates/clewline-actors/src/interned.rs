@@ -1,111 +1,112 @@
-//! Numbers for what actors are and say: all that the exploration below the [`ModelTables`](super::ModelTables) sees.
+//! Interned ids of states and messages: all that the exploration below the
+//! [`ModelTables`](super::ModelTables) uses.
 //!
-//! To the left of this file everything is generic in a harness. To its right nothing is: a global state is a few small
-//! integers, and the search compiles once.
+//! The layers above this module are generic in a harness; those below are not. There a global state
+//! is a few small integers, and the search is compiled once.
 
 use std::fmt;
 
 use crate::actor::ActorId;
 
-/// A hash of something that depends on what it is, and not on numbers. States are told apart by it.
+/// A hash that depends on the value only, and not on ids. Distinguishes states.
 pub type Fingerprint = u128;
 
 /// An actor in one of its states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LocalId(pub u32);
 
-/// What a message says.
+/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId(pub u32);
 
-/// What a message says, from whom, and to whom; or a timer of an actor.
+/// A message with its sender and receiver; or a timer of an actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EnvelopeId(pub u32);
 
-/// What an operation returned.
+/// The result of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReturnId(pub u32);
 
-/// What is known about an envelope without looking inside.
+/// The properties of an envelope, without its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Who sent it; whose timer it is.
+    /// The sender, or the actor that set the timer.
     pub from: ActorId,
-    /// Who is to receive it.
+    /// The receiver.
     pub to: ActorId,
-    /// What it says.
+    /// The message or timer.
     pub message: MessageId,
-    /// Whether it is a timer, and no message.
+    /// Whether it is a timer.
     pub is_timer: bool,
-    /// The place of the receiver among the actors, or its number as a client.
+    /// The slot of the receiver among the actors, or its index as a client.
     pub slot: u32,
-    /// What it returns to a client.
+    /// The result it carries to a client.
     pub response: Option<ReturnId>,
-    /// The operations it can be an answer to, one bit each.
-    pub responses: u64,
-    /// The operations it may be the request of, one bit each.
-    pub asks: u64,
-    /// Which part of the state it is about: see [`Harness::key`](super::Harness::key).
+    /// The operations to which it can be a response, one bit each.
+    pub response_to: u64,
+    /// The operations of which it may be the request, one bit each.
+    pub request_of: u64,
+    /// The part of the state it is about: see [`Harness::key`](super::Harness::key).
     pub key: Option<u64>,
-    /// A hash of all that.
+    /// A hash of all fields above.
     pub(crate) hash: Fingerprint,
     // Messages of one lane arrive in the order they were sent.
     pub(crate) lane: u32,
 }
 
-/// What an actor reacts to.
+/// The input of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// A message or a timer.
     Envelope(EnvelopeId),
-    /// It starts again after a crash.
+    /// A restart after a crash.
     Restart,
 }
 
-/// One thing that came of a reaction.
+/// One effect of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// A message was sent.
     Send(EnvelopeId),
-    /// A timer was set; it was set already, perhaps.
+    /// A timer was set. It may have been set already.
     SetTimer(EnvelopeId),
     /// A timer is no longer set, if it was.
     CancelTimer(EnvelopeId),
-    /// There is one more actor, in this slot.
+    /// An actor was created in this slot.
     Create(u32, LocalId),
 }
 
-/// One thing that may come of a reaction: there are several if the actor chose.
+/// One outcome of a reaction: there are several if the actor chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The actor afterwards.
     pub local: LocalId,
-    /// What it did, in order. At most one of setting and cancelling is said of a timer.
+    /// Its effects, in order. A timer is either set or cancelled at most once.
     pub effects: Vec<Effect>,
 }
 
-/// One thing that may come of starting all actors: who is there, and what they did.
+/// One outcome of starting all actors: the actors, and their effects.
 pub type Start = (Vec<LocalId>, Vec<Effect>);
 
 /// A handler that cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadHandler {
-    /// Who reacted.
+    /// The actor.
     pub actor: ActorId,
-    /// To what, as `Debug` shows it.
+    /// The input, as `Debug` shows it.
     pub input: String,
-    /// What is wrong with that.
+    /// The fault.
     pub why: HandlerFault,
 }
 
-/// What is wrong with a handler.
+/// Why a handler cannot be explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandlerFault {
-    /// It is not a pure function: what came of it the second time was not what came of it the first time.
+    /// It is not a pure function: a second run had a different outcome.
     NotPure,
-    /// It panicked, and said this.
+    /// It panicked with this message.
     Panicked(String),
 }
 
@@ -117,68 +118,69 @@ impl fmt::Display for BadHandler {
                 f,
                 "the handler of {actor} is not pure: {input} in the same state did something else the second time"
             ),
-            HandlerFault::Panicked(told) => write!(f, "the handler of {actor} panicked at {input}: {told}"),
+            HandlerFault::Panicked(text) => write!(f, "the handler of {actor} panicked at {input}: {text}"),
         }
     }
 }
 
 impl std::error::Error for BadHandler {}
 
-/// How actors react, by numbers. [`ModelTables`](super::ModelTables) is the only one who knows.
-pub trait Numbers: Send {
-    /// The slots of the actors the system begins with, and what may come of starting them all.
+/// The reactions of actors, by interned ids. Implemented by [`ModelTables`](super::ModelTables).
+pub trait InternedModel: Send {
+    /// The possible outcomes of starting all initial actors.
     ///
     /// # Errors
     ///
     /// If one of them panics.
     fn start(&mut self) -> Result<Vec<Start>, BadHandler>;
 
-    /// What may come of `input` to the actor `local`. The reaction is run twice.
+    /// The possible outcomes of `input` to the actor `local`. The handler is run twice.
     ///
     /// # Errors
     ///
-    /// If something else comes of it the second time, or if it panics. What came of it the first time is told all the same; nothing
-    /// comes of a panic.
+    /// If the second run has a different outcome, or if the handler panics. The outcomes of the
+    /// first run are returned too; a panic has none.
     fn react(&mut self, local: LocalId, input: Input) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)>;
 
-    /// Says what is wrong with a reaction.
-    fn blame(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;
+    /// Describes the fault of a handler.
+    fn describe_fault(&self, local: LocalId, input: Input, why: HandlerFault) -> BadHandler;
 
     /// The request of an operation.
     fn request(&self, operation: u32) -> EnvelopeId;
 
-    /// Everything about envelopes, by number.
+    /// All envelopes, by id.
     fn envelopes(&self) -> &[Envelope];
 
-    /// A hash of each state of an actor, by number.
+    /// A hash of each state of an actor, by id.
     fn local_hashes(&self) -> &[Fingerprint];
 
-    /// A hash of each return, by number.
+    /// A hash of each result, by id.
     fn return_hashes(&self) -> &[Fingerprint];
 
-    /// Who is in each slot.
+    /// The actor in each slot.
     fn slots(&self) -> &[ActorId];
 
-    /// How many properties there are to look at.
+    /// The number of properties.
     fn properties(&self) -> usize;
 
-    /// Whether a property is true: of the actors, what is in flight, and who is down.
+    /// Whether a property holds, given the actors, the messages in flight, and the actors that are
+    /// down.
     fn holds(&self, property: usize, locals: &[LocalId], in_flight: &[EnvelopeId], down: u64) -> bool;
 
-    /// Whether a property has looked at what is in flight, or at who is down.
-    fn was_looked_at(&self) -> bool;
+    /// Whether a property has read the messages in flight, or the actors that are down.
+    fn has_read_network_state(&self) -> bool;
 
-    /// About how many bytes everything takes.
+    /// Approximate memory use, in bytes.
     fn bytes(&self) -> usize;
 }
 
-/// No actor is there (yet).
+/// The slot has no actor (yet).
 pub(crate) const ABSENT: LocalId = LocalId(u32::MAX);
 
-/// Spreads the bits of `word`, so that sums of such words rarely coincide. Different words stay different.
+/// Spreads the bits of `word`, so that sums of such words rarely coincide. Injective.
 pub(crate) fn mix(word: Fingerprint) -> Fingerprint {
     let (mut low, mut high) = (word as u64, (word >> 64) as u64);
-    // Each half is changed by what the other is, in turn.
+    // Each half is changed by the other, in turn.
     for _ in 0..2 {
         low ^= mix_half(high);
         high ^= mix_half(low);

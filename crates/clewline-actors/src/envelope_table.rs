@@ -1,7 +1,8 @@
-//! The ledger: envelopes, slots and reactions, whatever the types of a harness.
+//! Envelopes, slots and reactions, independent of the types of a harness.
 //!
-//! What a [`ModelTables`](crate::ModelTables) does that needs no types, so that it compiles once and not once for each harness. It drives the
-//! actors through [`Actors`], in which a message, a state and a return are numbers.
+//! The part of [`ModelTables`](crate::ModelTables) that needs no types, so that it is compiled once
+//! and not once for each harness. It drives the actors through [`ErasedActors`], in which messages,
+//! states and results are ids.
 
 use std::{
     cell::Cell,
@@ -13,8 +14,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     actor::ActorId,
-    hashed::Hashed,
-    numbers::{
+    hashed_interner::HashedInterner,
+    interned::{
         ABSENT, BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, LocalId,
         MessageId, Outcome, ReturnId, Start,
     },
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// Actors and a harness, their types forgotten.
-pub(crate) trait Actors {
+pub(crate) trait ErasedActors {
     /// The request of an operation, before which its client has made `n` calls.
     fn request(&mut self, operation: usize, n: u32) -> MessageId;
 
@@ -35,43 +36,51 @@ pub(crate) trait Actors {
     /// See [`Harness::response`](crate::Harness::response).
     fn response(&mut self, message: MessageId) -> Option<ReturnId>;
 
-    /// See [`Harness::answers`](crate::Harness::answers).
-    fn answers(&self, request: MessageId, response: MessageId) -> bool;
+    /// See [`Harness::is_response_to`](crate::Harness::is_response_to).
+    fn is_response_to(&self, request: MessageId, response: MessageId) -> bool;
 
     /// A message as `Debug` shows it.
     fn show(&self, message: MessageId) -> String;
 
-    /// Makes the actors with which the system begins. They are [started](Self::start) in their order.
-    fn enter(&mut self);
+    /// Makes the initial actors. They are [started](Self::start) in order.
+    fn create_roots(&mut self);
 
-    /// Starts the actor that was created last, or the next of those with which the system begins. `choose` returns `answers`.
-    fn start(&mut self, id: ActorId, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
+    /// Starts the actor created last, or the next initial actor. `choose` returns
+    /// `scripted_choices`.
+    fn start(&mut self, id: ActorId, scripted_choices: Vec<u32>) -> Result<Reaction, HandlerFault>;
 
-    /// Runs a handler on a copy of an actor. `choose` returns `answers`.
-    fn react(&mut self, local: LocalId, cause: Cause, answers: Vec<u32>) -> Result<Reaction, HandlerFault>;
+    /// Runs a handler on a copy of an actor. `choose` returns `scripted_choices`.
+    fn react(
+        &mut self,
+        local: LocalId,
+        cause: Cause,
+        scripted_choices: Vec<u32>,
+    ) -> Result<Reaction, HandlerFault>;
 
-    /// The next output of the last handler whose outputs are not yet used up. `None`, once, at their end.
+    /// The next output of the last handler whose outputs are not used up. `None`, once, at their
+    /// end.
     fn next_output(&mut self) -> Option<Output>;
 
-    /// Forgets outputs of handlers that were not asked for.
+    /// Drops unread outputs.
     fn forget_outputs(&mut self);
 
-    /// Which actor that is.
+    /// The actor in this state.
     fn id(&self, local: LocalId) -> ActorId;
 
-    /// Whether a property is true of a state, and whether it has looked at what is in flight or at which actors are down.
+    /// Whether a property holds in a state, and whether it has read the messages in flight or the
+    /// crashed actors.
     fn holds(&self, property: usize, state: &State<'_>) -> (bool, bool);
 }
 
-/// What came of running a handler, besides its outputs.
+/// The result of running a handler, besides its outputs.
 pub(crate) struct Reaction {
     /// The actor afterwards.
     pub(crate) local: LocalId,
-    /// Among how many there was a choice, each time.
-    pub(crate) choices: Vec<u32>,
+    /// The number of alternatives of each choice.
+    pub(crate) choice_counts: Vec<u32>,
 }
 
-/// What a handler is run for.
+/// The input of a handler.
 #[derive(Clone, Copy)]
 pub(crate) enum Cause {
     Message(ActorId, MessageId),
@@ -79,7 +88,7 @@ pub(crate) enum Cause {
     Restart,
 }
 
-/// One thing that an actor did.
+/// One output of a handler.
 pub(crate) enum Output {
     Send(ActorId, MessageId),
     SetTimer(MessageId),
@@ -87,11 +96,11 @@ pub(crate) enum Output {
     Create(ActorId),
 }
 
-/// A global state, as a property is asked about it.
+/// A global state, as passed to a property.
 pub(crate) struct State<'a> {
-    /// The actors, by number.
+    /// The actors, by id.
     pub(crate) actors: &'a [(ActorId, LocalId)],
-    /// The messages on their way, and timers.
+    /// The messages in flight, and timers.
     pub(crate) in_flight: &'a [EnvelopeId],
     pub(crate) envelopes: &'a [Envelope],
     pub(crate) crashed: &'a [ActorId],
@@ -106,7 +115,7 @@ struct Address {
     is_timer: bool,
 }
 
-// The message's hash, and not its number, so that the envelope's hash does not depend on who was first.
+// Uses the hash of the message and not its id: the id depends on the order of discovery.
 impl Hash for Address {
     fn hash<S: Hasher>(&self, state: &mut S) {
         (self.from, self.to, self.message_hash, self.is_timer).hash(state);
@@ -114,38 +123,39 @@ impl Hash for Address {
 }
 
 /// Envelopes, slots, and the requests of a scenario.
-pub(crate) struct Ledger {
-    // Of each operation, its client and the actor it asks.
+pub(crate) struct EnvelopeTable {
+    // For each operation, its client and the receiver of its request.
     calls: Vec<(u32, ActorId)>,
     delivery: Delivery,
-    envelopes: Hashed<Address>,
-    facts: Vec<Envelope>,
+    addresses: HashedInterner<Address>,
+    details: Vec<Envelope>,
     lanes: FxHashMap<(ActorId, ActorId), u32>,
     slots: Interner<ActorId>,
     requests: Vec<EnvelopeId>,
     roots: usize,
-    // Whether a property has looked at what is in flight, or at who is down.
-    was_looked_at: Cell<bool>,
+    // Whether a property has read the messages in flight, or the crashed actors.
+    has_read_network_state: Cell<bool>,
 }
 
-impl Ledger {
-    /// With the requests of these calls: of each, its client and the actor it asks. The system begins with `roots` actors.
+impl EnvelopeTable {
+    /// A table with the requests of these calls: for each, its client and the receiver. The system
+    /// has `roots` initial actors.
     pub(crate) fn new(
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         roots: usize,
         calls: Vec<(u32, ActorId)>,
         delivery: Delivery,
-    ) -> Ledger {
-        let mut ledger = Ledger {
+    ) -> EnvelopeTable {
+        let mut ledger = EnvelopeTable {
             calls,
             delivery,
-            envelopes: Hashed::new(4),
-            facts: Vec::new(),
+            addresses: HashedInterner::new(4),
+            details: Vec::new(),
             lanes: FxHashMap::default(),
             slots: Interner::new(),
             requests: Vec::new(),
             roots,
-            was_looked_at: Cell::new(false),
+            has_read_network_state: Cell::new(false),
         };
         (0..roots as u32).for_each(|it| _ = ledger.slot(ActorId::new(it)));
         ledger.intern_requests(actors);
@@ -161,18 +171,18 @@ impl Ledger {
     }
 
     pub(crate) fn envelopes(&self) -> &[Envelope] {
-        &self.facts
+        &self.details
     }
 
     pub(crate) fn slots(&self) -> &[ActorId] {
         self.slots.values()
     }
 
-    pub(crate) fn was_looked_at(&self) -> bool {
-        self.was_looked_at.get()
+    pub(crate) fn has_read_network_state(&self) -> bool {
+        self.has_read_network_state.get()
     }
 
-    fn intern_requests(&mut self, actors: &mut dyn Actors) {
+    fn intern_requests(&mut self, actors: &mut dyn ErasedActors) {
         let mut made: FxHashMap<u32, u32> = FxHashMap::default();
         for at in 0..self.calls.len() {
             let (client, to) = self.calls[at];
@@ -180,7 +190,7 @@ impl Ledger {
             let message = actors.request(at, *n);
             *n += 1;
             let id = self.envelope(actors, ActorId::client(client), to, message, false);
-            self.facts[id.0 as usize].asks |= 1 << at;
+            self.details[id.0 as usize].request_of |= 1 << at;
             self.requests.push(id);
         }
     }
@@ -191,49 +201,54 @@ impl Ledger {
 
     fn envelope(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         from: ActorId,
         to: ActorId,
         message: MessageId,
         is_timer: bool,
     ) -> EnvelopeId {
         let address = Address { from, to, message, message_hash: actors.hash(message), is_timer };
-        let id = self.envelopes.intern(address);
-        if id as usize == self.facts.len() {
-            let fact = self.fact(actors, id, address);
-            self.facts.push(fact);
+        let id = self.addresses.intern(address);
+        if id as usize == self.details.len() {
+            let fact = self.describe_envelope(actors, id, address);
+            self.details.push(fact);
         }
         EnvelopeId(id)
     }
 
-    fn fact(&mut self, actors: &mut dyn Actors, id: u32, address: Address) -> Envelope {
+    fn describe_envelope(&mut self, actors: &mut dyn ErasedActors, id: u32, address: Address) -> Envelope {
         let Address { from, to, is_timer, message, .. } = address;
-        let (mut response, mut answers) = (None, 0);
+        let (mut response, mut response_to) = (None, 0);
         let key = actors.key(message);
         if to.is_client()
             && let Some(ret) = actors.response(message)
         {
             let calls = self.calls.iter().zip(&self.requests).enumerate();
             for (at, (_, request)) in calls.filter(|(_, (it, _))| ActorId::client(it.0) == to) {
-                let asked = self.facts[request.0 as usize].message;
-                answers |= u64::from(actors.answers(asked, message)) << at;
+                let asked = self.details[request.0 as usize].message;
+                response_to |= u64::from(actors.is_response_to(asked, message)) << at;
             }
             response = Some(ret);
         }
         let slot = if to.is_client() { to.index() } else { self.slot(to) };
-        let hash = self.envelopes.hashes()[id as usize];
+        let hash = self.addresses.hashes()[id as usize];
         let lane = match self.delivery {
             _ if is_timer => id,
             Delivery::Unordered => id,
             Delivery::FifoPerChannel => *self.lanes.entry((from, to)).or_insert(id),
             Delivery::FifoPerReceiver => *self.lanes.entry((to, to)).or_insert(id),
         };
-        Envelope { from, to, message, is_timer, slot, response, responses: answers, asks: 0, key, hash, lane }
+        Envelope { from, to, message, is_timer, slot, response, response_to, request_of: 0, key, hash, lane }
     }
 
-    // Turns what an actor did into numbers. Actors that it created start at once; `answers` are what `choose` is to
-    // answer, and `choices` gets what there was to choose from.
-    fn settle(&mut self, actors: &mut dyn Actors, me: ActorId, run: &mut Run) -> Result<(), BadHandler> {
+    // Interns the outputs of an actor. Actors that it created start at once; `run` supplies the
+    // results of `choose` and collects the numbers of alternatives.
+    fn record_outputs(
+        &mut self,
+        actors: &mut dyn ErasedActors,
+        me: ActorId,
+        run: &mut ChoiceRun,
+    ) -> Result<(), BadHandler> {
         while let Some(output) = actors.next_output() {
             let effect = match output {
                 Output::Send(to, message) => {
@@ -264,21 +279,22 @@ impl Ledger {
 
     fn start_one(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         id: ActorId,
-        run: &mut Run,
+        run: &mut ChoiceRun,
     ) -> Result<LocalId, BadHandler> {
         let at_start = |why| BadHandler { actor: id, input: "its start".to_owned(), why };
-        let Reaction { local, choices } = actors.start(id, run.remaining()).map_err(at_start)?;
-        run.choices.extend(choices);
-        self.settle(actors, id, run)?;
+        let Reaction { local, choice_counts: choices } =
+            actors.start(id, run.remaining()).map_err(at_start)?;
+        run.choice_counts.extend(choices);
+        self.record_outputs(actors, id, run)?;
         Ok(local)
     }
 
-    pub(crate) fn start(&mut self, actors: &mut dyn Actors) -> Result<Vec<Start>, BadHandler> {
+    pub(crate) fn start(&mut self, actors: &mut dyn ErasedActors) -> Result<Vec<Start>, BadHandler> {
         let roots = self.roots as u32;
-        let starts = every_way(|run| {
-            actors.enter();
+        let starts = every_choice_sequence(|run| {
+            actors.create_roots();
             (0..roots).map(|it| self.start_one(actors, ActorId::new(it), run)).collect()
         });
         actors.forget_outputs();
@@ -287,55 +303,55 @@ impl Ledger {
 
     fn react_once(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
-        run: &mut Run,
+        run: &mut ChoiceRun,
     ) -> Result<LocalId, BadHandler> {
         let cause = match input {
             Input::Envelope(id) => {
-                let Envelope { from, message, is_timer, .. } = self.facts[id.0 as usize];
+                let Envelope { from, message, is_timer, .. } = self.details[id.0 as usize];
                 if is_timer { Cause::Timer(message) } else { Cause::Message(from, message) }
             }
             Input::Restart => Cause::Restart,
         };
         let reaction = actors.react(local, cause, run.remaining());
-        let reaction = reaction.map_err(|why| self.blame(actors, local, input, why))?;
-        run.choices.extend(reaction.choices);
+        let reaction = reaction.map_err(|why| self.describe_fault(actors, local, input, why))?;
+        run.choice_counts.extend(reaction.choice_counts);
         let me = actors.id(local);
-        self.settle(actors, me, run)?;
+        self.record_outputs(actors, me, run)?;
         Ok(reaction.local)
     }
 
-    fn react_every_way(
+    fn react_all_choices(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
     ) -> Result<Vec<Outcome>, BadHandler> {
-        let ways = every_way(|run| self.react_once(actors, local, input, run));
+        let outcomes = every_choice_sequence(|run| self.react_once(actors, local, input, run));
         actors.forget_outputs();
-        Ok(ways?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
+        Ok(outcomes?.into_iter().map(|(local, effects)| Outcome { local, effects }).collect())
     }
 
     pub(crate) fn react(
         &mut self,
-        actors: &mut dyn Actors,
+        actors: &mut dyn ErasedActors,
         local: LocalId,
         input: Input,
     ) -> Result<Vec<Outcome>, (BadHandler, Vec<Outcome>)> {
         let nothing = || vec![Outcome { local, effects: Vec::new() }];
-        let outcomes = self.react_every_way(actors, local, input).map_err(|bad| (bad, nothing()))?;
-        match self.react_every_way(actors, local, input) {
+        let outcomes = self.react_all_choices(actors, local, input).map_err(|bad| (bad, nothing()))?;
+        match self.react_all_choices(actors, local, input) {
             Ok(again) if again == outcomes => Ok(outcomes),
-            Ok(_) => Err((self.blame(actors, local, input, HandlerFault::NotPure), outcomes)),
+            Ok(_) => Err((self.describe_fault(actors, local, input, HandlerFault::NotPure), outcomes)),
             Err(bad) => Err((bad, outcomes)),
         }
     }
 
-    pub(crate) fn blame(
+    pub(crate) fn describe_fault(
         &self,
-        actors: &dyn Actors,
+        actors: &dyn ErasedActors,
         local: LocalId,
         input: Input,
         why: HandlerFault,
@@ -343,10 +359,10 @@ impl Ledger {
         BadHandler { actor: actors.id(local), input: self.show(actors, input), why }
     }
 
-    fn show(&self, actors: &dyn Actors, input: Input) -> String {
+    fn show(&self, actors: &dyn ErasedActors, input: Input) -> String {
         match input {
             Input::Envelope(id) => {
-                let fact = self.facts[id.0 as usize];
+                let fact = self.details[id.0 as usize];
                 let message = actors.show(fact.message);
                 if fact.is_timer {
                     format!("timer {message}")
@@ -360,7 +376,7 @@ impl Ledger {
 
     pub(crate) fn holds(
         &self,
-        actors: &dyn Actors,
+        actors: &dyn ErasedActors,
         property: usize,
         locals: &[LocalId],
         in_flight: &[EnvelopeId],
@@ -370,47 +386,53 @@ impl Ledger {
         let mut present: Vec<_> = present.filter(|it| it.1 != ABSENT).collect();
         present.sort_unstable_by_key(|it| it.0);
         let crashed: Vec<_> = crate::histories::operations(down).map(|it| self.slots[it]).collect();
-        let state = State { actors: &present, in_flight, envelopes: &self.facts, crashed: &crashed };
+        let state = State { actors: &present, in_flight, envelopes: &self.details, crashed: &crashed };
         let (holds, has_looked) = actors.holds(property, &state);
         if has_looked {
-            self.was_looked_at.set(true);
+            self.has_read_network_state.set(true);
         }
         holds
     }
 }
 
-// One way through what actors choose.
-struct Run {
-    answers: Vec<u32>,
-    // Among how many there was a choice, so far.
-    choices: Vec<u32>,
+// One sequence of choices of actors.
+struct ChoiceRun {
+    scripted_choices: Vec<u32>,
+    // The number of alternatives of each choice so far.
+    choice_counts: Vec<u32>,
     effects: Vec<Effect>,
 }
 
-impl Run {
+impl ChoiceRun {
     fn remaining(&self) -> Vec<u32> {
-        self.answers.get(self.choices.len()..).unwrap_or_default().to_vec()
+        self.scripted_choices.get(self.choice_counts.len()..).unwrap_or_default().to_vec()
     }
 }
 
-// A step that can go in more ways than this cannot be explored anyway.
-const WAYS_MAX: usize = 1 << 12;
+// Maximum number of outcomes of one step: more could not be explored anyway.
+const OUTCOMES_MAX: usize = 1 << 12;
 
-// What comes of `run` for every sequence of answers to `choose`, in lexicographic order.
-fn every_way<T, E>(mut run: impl FnMut(&mut Run) -> Result<T, E>) -> Result<Vec<(T, Vec<Effect>)>, E> {
-    let mut ways = Vec::new();
-    let mut answers = Vec::new();
+// The results of `run` for every sequence of choices, in lexicographic order.
+fn every_choice_sequence<T, E>(
+    mut run: impl FnMut(&mut ChoiceRun) -> Result<T, E>,
+) -> Result<Vec<(T, Vec<Effect>)>, E> {
+    let mut outcomes = Vec::new();
+    let mut scripted_choices = Vec::new();
     loop {
-        assert!(ways.len() < WAYS_MAX, "what actors choose in one step leads to at most 4096 outcomes");
-        let mut this = Run { answers, choices: Vec::new(), effects: Vec::new() };
+        assert!(
+            outcomes.len() < OUTCOMES_MAX,
+            "what actors choose in one step leads to at most 4096 outcomes"
+        );
+        let mut this =
+            ChoiceRun { scripted_choices: scripted_choices, choice_counts: Vec::new(), effects: Vec::new() };
         let result = run(&mut this)?;
-        ways.push((result, this.effects));
-        answers = this.answers;
-        answers.resize(this.choices.len(), 0);
+        outcomes.push((result, this.effects));
+        scripted_choices = this.scripted_choices;
+        scripted_choices.resize(this.choice_counts.len(), 0);
         loop {
-            let Some(last) = answers.pop() else { return Ok(ways) };
-            if last + 1 < this.choices[answers.len()] {
-                answers.push(last + 1);
+            let Some(last) = scripted_choices.pop() else { return Ok(outcomes) };
+            if last + 1 < this.choice_counts[scripted_choices.len()] {
+                scripted_choices.push(last + 1);
                 break;
             }
         }

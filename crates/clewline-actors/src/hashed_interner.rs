@@ -1,4 +1,4 @@
-//! Values kept once, with a hash each that depends on nothing but the value.
+//! An interner that also keeps a hash of each value, which depends only on the value.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -7,20 +7,20 @@ use std::{
 
 use clewline_core::Interner;
 
-use crate::numbers::Fingerprint;
+use crate::interned::Fingerprint;
 
-/// Values kept once, under a number each, with a hash of each that depends on nothing but the value.
+/// An interner that also keeps a hash of each value, which depends only on the value.
 #[derive(Debug)]
-pub(crate) struct Hashed<T> {
+pub(crate) struct HashedInterner<T> {
     values: Interner<T>,
     hashes: Vec<Fingerprint>,
-    // Sets the hashes apart from those of other tables.
+    // Distinguishes the hashes from those of other tables.
     salt: u64,
 }
 
-impl<T: Hash + Eq> Hashed<T> {
+impl<T: Hash + Eq> HashedInterner<T> {
     pub(crate) fn new(salt: u64) -> Self {
-        Hashed { values: Interner::new(), hashes: Vec::new(), salt }
+        HashedInterner { values: Interner::new(), hashes: Vec::new(), salt }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -31,7 +31,7 @@ impl<T: Hash + Eq> Hashed<T> {
         &self.hashes
     }
 
-    /// The number of `value`.
+    /// The id of `value`.
     pub(crate) fn intern(&mut self, value: T) -> u32 {
         let id = self.values.intern(value);
         if id as usize == self.hashes.len() {
@@ -47,7 +47,7 @@ impl<T: Hash + Eq> Hashed<T> {
     }
 }
 
-impl<T> Index<u32> for Hashed<T> {
+impl<T> Index<u32> for HashedInterner<T> {
     type Output = T;
 
     fn index(&self, number: u32) -> &T {
