@@ -18,7 +18,7 @@ pub struct Extensions {
     pub checkers: &'static [&'static dyn Checker],
     /// Monitors, which `auto` asks about objects of their kind.
     pub monitors: &'static [&'static dyn Monitor],
-    /// Formats of files, for `--input` and `convert`.
+    /// Formats of files, for `--input-format` and `convert`.
     pub formats: &'static [&'static dyn Format],
     /// Schedulers of threads, for `explore`.
     pub thread_schedulers: &'static [clewline_explore::schedulers::Entry],

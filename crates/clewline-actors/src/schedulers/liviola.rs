@@ -19,7 +19,7 @@ use crate::dependence::Keyed;
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "liviola",
-    about: "as ired, but messages about different keys are independent",
+    about: "ired in which messages about different keys are independent",
     is_exhaustive: true,
     is_random: false,
     soundness: Soundness::IfKeysHold,

@@ -13,13 +13,15 @@ use super::{
 
 // Read here, and not by the parser: other explorations do not have them.
 const OWN: &str = "\
-Options of code as it stands:
-  --points <racing|all|atomics>  Which plain accesses are points, besides atomic ones [default: racing]
-  --reuse <never|any>            Whether freed memory may be handed out again, by the choice of the schedule [default: never]
-  --isolate                      Run each execution in a process of its own, which takes some hundred times as long
-  --racing <ADDRESS, …>          Places that race, as a report names them for a replay
+Options for unmodified code:
+  --points <racing|all|atomics>  Non-atomic accesses that are scheduling points: those that race, all, or
+                                 none [default: racing]
+  --reuse <never|any>            Whether malloc may return freed memory again; the scheduler chooses
+                                 [default: never]
+  --isolate                      Run each execution in its own process (about 100 times slower)
+  --racing <ADDRESS,…>           Addresses of racing accesses, for a replay; reports print them
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 #[derive(Debug, Parser)]
 struct Alone {
@@ -113,7 +115,7 @@ fn reuse(text: &str) -> Result<bool, String> {
 
 fn racing(text: &str) -> Result<Vec<usize>, String> {
     let read =
-        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
+        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is not an address"));
     text.split(',').map(read).collect()
 }
 
@@ -163,7 +165,7 @@ mod tests {
         for (words, told) in [
             ("--points none", "--points: expected `racing`, `all` or `atomics`; found `none`"),
             ("--reuse=some", "--reuse: expected `never` or `any`; found `some`"),
-            ("--racing 1f,xy", "--racing: `xy` is no address"),
+            ("--racing 1f,xy", "--racing: `xy` is not an address"),
             ("--full --points", "--points: expected a value"),
         ] {
             assert_eq!(read(words).unwrap_err(), told);

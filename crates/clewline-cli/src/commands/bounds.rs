@@ -41,27 +41,6 @@ pub(super) struct BoundFlags<T> {
     table: PhantomData<T>,
 }
 
-// Only the commands of the lab choose among schedulers by bounds of all.
-#[cfg_attr(not(feature = "lab"), allow(dead_code))]
-impl<T: Table> BoundFlags<T> {
-    /// The flags there are, as in `--delays, --depth`.
-    pub(super) fn names() -> String {
-        let names: Vec<String> = T::bounds().iter().map(|it| format!("--{}", it.name)).collect();
-        names.join(", ")
-    }
-
-    /// What the flags say; a bound that no flag sets is `others`, if that is something.
-    pub(super) fn or(&self, others: Option<u32>) -> Bounds {
-        let mut bounds = self.bounds.clone();
-        for bound in T::bounds() {
-            if others.is_some() && !bounds.is_set(bound) {
-                bounds.set(bound, others);
-            }
-        }
-        bounds
-    }
-}
-
 impl<T: Table> FromArgMatches for BoundFlags<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut flags = BoundFlags { bounds: Bounds::default(), table: PhantomData };

@@ -12,12 +12,13 @@ use super::{
     status::{Failure, Status},
 };
 
-/// Build a Rust crate and what it depends on, unmodified, and explore its tests
+/// Build an unmodified Rust crate and its dependencies, and explore its tests
 ///
-/// Every test is run in a process of its own, again and again, under every schedule within a bound. A test that panics, waits for
-/// ever, crashes, frees memory twice or uses it after it was freed in some schedule is shown with that schedule. Tests should be
-/// small: two or three threads with a few calls each. The toolchain is the one that you use, stable or not; everything is
-/// built in `target/clewline`. Installed as it is, `cargo clewline test` does the same.
+/// Each test runs in its own process, repeatedly, under every schedule within the bound. Panics,
+/// deadlocks, crashes, double frees and uses after free are shown with the schedule that causes
+/// them. Tests should be small: two or three threads with a few calls each. The current toolchain is
+/// used, stable or nightly; the build directory is `target/clewline`. `cargo clewline test` is the
+/// same command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -27,12 +28,10 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Subcommand {
-    /// Build and explore tests
-    #[command(
-        override_usage = "clewline cargo test [FILTER] [OPTION OF CARGO TEST]… [-- OPTION OF EXPLORE…]"
-    )]
+    /// Build and explore the tests of a crate
+    #[command(override_usage = "clewline cargo test [FILTER] [CARGO_TEST_OPTION]… [-- EXPLORE_OPTION…]")]
     Test {
-        /// Part of the names of the tests; then options as of `cargo test`; and after `--` options as of `clewline explore`
+        /// Part of the test name; then options of `cargo test`; after `--`: options of `clewline explore`
         #[arg(value_name = "FILTER", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
@@ -44,7 +43,7 @@ Examples:
   clewline cargo test two_senders
   clewline cargo test two_senders -p my-channel --features std -- --preemptions 3
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let Subcommand::Test { words } = &args.command;
@@ -58,7 +57,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     if toolchain.instrumented() == Instrumented::Atomics {
-        eprintln!("note: this rustc instruments atomics alone: plain reads and writes are not seen");
+        eprintln!(
+            "note: this rustc instruments only atomic accesses: non-atomic reads and writes are not scheduling points"
+        );
     }
     let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
     let built = tested.build(&toolchain, &runtime)?;
@@ -66,8 +67,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let tests = built.tests(filter.as_deref())?;
     if tests.is_empty() {
         return Err(Failure::Told(match filter {
-            Some(filter) => format!("no test has `{filter}` in its name"),
-            None => "there are no tests".to_owned(),
+            Some(filter) => format!("no test name contains `{filter}`"),
+            None => "the crate has no tests".to_owned(),
         }));
     }
     let mut statuses = Vec::new();

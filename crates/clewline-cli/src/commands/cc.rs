@@ -12,19 +12,19 @@ use super::{
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
 ///
-/// The code under test stays as it is; a few lines with `clewline.h` say what can be called on it. What it does one call at a
-/// time is taken for right, unless the test names a specification. Then the calls are made at the same time, under every
-/// schedule within a bound, as by `clewline explore`, whose options come after the files. A call that crashes, waits for ever
-/// or touches memory that was freed is found as well.
+/// The code under test is not modified; a few lines with `clewline.h` declare the operations. The
+/// reference is the set of serial histories, unless the test names a specification. The calls are
+/// then executed concurrently under every schedule within the bound, as by `clewline explore`, whose
+/// options follow the files. Crashes, deadlocks and accesses to freed memory are reported, too.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-FLAG OF THE COMPILER]… [OPTION OF EXPLORE]… [-- MORE FLAGS…]")]
+#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-COMPILER_FLAG]… [EXPLORE_OPTION]… [-- COMPILER_FLAG…]")]
 pub(super) struct Args {
-    /// Who compiles: gcc, clang, or another name of theirs [default: what the environment variable CC says, or cc]
+    /// Compiler: gcc, clang, or another name of one of them [default: the environment variable CC, or cc]
     #[arg(long, value_name = "NAME")]
     compiler: Option<String>,
 
-    /// Files in C and C++; flags of the compiler, which begin with one dash; options as of `clewline explore`; after `--`, whatever
-    /// else the compiler is told
+    /// C and C++ source files; compiler flags (one dash); options of `clewline explore` (two dashes);
+    /// after `--`: further compiler flags
     #[arg(value_name = "FILE", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -37,8 +37,8 @@ Examples:
   clewline cc quasi_queue.c --quasi deq=?
   clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
 
-`clewline explore --help` tells of its options; `clewline header` prints clewline.h.
-Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
+`clewline explore --help` describes its options; `clewline header` prints clewline.h.
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut words = Words::of(&args.words, args.compiler.clone())?;
@@ -71,7 +71,7 @@ pub(super) fn tell_blind_spots(all: &[impl std::fmt::Display]) {
     const TOLD_MAX: usize = 8;
     all.iter().take(TOLD_MAX).for_each(|it| eprintln!("note: {it}"));
     if TOLD_MAX < all.len() {
-        eprintln!("note: the same of {} more", all.len() - TOLD_MAX);
+        eprintln!("note: {} more of these notes are not shown", all.len() - TOLD_MAX);
     }
 }
 

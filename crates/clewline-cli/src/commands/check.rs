@@ -122,8 +122,8 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     let mut check = Check::new()
         .with_algorithm(&args.algorithm)
         .map_err(|it| Failure::at("--algorithm", it))?
-        .with_input(&args.input)
-        .map_err(|it| Failure::at("--input", it))?
+        .with_input(&args.input_format)
+        .map_err(|it| Failure::at("--input-format", it))?
         .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
         .with_jobs(jobs);
     if let Some(quasi) = quasi {

@@ -17,13 +17,13 @@ use super::{output::save, status::Failure, summaries::Summaries};
 /// Which of them to write, and where.
 #[derive(Debug, clap::Args)]
 pub(super) struct Drawings {
-    /// Write a page with the whole history as a timeline, to open in a browser
+    /// Write an HTML report with a timeline of the history
     ///
-    /// One file, which needs no network. `docs/reports.md` tells what is on it.
+    /// A single file that needs no network access. `docs/reports.md` describes it.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write a picture of the operations that contradict each other, for a paper or an issue
+    /// Write an SVG image of the counterexample
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ impl Drawings {
     /// Refuses what cannot be drawn: a picture shows one history.
     pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
         if self.svg.is_some() && 1 < histories {
-            let why = format!("--svg draws one history; found {histories} files to judge");
+            let why = format!("--svg needs exactly one history; found {histories} files");
             return Err(Failure::Told(why));
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Drawings {
         if let Some(path) = &self.svg {
             match svg() {
                 Some(svg) => save(path, &svg)?,
-                None => eprintln!("note: there is no history to draw, so {} was not written", path.display()),
+                None => eprintln!("note: no history to draw: {} was not written", path.display()),
             }
         }
         Ok(())

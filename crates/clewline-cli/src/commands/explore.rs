@@ -48,8 +48,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 /// The same, with a subject that is in no table.
 pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status, Failure> {
-    if args.memory != "sc" || args.races {
-        return Err(Failure::Told("code as it stands is explored with sequentially consistent memory, and its races are not reported".to_owned()));
+    if args.memory_model != "sc" || args.races {
+        return Err(Failure::Told("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
     }
     // There is one heap, and one set of statics.
     args.jobs = Some(1);
@@ -98,10 +98,10 @@ impl Args {
     fn wants_usual_matrices(&self) -> bool {
         self.matrix.is_none()
             && self.auto.is_none()
-            && self.rows.is_none()
-            && self.columns.is_none()
+            && self.threads.is_none()
+            && self.operations.is_none()
             && self.samples.is_none()
-            && self.invocations.is_none()
+            && self.calls.is_none()
             && self.sequence.is_empty()
     }
 
@@ -114,7 +114,7 @@ impl Args {
         ];
         match asked.into_iter().find(|it| it.1) {
             Some((name, _)) if self.matrix.is_none() => Err(Failure::Told(format!(
-                "{name} is about one matrix: expected --matrix, and nothing that makes others"
+                "{name} needs exactly one matrix: give --matrix, and no flag that generates matrices"
             ))),
             Some(_) | None => Ok(()),
         }
@@ -150,7 +150,7 @@ struct State {
 impl State {
     fn message(&self, name: &str, of: Option<u64>) -> String {
         if self.is_shrinking.load(Ordering::Relaxed) {
-            return format!("{name}: found something; looking for a smaller matrix that shows it, too");
+            return format!("{name}: violation found; shrinking the matrix");
         }
         let matrices = grouped(self.matrices.load(Ordering::Relaxed));
         let of = of.map_or_else(String::new, |it| format!(" of {}", grouped(it)));
@@ -205,7 +205,8 @@ impl Exploration<'_> {
         check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(misfit)?;
         drop(shown);
         if is_late.load(Ordering::Relaxed) {
-            self.summary.stopped = Some("time was up before all matrices were checked".to_owned());
+            self.summary.stopped =
+                Some("the time limit was reached before all matrices were checked".to_owned());
         }
         failure.map_or(Ok(()), Err)
     }

@@ -44,11 +44,12 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::extensions::Extensions;
 
-/// Does this object behave as if its operations happened one at a time?
+/// Linearizability testing of concurrent and distributed objects
 ///
-/// Clewline reads a record of what several processes called and what they were told, or makes one, with
-/// threads that are real or under control, or with actors that send each other messages, and says whether some order of the operations explains every answer. If none does, it shows the few
-/// operations that contradict each other.
+/// Clewline checks whether histories of concurrent operations are linearizable. It reads recorded
+/// histories, or it records them itself: with real threads, with controlled threads under every
+/// interleaving, or with actors under every order of messages. If a history is not linearizable, it
+/// shows a minimal counterexample.
 #[derive(Debug, Parser)]
 #[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
 struct Cli {
@@ -58,18 +59,18 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  clewline check recorded.jsonl --spec queue       judge a recorded history
-  clewline stress ms-queue:unlinked-tail           let real threads find a bug
-  clewline explore treiber-stack:aba               try every interleaving of a few calls
-  clewline actors edr                              try every order of messages between actors
-  clewline cc stack_test.c stack.c                 the same for code in C or C++, as it is
-  clewline cargo test                              the same for the tests of a Rust crate
-  clewline subjects                                list what `stress` and `explore` can test
-  clewline systems                                 list what `actors` can explore
-  clewline specs                                   list the objects that are built in
-  clewline generate --spec queue --operations 50   make a history to play with
+  clewline check recorded.jsonl --spec queue       check a recorded history
+  clewline stress ms-queue:unlinked-tail           test with real threads
+  clewline explore treiber-stack:aba               explore every interleaving of a few calls
+  clewline actors edr                              explore every order of messages between actors
+  clewline cc stack_test.c stack.c                 explore unmodified C or C++ code
+  clewline cargo test                              explore the tests of a Rust crate
+  clewline subjects                                list the built-in structures
+  clewline systems                                 list the built-in actor systems
+  clewline specs                                   list the sequential specifications
+  clewline generate --spec queue --operations 50   generate a random history
 
-Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated,\n2 invalid arguments or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -76,12 +76,15 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
             let usual = formats::FORMATS.iter().copied().find(|it| it.extensions().contains(&extension));
             return usual.ok_or_else(|| {
                 let known = format_names();
-                Failure::Told(format!("which format is `.{extension}`? Say it with --output, one of {known}"))
+                Failure::Told(format!("unknown file extension `.{extension}`: choose a format with --output-format, one of {known}"))
             });
         }
     };
     formats::find(name).ok_or_else(|| {
-        Failure::at("--output", ParseError::new(format!("one of the formats {}", format_names()), name))
+        Failure::at(
+            "--output-format",
+            ParseError::new(format!("one of the formats {}", format_names()), name),
+        )
     })
 }
 

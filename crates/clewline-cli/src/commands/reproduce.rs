@@ -18,37 +18,37 @@ use super::{
     status::{Failure, Status},
 };
 
-/// Run a table or a figure of a paper again, our figures beside the paper's
+/// Reproduce a table or a figure of a paper, next to the published values
 ///
-/// Times are those of this machine. Everything else follows from the seed. Where the paper gives no figure there is a
-/// dash, and a note says why.
+/// Times are measured on this machine. Everything else is determined by the seed. A dash means that
+/// the paper gives no value; a note says why.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The table, as `clewline tables` lists them
+    /// Name of the table; `clewline tables` lists them
     table: String,
 
-    /// Smaller sizes, to see in seconds what it looks like
+    /// Use smaller sizes (finishes in seconds)
     #[arg(long)]
     quick: bool,
 
-    /// What everything random follows from
+    /// Random seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    /// In which language the programs are that are tested: `c` needs a compiler
+    /// Language of the tested programs; `c` needs a C compiler
     #[arg(long, value_name = "rust|c", default_value = "rust", value_parser = ["rust", "c"])]
     lang: String,
 
-    /// How to write the figures
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 
-    /// Write the figures to a file as well, as comma-separated values
+    /// Also write the values to a CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Draw the figures, as SVG
+    /// Also write a plot to an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ Examples:
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
   clewline reproduce monitoring-fig2 --format json --seed 7
   clewline reproduce round-up-table-2 --lang c
-  clewline reproduce crates-unmodified           published crates, fetched, built and explored";
+  clewline reproduce crates-unmodified           download, build and explore published crates";
 
 const WIDTH: usize = 80;
 
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if args.svg.is_some() && form != Form::Plot {
         let drawn: Vec<&str> = TABLES.iter().filter(|it| it.form == Form::Plot).map(|it| it.name).collect();
         return Err(Failure::Told(format!(
-            "--svg: {name} has no plot; those that have one are {}",
+            "--svg: {name} has no plot; tables with a plot: {}",
             drawn.join(", ")
         )));
     }
@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             let text = table::text(&outcome.table, WIDTH);
             if args.quick {
                 format!(
-                    "{text}\nA quick run, of smaller sizes than the paper's: leave out --quick for all of it.\n"
+                    "{text}\nQuick run with smaller sizes than in the paper; omit --quick for the full sizes.\n"
                 )
             } else {
                 text
@@ -138,7 +138,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn not_in_c(name: &str) -> Failure {
     let names: Vec<&str> = names_in_c().collect();
-    Failure::Told(format!("--lang: {name} has no programs in C; those that have are {}", names.join(", ")))
+    Failure::Told(format!(
+        "--lang: {name} has no programs in C; tables with programs in C: {}",
+        names.join(", ")
+    ))
 }
 
 /// A file that was created, and will be written.

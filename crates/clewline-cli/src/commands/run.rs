@@ -10,19 +10,20 @@ use super::{
     status::{Failure, Status},
 };
 
-/// Explore a program with threads: assertions that fail, threads that wait for ever, crashes, memory used after it was freed
+/// Explore a multithreaded program for failed assertions, deadlocks, crashes and use after free
 ///
-/// The program is run again and again from the start of its `main`, under every schedule within a bound. It should do the same
-/// each time but for its threads, read nothing from the outside, and end. One that was compiled with `-fsanitize=thread` and linked
-/// with the runtime is seen access by access; of any other, only calls of pthread, of malloc and the like are seen.
+/// The program is run repeatedly from the start of `main`, under every schedule within the bound. It
+/// must be deterministic except for thread scheduling, read no external input, and terminate. If it
+/// was built by `clewline cc -o`, every memory access is a scheduling point; otherwise only calls of
+/// pthread and malloc functions are.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "clewline run PROGRAM [OPTION OF EXPLORE]… [-- ARGUMENT OF THE PROGRAM…]")]
+#[command(after_help = EXAMPLES, override_usage = "clewline run PROGRAM [EXPLORE_OPTION]… [-- PROGRAM_ARGUMENT…]")]
 pub(super) struct Args {
-    /// The program
+    /// Program to explore
     #[arg(value_name = "PROGRAM")]
     program: PathBuf,
 
-    /// Options as of `clewline explore`, and after `--` what the program is told
+    /// Options of `clewline explore`; after `--`: arguments of the program
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -32,8 +33,8 @@ Examples:
   clewline run ./philosophers
   clewline run ./server-test --preemptions 3 -- --connections 2
 
-`clewline explore --help` tells of its options; those that name calls mean nothing here.
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown.";
+`clewline explore --help` describes its options; those about calls and matrices have no effect here.
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 /// An argument of the program's own.
 const OWN: &str = "--argument=";
@@ -54,8 +55,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let program = Program::existing(&args.program, &runtime)?;
     if !program.is_instrumented() {
         eprintln!(
-            "note: {shown} was not compiled for this: only its calls of pthread and malloc are seen, and not its accesses to \
-             memory; `clewline cc FILE…` compiles so"
+            "note: {shown} is not instrumented: only its calls of pthread and malloc are scheduling points, \
+             not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
     explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, Talk::Passed))

@@ -10,11 +10,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the subjects that `stress` and `explore` test
+/// List the built-in structures that `stress` and `explore` can test
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -22,7 +22,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline subjects                 all of them
-  clewline subjects --format json   one JSON object a line";
+  clewline subjects --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {

@@ -9,21 +9,21 @@ use super::{output::save, status::Failure};
 /// Which summaries to write, and where.
 #[derive(Debug, clap::Args)]
 pub(super) struct Summaries {
-    /// Write what became of everything as JUnit's XML
+    /// Write all verdicts as JUnit XML, for continuous integration
     ///
-    /// What is violated is a failure. What is unknown, or cannot be read, is an error.
+    /// `violated` is a failure; `unknown` and unreadable input are errors.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Write what became of everything as Markdown: a table, and a section for each that does not hold
+    /// Write all verdicts as Markdown: a table, and a section for each that does not hold
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Tell on standard error what does not hold as annotations, which GitHub shows beside the file
+    /// Print GitHub Actions annotations for all verdicts that do not hold, on standard error
     #[arg(long)]
     annotations: bool,
 
-    /// Tell in these files how long everything took, so that they differ from run to run
+    /// Include durations in these files (they then differ between runs)
     #[arg(long)]
     times: bool,
 }

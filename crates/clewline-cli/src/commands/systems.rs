@@ -8,11 +8,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the actor systems that `actors` explores
+/// List the built-in actor systems that `actors` can explore
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -20,7 +20,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline systems                 all of them
-  clewline systems --format json   one JSON object a line";
+  clewline systems --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {

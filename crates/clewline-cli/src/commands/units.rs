@@ -29,15 +29,18 @@ pub(super) fn duration(text: &str) -> Result<Duration, ParseError> {
     while !rest.is_empty() {
         let (number, unit, after) = quantity(rest).ok_or_else(wrong)?;
         if unit.is_empty() {
-            return Err(ParseError::new(format!("a unit after the number, as in {text}s or {text}ms"), text));
+            return Err(ParseError::new(
+                format!("a number with a unit, for example {text}s or {text}ms"),
+                text,
+            ));
         }
         let (_, ms) = DURATIONS.iter().find(|it| it.0 == unit).ok_or_else(wrong)?;
         total_ms += number * *ms as f64;
         rest = after;
     }
-    // Longer than anyone waits, and still a time that the system can add to now.
+    // A limit that can still be added to the current time.
     if 1e15 < total_ms {
-        return Err(ParseError::new("at most some thousand years", text));
+        return Err(ParseError::new("at most 10000 years", text));
     }
     Ok(Duration::from_secs_f64(total_ms / 1_000.0))
 }
@@ -114,7 +117,7 @@ mod tests {
     fn wrong_durations_say_what_was_expected() {
         assert_eq!(
             duration("10").map_err(|it| it.to_string()),
-            Err("expected a unit after the number, as in 10s or 10ms; found `10`".to_owned())
+            Err("expected a number with a unit, for example 10s or 10ms; found `10`".to_owned())
         );
         for text in ["", "s", "10 parsecs", "-1s", "1.2.3s", "1s2", "9999999999999999h"] {
             assert!(duration(text).is_err_and(|it| it.found == text), "{text}");

@@ -32,7 +32,7 @@ fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
 /// Schedules, canonical histories and violated ones, by counting states and by executing every schedule.
 #[track_caller]
 fn check_counts(system: &str, harness: &str, counts: [u64; 3], exhaustive: bool) {
-    let fields = ["schedules", "canonical", "violated"];
+    let fields = ["executions", "canonical", "violated"];
     let code = i32::from(counts[2] != 0);
     let name = format!("counts-{system}-{harness}");
     for scheduler in ["states", "exhaustive"] {
@@ -65,7 +65,7 @@ fn four_calls_on_the_papers_systems_have_the_known_counts() {
 
 #[test]
 fn counts_are_the_same_for_any_number_of_threads() {
-    let fields = ["schedules", "states", "edges", "ends", "stuck", "canonical", "violated"];
+    let fields = ["executions", "states", "edges", "ends", "stuck", "canonical", "violated"];
     let (_, alone) = json("alone", &["edr", "--harness", "2r+2w"]);
     let (_, together) = json("together", &["edr", "--harness", "2r+2w", "--jobs", "2"]);
     assert_eq!(numbers(&alone, &fields), numbers(&together, &fields));
@@ -75,16 +75,17 @@ fn counts_are_the_same_for_any_number_of_threads() {
 
 #[test]
 fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
-    let fields = ["schedules", "incomplete", "unique", "canonical", "violated"];
+    let fields = ["executions", "incomplete", "unique", "canonical", "violated"];
     for scheduler in
         ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
     {
-        for limit in [&["--schedules", "900"][..], &["--schedules", "900", "--first"]] {
-            let mut args = vec!["open-chord", "--scheduler", scheduler, "--bound", "5", "--jobs", "1"];
+        for limit in [&["--executions", "900"][..], &["--executions", "900", "--first"]] {
+            let mut args =
+                vec!["open-chord", "--scheduler", scheduler, "--depth", "5", "--delays", "5", "--jobs", "1"];
             args.extend(limit);
             let name = format!("threads-{scheduler}-{}", limit.len());
             let (_, alone) = json(&format!("{name}-1"), &args);
-            args[6] = "3";
+            args[8] = "3";
             let (_, together) = json(&format!("{name}-3"), &args);
             assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{args:?}");
             assert_eq!(alone["first_violation"], together["first_violation"], "{args:?}");
@@ -109,7 +110,7 @@ fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
 fn reductions_need_fewer_schedules_and_see_the_same() {
     for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
         let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
-        let counts = numbers(&object, &["schedules", "canonical", "violated"]);
+        let counts = numbers(&object, &["executions", "canonical", "violated"]);
         assert_eq!((code, counts), (1, vec![Some(1_708), Some(41), Some(9)]), "{scheduler}");
     }
 }
@@ -117,16 +118,16 @@ fn reductions_need_fewer_schedules_and_see_the_same() {
 #[test]
 fn samplers_say_how_much_of_what_exists_they_saw() {
     for scheduler in ["random", "pct", "pos"] {
-        let args = ["edr", "--scheduler", scheduler, "--schedules", "300", "--seed", "3"];
+        let args = ["edr", "--scheduler", scheduler, "--executions", "300", "--seed", "3"];
         let (code, object) = json(scheduler, &args);
         assert_eq!((code, object["coverage"].as_str()), (1, Some("limited")), "{object}");
-        assert_eq!(object["schedules"], 300, "{object}");
+        assert_eq!(object["executions"], 300, "{object}");
         assert_eq!(object["existing"]["canonical"], 32, "{object}");
         assert_eq!(object["existing"]["violated"], 12, "{object}");
         assert!(object["canonical"].as_u64() <= Some(32), "{object}");
-        assert!(object["first_violation"]["schedule"].as_u64().is_some(), "{object}");
+        assert!(object["first_violation"]["execution"].as_u64().is_some(), "{object}");
     }
-    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--schedules", "50"]);
+    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--executions", "50"]);
     assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
     assert_eq!(object["coverage"], "limited");
 }
@@ -134,29 +135,25 @@ fn samplers_say_how_much_of_what_exists_they_saw() {
 #[test]
 fn few_delays_see_few_schedules() {
     for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
-        for flag in ["--bound", "--delays"] {
-            let args = ["edr", "--scheduler", "delay-bounded", flag, bound];
-            let (_, object) = json(&format!("delays-{bound}"), &args);
-            assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
-            assert_eq!(object["coverage"], "limited");
-        }
+        let args = ["edr", "--scheduler", "delay-bounded", "--delays", bound];
+        let (_, object) = json(&format!("delays-{bound}"), &args);
+        assert_eq!(numbers(&object, &["executions", "violated"]), [Some(schedules), Some(violated)]);
+        assert_eq!(object["coverage"], "limited");
     }
 }
 
 #[test]
-fn every_bound_of_a_scheduler_has_its_flag_and_counts_for_more_than_all_at_once() {
+fn every_bound_of_a_scheduler_has_a_flag() {
     for entry in &schedulers::SCHEDULERS {
         for bound in entry.bounds {
             let flag = format!("--{}", bound.name);
             let with = |args: &[&str]| {
-                let basis = ["edr", "--scheduler", entry.name, "--schedules", "300"];
+                let basis = ["edr", "--scheduler", entry.name, "--executions", "300"];
                 let (_, object) = json(&format!("bound-{}", entry.name), &[&basis[..], args].concat());
-                numbers(&object, &["schedules", "unique", "canonical", "violated"])
+                numbers(&object, &["executions", "unique", "canonical", "violated"])
             };
             let (few, many) = (with(&[&flag, "1"]), with(&[&flag, "4"]));
             assert_ne!(few, many, "{} {flag}", entry.name);
-            assert_eq!(with(&["--bound", "4"]), many, "{} {flag}", entry.name);
-            assert_eq!(with(&["--bound", "4", &flag, "1"]), few, "{} {flag}", entry.name);
         }
     }
 }
@@ -239,8 +236,8 @@ fn tokens_that_do_not_fit_are_refused() {
 fn a_limit_that_was_hit_is_not_success() {
     for (name, args, told) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
-        ("schedules", &["adr", "--scheduler", "exhaustive", "--schedules", "10"], "10 schedules"),
-        ("time", &["adr", "--scheduler", "exhaustive", "--time", "0s"], "time"),
+        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
+        ("time", &["adr", "--scheduler", "exhaustive", "--timeout", "0s"], "time"),
         ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
         ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
     ] {
@@ -255,7 +252,7 @@ fn a_limit_that_was_hit_is_not_success() {
 
 #[test]
 fn what_is_violated_within_a_limit_is_violated() {
-    let args = ["edr", "--scheduler", "exhaustive", "--schedules", "200"];
+    let args = ["edr", "--scheduler", "exhaustive", "--executions", "200"];
     let (code, object) = json("within", &args);
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
     assert_eq!(object["coverage"], "limited");
@@ -266,10 +263,10 @@ fn what_is_violated_within_a_limit_is_violated() {
 #[test]
 fn rules_as_published_are_never_taken_for_proof() {
     for scheduler in ["exhaustive", "random"] {
-        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--schedules", "200"];
+        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--executions", "200"];
         let (code, object) = json(&format!("compat-limit-{scheduler}"), &args);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
-        assert_eq!(object["schedules"], 200, "{object}");
+        assert_eq!(object["executions"], 200, "{object}");
     }
     for (system, scheduler, counts) in [
         ("dr", "liviola", [88, 83, 22]),
@@ -279,7 +276,7 @@ fn rules_as_published_are_never_taken_for_proof() {
         let args = [system, "--scheduler", scheduler, "--compat", "ds2"];
         let (code, object) = json(&format!("compat-{system}-{scheduler}"), &args);
         let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
-        assert_eq!(numbers(&object, &["schedules", "incomplete", "unique"]), expected);
+        assert_eq!(numbers(&object, &["executions", "incomplete", "unique"]), expected);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
     }
     let ran = actors("compat-states", &["dr", "--compat", "ds2"]);
@@ -351,9 +348,9 @@ fn bad_usage_gets_a_clear_error() {
         ("only-writes", &["dr", "--harness", "2w"], "the harness has no reads"),
         ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`, and there is no such file"),
         ("negative-faults", &["dr", "--lose", "-1"], "-1 is not in 0..=255"),
-        ("negative-schedules", &["dr", "--schedules", "-5"], "invalid value '-5' for '--schedules <N>'"),
+        ("negative-schedules", &["dr", "--executions", "-5"], "invalid value '-5' for '--executions <N>'"),
         ("negative-states", &["dr", "--states", "-5"], "invalid value '-5' for '--states <N>'"),
-        ("negative-time", &["dr", "--time", "-1s"], "invalid value '-1s' for '--time <DURATION>'"),
+        ("negative-time", &["dr", "--timeout", "-1s"], "invalid value '-1s' for '--timeout <DURATION>'"),
         ("negative-memory", &["dr", "--memory", "-1"], "invalid value '-1' for '--memory <SIZE>'"),
         ("negative-jobs", &["dr", "--jobs", "-1"], "invalid value '-1' for '--jobs <N>'"),
     ] {
@@ -498,7 +495,7 @@ fn who_uses_one_thread_says_so() {
 
 #[test]
 fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
-    let args = ["edr:waits-for-all", "--harness", "3c", "--time", "0s"];
+    let args = ["edr:waits-for-all", "--harness", "3c", "--timeout", "0s"];
     let ran = actors("given-up", &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stdout.contains("C2:"), "{}", ran.stdout);
@@ -524,7 +521,7 @@ fn what_nobody_calls_is_judged_by_its_properties() {
 
 #[test]
 fn making_smaller_obeys_the_time_limit() {
-    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--time", "0s"];
+    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--timeout", "0s"];
     let (code, object) = json("no-time", &args);
     assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
     assert!(object.get("existing").is_none(), "nobody counts what exists when time is up: {object}");

@@ -141,7 +141,11 @@ fn bad_usage_ends_with_2_and_says_what_was_expected() {
     };
     check("none", &[], "--spec <NAME>");
     check("spec", &["--spec", "qeue"], "did you mean `queue`?");
-    check("input", &["--spec", "queue", "--input", "xml"], "--input: expected one of the formats auto, ");
+    check(
+        "input",
+        &["--spec", "queue", "--input-format", "xml"],
+        "--input-format: expected one of the formats auto, ",
+    );
     check("algorithm", &["--spec", "queue", "--algorithm", "magic"], "--algorithm: expected `auto`, one of ");
     check("timeout", &["--spec", "queue", "--timeout", "10"], "expected a unit after the number, as in 10s");
     check("memory", &["--spec", "queue", "--memory", "lots"], "expected a size such as 512MiB");

@@ -116,7 +116,7 @@ fn nothing_on_standard_input_is_no_history_unless_its_format_is_named() {
     let ran = clewline(&folder, &["check", "-", "--spec", "queue"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.starts_with("error: standard input: not recognised as a history; "), "{}", ran.stderr);
-    let ran = clewline(&folder, &["check", "-", "--spec", "queue", "--input", "jsonl"], "");
+    let ran = clewline(&folder, &["check", "-", "--spec", "queue", "--input-format", "jsonl"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 

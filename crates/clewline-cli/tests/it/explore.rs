@@ -346,8 +346,18 @@ fn a_token_shows_the_same_execution_again() {
 #[test]
 fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
     let told = |jobs: &str| {
-        let args =
-            ["explore", "treiber-stack", "--rows", "2", "--columns", "2", "--samples", "8", "--seed", "7"];
+        let args = [
+            "explore",
+            "treiber-stack",
+            "--threads",
+            "2",
+            "--operations",
+            "2",
+            "--samples",
+            "8",
+            "--seed",
+            "7",
+        ];
         let args = [&args[..], &["--jobs", jobs, "--format", "json"]].concat();
         let ran = explore(&format!("explore-jobs-{jobs}"), &args);
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -364,8 +374,7 @@ fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
 
 #[test]
 fn all_small_matrices_are_checked_and_sequences_are_entries() {
-    let args =
-        ["explore", "treiber-stack", "--auto", "2", "--invocations", "push(1), pop", "--format", "json"];
+    let args = ["explore", "treiber-stack", "--auto", "2", "--calls", "push(1), pop", "--format", "json"];
     let ran = explore("explore-auto", &args);
     // One of one call, and ten pairs of the four columns of two calls: who is in which column does not matter.
     assert_eq!((ran.code, ran.json().len()), (0, 1 + 10), "{ran:?}");
@@ -377,7 +386,7 @@ fn all_small_matrices_are_checked_and_sequences_are_entries() {
 
 #[test]
 fn a_new_seed_is_told() {
-    let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--rows", "1"]);
+    let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--operations", "1"]);
     assert!(ran.stderr.starts_with("note: the seed is ") && ran.code == 0, "{ran:?}");
     assert!(ran.first_line().starts_with("holds: no violation found in \""), "{ran:?}");
 }
@@ -408,18 +417,18 @@ fn bad_usage_says_what_was_expected() {
         (&["treiber-stack", "--matrix", "pop | pop", "--replay", "c9"], "the token is not of this matrix"),
         (&["treiber-stack", "--replay", "a1"], "--matrix"),
         (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay is about one matrix"),
-        (&["treiber-stack", "--observations", "no.xml", "--rows", "1"], "--observations is about one matrix"),
+        (
+            &["treiber-stack", "--observations", "no.xml", "--operations", "1"],
+            "--observations is about one matrix",
+        ),
         (
             &["treiber-stack", "--from-observations", "no.xml", "--auto"],
             "--from-observations is about one matrix",
         ),
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
-        (
-            &["treiber-stack", "--invocations", "", "--sequence", " "],
-            "--sequence: expected at least one call",
-        ),
+        (&["treiber-stack", "--calls", "", "--sequence", " "], "--sequence: expected at least one call"),
         (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
-        (&["treiber-stack", "--columns", "99", "--seed", "1"], "at most 14 columns"),
+        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 14 columns"),
     ] {
         let args = [&["explore"], args].concat();
         let ran = explore("explore-usage", &args);

@@ -87,8 +87,8 @@ fn bad_usage_says_what_was_expected() {
         (["--values", "0"], "expected `distinct`, `shuffled` or a number from 1; found `0`"),
         (["--processes", "0"], "expected a number from 1; found `0`"),
         (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
-        (["--output", "xml"], "--output: expected one of the formats"),
-        (["-o", "out.xyz"], "which format is `.xyz`? Say it with --output"),
+        (["--output-format", "xml"], "--output-format: expected one of the formats"),
+        (["-o", "out.xyz"], "which format is `.xyz`? Say it with --output-format"),
     ] {
         let ran = clewline(&folder, &[&["generate", "--spec", "queue"][..], &more].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{more:?}");

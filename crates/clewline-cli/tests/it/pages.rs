@@ -11,7 +11,7 @@ use crate::{
 const EXPLORE: [&str; 4] = ["explore", "manual-reset-event:pre", "--matrix", "wait | set reset set"];
 const ACTORS: [&str; 2] = ["actors", "edr"];
 const STRESS: [&str; 8] =
-    ["stress", "register:unsynchronized", "--seed", "1", "--runs", "2000", "--shrink", "none"];
+    ["stress", "register:unsynchronized", "--seed", "1", "--executions", "2000", "--shrink", "none"];
 
 /// A folder in which a command has written its page and its picture.
 #[track_caller]
@@ -111,7 +111,10 @@ fn where_nothing_is_wrong_the_page_says_so_and_has_no_timeline() {
     let all: [(&str, &[&str]); 3] = [
         ("page-explore-holds", &["explore", "treiber-stack", "--matrix", "push(1) | pop"]),
         ("page-actors-holds", &["actors", "single-copy"]),
-        ("page-stress-holds", &["stress", "register", "--runs", "3", "--operations", "50", "--seed", "7"]),
+        (
+            "page-stress-holds",
+            &["stress", "register", "--executions", "3", "--operations", "50", "--seed", "7"],
+        ),
     ];
     for (test, command) in all {
         let folder = Folder::new(test);

@@ -217,7 +217,7 @@ fn a_matrix_that_leaves_something_is_refused_unless_asked_for() {
 #[test]
 fn matrices_that_are_drawn_take_out_as_much_as_they_put_in() {
     let more =
-        ["--rows", "1", "--columns", "2", "--samples", "6", "--seed", "3", "--reading", "displacement"];
+        ["--threads", "2", "--operations", "1", "--samples", "6", "--seed", "3", "--reading", "displacement"];
     let ran = explore("quasi-drawn", "ms-queue", "enq=0,deq=0", &more);
     assert_eq!(ran.code, 0, "{ran:?}");
     for object in ran.json() {
@@ -279,9 +279,9 @@ fn the_manual_shows_what_is_printed() {
         "quasi-queue",
         "--quasi",
         "deq=?",
-        "--rows",
+        "--operations",
         "2",
-        "--columns",
+        "--threads",
         "2",
         "--samples",
         "4",
@@ -335,7 +335,7 @@ fn stress(name: &str, subject: &str, quasi: &str, more: &[&str]) -> Ran {
 }
 
 // Short enough for every search, and long enough to be out of order.
-const SHORT: [&str; 6] = ["--threads", "2", "--operations", "8", "--runs", "200"];
+const SHORT: [&str; 6] = ["--threads", "2", "--operations", "8", "--executions", "200"];
 
 #[test]
 fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
@@ -381,15 +381,15 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
         let more = [&SHORT[..], &["--reading", reading, "--format", "json"]].concat();
         let object = one(&stress("stress-least", "quasi-queue", "enq=0,deq=?", &more));
         assert_eq!(object["least_factor"].as_u64(), Some(2), "{reading}: {object}");
-        let by_factor = object["runs_by_factor"].as_object().unwrap();
+        let by_factor = object["executions_by_factor"].as_object().unwrap();
         let runs: u64 = by_factor.values().map(|it| it.as_u64().unwrap()).sum();
-        assert_eq!((runs, object["runs"].as_u64()), (200, Some(200)), "{reading}: {object}");
+        assert_eq!((runs, object["executions"].as_u64()), (200, Some(200)), "{reading}: {object}");
         assert!(by_factor.keys().all(|it| ["0", "1", "2"].contains(&it.as_str())), "{reading}: {object}");
         let strict = one(&stress("stress-strict", "ms-queue", "enq=0,deq=?", &more));
         assert_eq!(strict["least_factor"].as_u64(), Some(0), "{reading}: {strict}");
     }
     // What is removed twice has no factor.
-    let more = ["--time", "60s", "--operations", "32", "--format", "json"];
+    let more = ["--timeout", "60s", "--operations", "32", "--format", "json"];
     let never = stress("stress-never", "quasi-queue:b2", "deq=?", &more);
     assert_eq!((never.code, &one(&never)["least_factor"]), (1, &Json::Null), "{never:?}");
     let told = stress("stress-least-told", "quasi-queue", "deq=?", &SHORT).stdout;
@@ -401,7 +401,8 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
 fn a_stress_test_says_what_cannot_be_asked() {
     let ran = stress("stress-quasi-method", "ms-queue", "pop=1", &SHORT);
     assert!(ran.code == 2 && ran.stderr.contains("`queue` has no method `pop`"), "{ran:?}");
-    let ran = stress("stress-quasi-relaxed", "register", "all=1", &["--reading", "relaxed", "--runs", "1"]);
+    let ran =
+        stress("stress-quasi-relaxed", "register", "all=1", &["--reading", "relaxed", "--executions", "1"]);
     assert!(ran.code == 2 && ran.stderr.contains("can be relaxed, not `register`"), "{ran:?}");
     let ran = stress("stress-quasi-reading", "ms-queue", "deq=1", &["--reading", "loose"]);
     assert!(ran.code == 2 && ran.stderr.contains("expected `relaxed` or `displacement`"), "{ran:?}");

@@ -344,7 +344,7 @@ fn a_limit_that_is_hit_is_not_success() {
 #[test]
 fn what_holds_says_that_it_is_no_proof() {
     let folder = Folder::new("stress-holds");
-    let args = ["stress", "register", "--runs", "3", "--operations", "100", "--seed", "7"];
+    let args = ["stress", "register", "--executions", "3", "--operations", "100", "--seed", "7"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     assert_eq!(ran.first_line(), "holds: no violation found in 3 runs of register");
@@ -355,7 +355,7 @@ fn what_holds_says_that_it_is_no_proof() {
     );
     assert!(ran.stdout.contains("That is no proof."), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("\nnext: clewline stress register --operations 100 --time "),
+        ran.stdout.contains("\nnext: clewline stress register --operations 100 --timeout "),
         "{}",
         ran.stdout
     );
@@ -365,15 +365,15 @@ fn what_holds_says_that_it_is_no_proof() {
 #[test]
 fn scripts_get_the_fields_that_were_promised() {
     let folder = Folder::new("stress-json");
-    let args = ["stress", "register", "--runs", "2", "--seed", "7", "--format", "json"];
+    let args = ["stress", "register", "--executions", "2", "--seed", "7", "--format", "json"];
     let ran = clewline(&folder, &args, "");
     let object = &ran.json()[0];
     assert_eq!(object["subject"], "register");
     assert_eq!(object["verdict"], "holds");
-    assert_eq!((&object["runs"], &object["seed"]), (&2.into(), &7.into()));
+    assert_eq!((&object["executions"], &object["seed"]), (&2.into(), &7.into()));
     assert!(object["operations"].is_u64() && object["elapsed_ms"].is_u64(), "{object}");
     assert!(object.get("file").is_none() && object.get("cause").is_none(), "{object}");
-    let ran = clewline(&folder, &["stress", "register", "--time", "0s", "--format", "json"], "");
+    let ran = clewline(&folder, &["stress", "register", "--timeout", "0s", "--format", "json"], "");
     assert_eq!((ran.code, &ran.json()[0]["verdict"]), (3, &"unknown".into()));
 }
 
@@ -387,7 +387,7 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
     let args = [
         "stress",
         "register:unsynchronized",
-        "--time",
+        "--timeout",
         "2m",
         "--seed",
         "1",
@@ -410,18 +410,22 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
 #[test]
 fn who_cannot_judge_the_object_is_not_asked_again() {
     let folder = Folder::new("stress-refused");
-    let args = ["stress", "register", "--runs", "2", "--seed", "1", "--algorithm", "queue-oriented"];
+    let args = ["stress", "register", "--executions", "2", "--seed", "1", "--algorithm", "queue-oriented"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 3);
     assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
-    assert!(ran.stdout.ends_with("next: clewline stress register --runs 2 --seed 1\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.ends_with("next: clewline stress register --executions 2 --seed 1\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn options_that_make_no_sense_say_what_was_expected() {
     let folder = Folder::new("stress-options");
     let told = |args: &[&str]| {
-        let ran = clewline(&folder, &[&["stress", "register", "--time", "1s"], args].concat(), "");
+        let ran = clewline(&folder, &[&["stress", "register", "--timeout", "1s"], args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
         ran.stderr
     };
@@ -430,7 +434,7 @@ fn options_that_make_no_sense_say_what_was_expected() {
         (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
         (["--threads", "0"], "expected a number from 1; found `0`"),
         (["--operations", "0"], "expected a number from 1; found `0`"),
-        (["--runs", "0"], "expected a number from 1; found `0`"),
+        (["--executions", "0"], "expected a number from 1; found `0`"),
         (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
         (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),

@@ -105,7 +105,7 @@ fn what_is_unknown_is_no_success() {
 #[test]
 fn matrices_are_summed_up_one_by_one() {
     let folder = Folder::new("summary-explore");
-    let args = ["explore", "iqueue", "--auto", "2", "--invocations", "enq(1), deq", "--all"];
+    let args = ["explore", "iqueue", "--auto", "2", "--calls", "enq(1), deq", "--all"];
     let ran = summed(&folder, &args);
     assert_eq!(ran.code, 1, "{} {}", ran.stdout, ran.stderr);
     check_junit(&folder, "clewline explore", 11, 3, 0);
@@ -121,7 +121,8 @@ fn systems_and_subjects_are_summed_up() {
     assert!(folder.read("junit.xml").contains("──►"), "the schedule is told");
     let folder = Folder::new("summary-stress");
     assert_eq!(
-        summed(&folder, &["stress", "register", "--runs", "2", "--operations", "20", "--seed", "1"]).code,
+        summed(&folder, &["stress", "register", "--executions", "2", "--operations", "20", "--seed", "1"])
+            .code,
         0
     );
     check_junit(&folder, "clewline stress", 1, 0, 0);

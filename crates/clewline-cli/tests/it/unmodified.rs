@@ -87,7 +87,7 @@ fn what_a_report_says_is_to_be_typed_shows_it_again() {
         return;
     }
     let folder = stack("cc-again");
-    let args = ["cc", "stack_test.c", "stack.c", "-O2", "--rows", "2", "--columns", "2", "--seed", "1"];
+    let args = ["cc", "stack_test.c", "stack.c", "-O2", "--threads", "2", "--operations", "2", "--seed", "1"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
@@ -135,7 +135,7 @@ fn code_that_does_not_compile_is_an_error_with_the_compilers_words() {
 #[test]
 fn what_cannot_be_done_is_said_in_one_message() {
     let folder = Folder::new("cc-nothing").with("a.c", "");
-    let ran = clewline(&folder, &["cc", "--rows", "2"], "");
+    let ran = clewline(&folder, &["cc", "--operations", "2"], "");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     let ran = clewline(&folder, &["cc", "a.c", "--compiler", "no-such-compiler"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));

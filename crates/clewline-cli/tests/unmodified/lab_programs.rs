@@ -152,7 +152,7 @@ fn bugs_of_plain_structures_are_found() {
     violated(
         "herlihy_wing_queue.c",
         &["-DBUG_ONE_SEARCH"],
-        &["--rows", "3", "--columns", "3", "--seed", "1"],
+        &["--threads", "3", "--operations", "3", "--seed", "1"],
         "deq",
     );
     violated(

@@ -25,7 +25,7 @@ use crate::{
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
-    about: "every canonical history with few preemptions, from fewer schedules",
+    about: "partial-order reduction up to the preemption bound",
     is_exhaustive: true,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),

@@ -28,7 +28,7 @@ use crate::{
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
-    about: "every canonical history, from few schedules (source sets and sleep sets)",
+    about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
     bounds: &[],
     make: |_: &Settings| Box::new(Dpor::new(Dependence::Histories)),

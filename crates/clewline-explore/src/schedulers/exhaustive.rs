@@ -11,7 +11,7 @@ use crate::{
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
-    about: "every schedule, depth first",
+    about: "every schedule, depth-first",
     is_exhaustive: true,
     bounds: &[],
     make: |_: &Settings| Box::new(Exhaustive::default()),

@@ -12,7 +12,7 @@ use crate::{
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "random",
-    about: "a random enabled step, every time",
+    about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
     bounds: &[],
     make: |settings: &Settings| Box::new(Random::new(settings)),

@@ -36,7 +36,7 @@ pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
     if let Some(finding) = outcome.finding() {
         add("cause", finding.why.name().into());
     }
-    add("schedules", metrics.schedules.map_or(Json::Null, big));
+    add("executions", metrics.schedules.map_or(Json::Null, big));
     if let Some(states) = &metrics.states {
         add("states", states.unique.into());
         add("edges", states.edges.into());
@@ -93,7 +93,8 @@ fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> 
     })
 }
 
-/// The violation, made as small as can be. `schedule` is which schedule was the first to show one, where they are counted.
+/// The violation, made as small as can be. `execution` is the number of
+/// the first execution that shows it, where executions are counted.
 fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
@@ -102,7 +103,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
         HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
     };
     json!({
-        "schedule": metrics.first_violation,
+        "execution": metrics.first_violation,
         "steps": finding.steps.len(),
         "calls": finding.program,
         "history": history,

@@ -30,7 +30,7 @@ impl Scheduler {
 
     /// The names that there are, and what each does.
     pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let states = (Self::STATES, "every global state once, however many schedules lead to it");
+        let states = (Self::STATES, "explicit-state search: every global state once");
         std::iter::once(states).chain(SCHEDULERS.iter().map(|it| (it.name, it.about)))
     }
 

@@ -305,7 +305,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// What loads may see when calls overlap: `sc`, the newest store, unless something else is said; `tso`, as on x86; or
-    /// `release-acquire`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
+    /// `rc11`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
     pub fn memory(mut self, model: &str) -> Self {
         match memory_model(model) {
             Some(found) => self.options.memory.model = found,

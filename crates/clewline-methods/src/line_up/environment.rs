@@ -19,8 +19,8 @@ const SEED: &str = "CLEWLINE_SEED";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
-const MEMORY: &str = "CLEWLINE_MEMORY";
-const TIME: &str = "CLEWLINE_TIME";
+const MEMORY: &str = "CLEWLINE_MEMORY_MODEL";
+const TIME: &str = "CLEWLINE_TIMEOUT";
 
 /// One execution: a matrix, and what was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(super) fn apply(
     if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
         given.options.scheduler = found;
     }
-    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
+    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or rc11", memory_model)? {
         given.options.memory.model = model;
     }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)

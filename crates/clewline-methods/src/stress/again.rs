@@ -56,10 +56,11 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
         }
         (None, 0) => {
             let more = show_duration(longer(stress, outcome));
-            let mut commands = vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
+            let mut commands =
+                vec![format!("{} --timeout {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
                 let noisy = Workload { noise: SOME, ..stress.workload.clone() };
-                commands.push(format!("{} --time {more}", stressing(stress, &noisy, usual)));
+                commands.push(format!("{} --timeout {more}", stressing(stress, &noisy, usual)));
             }
             commands
         }
@@ -140,8 +141,8 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
 
 /// When to stop, as it was asked.
 fn limits(stress: &Stress) -> String {
-    let runs = stress.runs.map_or_else(String::new, |it| format!(" --runs {it}"));
-    let time = stress.time.map_or_else(String::new, |it| format!(" --time {}", show_duration(it)));
+    let runs = stress.runs.map_or_else(String::new, |it| format!(" --executions {it}"));
+    let time = stress.time.map_or_else(String::new, |it| format!(" --timeout {}", show_duration(it)));
     runs + &time
 }
 
@@ -156,7 +157,7 @@ pub(super) fn show_noise(noise: Noise) -> String {
     }
 }
 
-/// `90s`, `250ms`: as `--time` takes it.
+/// `90s`, `250ms`: as `--timeout` takes it.
 fn show_duration(duration: Duration) -> String {
     match duration.as_millis() {
         ms if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),

@@ -1,4 +1,4 @@
-//! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_RUNS`, `CLEWLINE_TIME`.
+//! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`, `CLEWLINE_TIMEOUT`.
 
 use super::plan::Stress;
 use crate::{
@@ -7,8 +7,8 @@ use crate::{
 };
 
 pub(super) const SEED: &str = "CLEWLINE_SEED";
-const RUNS: &str = "CLEWLINE_RUNS";
-pub(super) const TIME: &str = "CLEWLINE_TIME";
+const RUNS: &str = "CLEWLINE_EXECUTIONS";
+pub(super) const TIME: &str = "CLEWLINE_TIMEOUT";
 
 /// `stress` as the variables have it that `look_up` knows. They count for more than what the program says; and if one
 /// of the limits is set, the other is no longer the program's either: whoever asks for ten minutes does not want to be
@@ -67,7 +67,10 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_an_error() {
         let error = applied(&[(RUNS, "many")]).expect_err("not a number");
-        assert_eq!(error, "the environment variable CLEWLINE_RUNS: expected a number from 1; found `many`");
+        assert_eq!(
+            error,
+            "the environment variable CLEWLINE_EXECUTIONS: expected a number from 1; found `many`"
+        );
         for wrong in ["10", "s", "ten s", "-1s", "0s", "1parsec"] {
             assert!(applied(&[(TIME, wrong)]).is_err(), "{wrong}");
         }

@@ -308,7 +308,7 @@ impl Stress {
         Stress { saving: None, ..self }
     }
 
-    /// Environment variables are not looked at. Unless this is said, `CLEWLINE_SEED`, `CLEWLINE_RUNS` and `CLEWLINE_TIME`
+    /// Environment variables are not looked at. Unless this is said, `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS` and `CLEWLINE_TIMEOUT`
     /// count for more than what the program says; if one of the two limits is set, both are the environment's.
     pub fn without_environment(self) -> Stress {
         Stress { environment: Environment::Ignored, ..self }

@@ -41,7 +41,7 @@ impl Publish for Outcome {
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
         add("subject", self.subject.as_str().into());
         add("verdict", self.verdict().into());
-        add("runs", self.runs.into());
+        add("executions", self.runs.into());
         add("operations", self.operations.into());
         add("elapsed_ms", (self.elapsed.as_millis() as u64).into());
         add("seed", self.seed.into());
@@ -49,7 +49,7 @@ impl Publish for Outcome {
         add("threads", self.workload.threads.into());
         add("operations_per_thread", self.workload.operations.into());
         add("clock", self.clock.name().into());
-        add("unknown_runs", self.unknown.into());
+        add("unknown_executions", self.unknown.into());
         if let Some(reason) = &self.reason {
             add("reason", reason.to_string().into());
         }
@@ -57,7 +57,7 @@ impl Publish for Outcome {
             // Where some run needs more than any factor, or that is not known, there is none.
             add("least_factor", self.holds().then(|| needed.factor()).into());
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
-            add("runs_by_factor", Json::Object(runs.collect()));
+            add("executions_by_factor", Json::Object(runs.collect()));
         }
         match &self.saved {
             Saved::File(path) => drop(add("file", path.display().to_string().into())),

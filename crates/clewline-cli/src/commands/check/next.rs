@@ -81,8 +81,8 @@ fn command(args: &Args, file: &Path, given: Given) -> String {
     if let Some(reading) = &args.reading {
         command.push_str(&format!(" --reading {reading}"));
     }
-    if args.input != "auto" {
-        command.push_str(&format!(" --input {}", args.input));
+    if args.input_format != "auto" {
+        command.push_str(&format!(" --input-format {}", args.input_format));
     }
     if args.keyed {
         command.push_str(" --keyed");

@@ -25,7 +25,7 @@ const COLUMNS_MAX: usize = 14;
 pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
     let plan = Plan {
         initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
-        last: calls(&args.last).map_err(|it| Failure::at("--final", it))?,
+        last: calls(&args.final_calls).map_err(|it| Failure::at("--final", it))?,
         seed: args.seed.unwrap_or_default(),
         ..Plan::default()
     };
@@ -43,14 +43,14 @@ pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
     }
     let seed = args.seed.unwrap_or_else(|| {
         let seed = new_seed();
-        // Told now, so that it is known even if the subject takes the process with it.
-        eprintln!("note: the seed is {seed}");
+        // Printed first, so that it is known even if the subject ends the process.
+        eprintln!("note: random seed {seed}");
         seed
     });
     Ok(Plan {
         entries,
-        rows: args.rows.unwrap_or(plan.rows),
-        columns: few(args.columns.unwrap_or(plan.columns))?,
+        rows: args.operations.unwrap_or(plan.rows),
+        columns: few(args.threads.unwrap_or(plan.columns))?,
         samples: args.samples.map(|it| it as u64),
         seed,
         ..plan
@@ -61,7 +61,7 @@ fn few(columns: usize) -> Result<usize, Failure> {
     if columns <= COLUMNS_MAX {
         return Ok(columns);
     }
-    Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
+    Err(Failure::Told(format!("a matrix has at most {COLUMNS_MAX} threads; found {columns}")))
 }
 
 fn new_seed() -> u64 {
@@ -73,8 +73,8 @@ fn new_seed() -> u64 {
 /// What matrices are made of.
 fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> {
     let mut entries = Vec::new();
-    if let Some(text) = &args.invocations {
-        for call in invocations(text)? {
+    if let Some(text) = &args.calls {
+        for call in parse_calls(text)? {
             entries.push(vec![call]);
         }
     }
@@ -92,7 +92,7 @@ fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> 
 }
 
 /// Calls between commas or blanks that are in no brackets.
-fn invocations(text: &str) -> Result<Vec<String>, Failure> {
+fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
     let mut depth = 0_usize;
     let apart: String = text
         .chars()
@@ -105,7 +105,7 @@ fn invocations(text: &str) -> Result<Vec<String>, Failure> {
             if it == ',' && depth == 0 { ' ' } else { it }
         })
         .collect();
-    calls(&apart).map_err(|it| Failure::at("--invocations", it))
+    calls(&apart).map_err(|it| Failure::at("--calls", it))
 }
 
 /// How each is checked.
@@ -125,7 +125,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
-    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
+    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory_model);
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.limits.spurious = args.spurious;
@@ -203,7 +203,7 @@ pub(super) fn next(
             let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
             let seed = plan.seed;
             format!(
-                "{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}",
+                "{} --threads {columns} --operations {rows} --samples {samples} --seed {seed}",
                 basis(args, subject)
             )
         }
@@ -242,8 +242,8 @@ fn judged_by(args: &Args, subject: &Subject) -> String {
         add("nondeterminism", "allow");
     }
     command.push_str(&args.typed_quasi());
-    if args.memory != "sc" {
-        command.push_str(&format!(" --memory {}", args.memory));
+    if args.memory_model != "sc" {
+        command.push_str(&format!(" --memory-model {}", args.memory_model));
     }
     if args.weak_failures {
         command.push_str(" --weak-failures");
@@ -259,13 +259,13 @@ fn basis(args: &Args, subject: &Subject) -> String {
     let mut command = judged_by(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.matrix.is_none() {
-        for (name, value) in [("initial", &args.initial), ("final", &args.last)] {
+        for (name, value) in [("initial", &args.initial), ("final", &args.final_calls)] {
             if !value.is_empty() {
                 add(name, value);
             }
         }
-        if let Some(invocations) = &args.invocations {
-            add("invocations", invocations);
+        if let Some(calls) = &args.calls {
+            add("calls", calls);
         }
         for sequence in &args.sequence {
             add("sequence", sequence);

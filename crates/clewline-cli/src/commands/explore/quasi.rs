@@ -13,7 +13,7 @@ use crate::commands::{quasi, status::Failure};
 pub(super) fn ask(args: &Args, subject: &Subject, options: &mut Options) -> Result<Option<Roles>, Failure> {
     let Some(quasi) = quasi::parse(args.quasi.as_deref(), args.reading.as_deref())? else { return Ok(None) };
     let spec = if args.spec == "serial" { subject.spec() } else { Some(args.spec.as_str()) };
-    let given = [&args.initial, &args.last].into_iter().chain(&args.invocations).chain(&args.sequence);
+    let given = [&args.initial, &args.final_calls].into_iter().chain(&args.calls).chain(&args.sequence);
     let columns = args.matrix.iter().flat_map(|it| it.split('|'));
     let written = given.map(String::as_str).chain(columns);
     // What is no call is complained about elsewhere.

@@ -27,7 +27,9 @@ pub(super) struct Subject {
 /// Nothing is built in.
 #[cfg(not(feature = "lab"))]
 pub(super) fn find(name: &str) -> Result<Subject, Failure> {
-    Err(Failure::Told(format!("no subject is called `{name}`: this was built without any")))
+    Err(Failure::Told(format!(
+        "unknown subject `{name}`: this binary was built without subjects (feature `lab`)"
+    )))
 }
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
@@ -35,8 +37,8 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
 pub(super) fn find(name: &str) -> Result<Subject, Failure> {
     let found = find_explorable(name).map_err(|unknown| match clewline_lab::find(name) {
         Ok(_) => Failure::Told(format!(
-            "`{name}` cannot be explored: it is not written with `clewline::sync`, so that no thread would ever be interrupted \
-             in the middle of a call; try `clewline stress {name}`"
+            "`{name}` cannot be explored: it does not use `clewline::sync`, so the scheduler cannot preempt \
+             a thread inside a call; try `clewline stress {name}`"
         )),
         Err(_) => Failure::Told(unknown.to_string()),
     })?;

@@ -45,7 +45,7 @@ impl MemoryModel {
         match self {
             MemoryModel::SequentiallyConsistent => "sc",
             MemoryModel::Tso => "tso",
-            MemoryModel::ReleaseAcquire => "release-acquire",
+            MemoryModel::ReleaseAcquire => "rc11",
         }
     }
 }
