@@ -1,4 +1,4 @@
-//! `clewline actors`: every order of the messages of an actor system.
+//! `clewline actors`: every order of message delivery in an actor system.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -22,7 +22,7 @@ use super::{
     drawings::Drawings,
     generate,
     output::{Output, Stdout, written},
-    progress::Shown,
+    progress::ProgressLine,
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units,
@@ -30,9 +30,9 @@ use super::{
 
 /// Explore an actor system under every order of message delivery
 ///
-/// Clients make a few calls, and messages are delivered in every order. Every history of the clients
-/// is checked for linearizability. Faults are allowed in increasing number, so the smallest failing
-/// scenario is found first. It is shown message by message, with a command that replays it.
+/// Clients make a few calls, and messages are delivered in every order. Every history of the
+/// clients is checked for linearizability. Faults are allowed in increasing number, so the smallest
+/// failing scenario is found first. It is shown message by message, with a command that replays it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -173,7 +173,7 @@ fn compat() -> String {
 }
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let found = find_system(&args.system).map_err(|it| Failure::Told(it.to_string()))?;
+    let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
     if 1 < args.jobs && options.scheduler.unsound().is_some() {
@@ -189,8 +189,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 .map_err(|it| failure(args, "--replay", it))?
         }
         None => {
-            let (name, told) = (args.system.clone(), Arc::clone(&progress));
-            let _shown = Shown::start(move |elapsed| message(&name, &told, elapsed));
+            let (name, shown) = (args.system.clone(), Arc::clone(&progress));
+            let _shown = ProgressLine::start(move |elapsed| message(&name, &shown, elapsed));
             named
                 .harness(&options)
                 .and_then(|it| explore(&it, &options, &progress))
@@ -206,7 +206,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Verdict::Violated(_) => Status::Violated,
         Verdict::Unknown(_) => Status::Unknown,
     };
-    let telling = ReportContext {
+    let context = ReportContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,
@@ -214,14 +214,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         is_replay: args.replay.is_some(),
         next: &next(args, &outcome),
     };
-    let presented = Presented { context: telling, outcome: &outcome };
+    let presented = Presented { context, outcome: &outcome };
     Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&nouns(&outcome).summary(vec![presented.entry()]))?;
     args.drawings.write(|| presented.page(), || presented.svg())?;
     Ok(status)
 }
 
-/// Calls of a file are to blame on the file; everything else on `place`.
+/// Errors in the calls of a file name the file; other errors name `place`.
 fn failure(args: &Args, place: &str, error: Error) -> Failure {
     match &error {
         Error::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
@@ -252,7 +252,7 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
     format!("{name}: {} {what}{depth}, {} per second", grouped(done), grouped(speed))
 }
 
-/// The system with its calls, and what its harness is called.
+/// The system with its calls, and the name of its harness.
 fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
     let text = args.harness.as_deref().unwrap_or(found.variant.calls);
     let named = match text.parse::<Shape>() {
@@ -261,7 +261,7 @@ fn named(args: &Args, found: FoundSystem) -> Result<(Named, String), Failure> {
         Err(wrong) => {
             let path = std::path::Path::new(text);
             if !path.exists() {
-                return Err(Failure::Told(format!("--harness: {wrong}; and no file has this name")));
+                return Err(Failure::Message(format!("--harness: {wrong}; and no file has this name")));
             }
             let read = std::fs::read_to_string(path).map_err(|it| Failure::at(text, it))?;
             Named::from_file(found, &read).map_err(|it| Failure::at(text, it))?
@@ -309,10 +309,10 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
     })
 }
 
-/// No time at all is not enough, ten times over.
-const LITTLE: Duration = Duration::from_secs(1);
+/// The least time limit that is multiplied for the next command.
+const NEXT_TIMEOUT_BASE_MIN: Duration = Duration::from_secs(1);
 
-/// What to type next, best first.
+/// The next commands, best first.
 fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
@@ -322,7 +322,7 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
             let faults = faults(lose, duplicate, crash, partition);
-            // DS2's calls come in another order.
+            // With the DS2 rules, calls have another order.
             let compat = match &args.compat {
                 Some(compat) => format!(" --scheduler {} --compat {compat}", args.scheduler),
                 None => String::new(),
@@ -337,7 +337,7 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
             (Coverage::Limited(_), "states") => match args.timeout {
                 Some(time) => vec![format!(
                     "{scheduler} --timeout {}",
-                    units::show_duration(time.max(LITTLE).saturating_mul(10))
+                    units::show_duration(time.max(NEXT_TIMEOUT_BASE_MIN).saturating_mul(10))
                 )],
                 None => vec![format!("{scheduler} --scheduler random --executions 100000")],
             },
@@ -350,20 +350,20 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// What to let go wrong next, where nothing that was allowed did harm. A message that is lost is one that never arrives, which was seen:
-/// unless calls are to return, or messages have an order.
+/// The faults to allow next, after no violation. A lost message is a message that is never
+/// delivered, which was already explored, unless calls must return or message delivery is ordered.
 fn more_faults(args: &Args) -> Option<String> {
     let Args { lose, duplicate, crash, partition, .. } = *args;
-    let is_about_losses = args.stuck != "allow" || args.delivery != "unordered";
+    let losses_matter = args.stuck != "allow" || args.delivery != "unordered";
     match (lose, duplicate, crash) {
-        (0, _, _) if is_about_losses => Some(faults(1, duplicate, crash, partition)),
+        (0, _, _) if losses_matter => Some(faults(1, duplicate, crash, partition)),
         (_, 0, _) => Some(faults(lose, 1, crash, partition)),
         (_, _, 0) => Some(faults(lose, duplicate, 1, partition)),
         (_, _, _) => None,
     }
 }
 
-/// The command, without its scheduler and its budgets of faults.
+/// The command without its scheduler and its fault budgets.
 fn command(args: &Args) -> String {
     let mut command = format!("clewline actors {}", shell_word(&args.system));
     if let Some(harness) = &args.harness {

@@ -1,4 +1,4 @@
-//! A flag for each bound that a scheduler has: the tables of schedulers say which there are.
+//! A flag for each bound of a scheduler, from the tables of schedulers.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,7 +7,7 @@ use clewline_explore::{Bound, Bounds, schedulers};
 
 /// A table of schedulers.
 pub(super) trait Table {
-    /// Every bound that one of them has, once.
+    /// All bounds of these schedulers, without duplicates.
     fn bounds() -> Vec<&'static Bound>;
 }
 
@@ -33,10 +33,10 @@ impl Table for OfMessages {
     }
 }
 
-/// What the flags say.
+/// The values of the flags.
 #[derive(Debug)]
 pub(super) struct BoundFlags<T> {
-    /// What was typed.
+    /// The bounds that are set.
     pub(super) bounds: Bounds,
     table: PhantomData<T>,
 }

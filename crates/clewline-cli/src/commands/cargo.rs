@@ -6,8 +6,8 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Crate, Instrumented, Runtime, Talk, Toolchain, Wanted};
 
 use super::{
-    alone::explore_started,
-    cc::tell_blind_spots,
+    cc::print_blind_spots,
+    explore_program::explore_started,
     run::halves,
     status::{Failure, Status},
 };
@@ -16,9 +16,9 @@ use super::{
 ///
 /// Each test runs in its own process, repeatedly, under every schedule within the bound. Panics,
 /// deadlocks, crashes, double frees and uses after free are shown with the schedule that causes
-/// them. Tests should be small: two or three threads with a few calls each. The current toolchain is
-/// used, stable or nightly; the build directory is `target/clewline`. `cargo clewline test` is the
-/// same command.
+/// them. Tests should be small: two or three threads with a few calls each. The current toolchain
+/// is used, stable or nightly; the build directory is `target/clewline`. `cargo clewline test` is
+/// the same command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -31,7 +31,8 @@ enum Subcommand {
     /// Build and explore the tests of a crate
     #[command(override_usage = "clewline cargo test [FILTER] [CARGO_TEST_OPTION]… [-- EXPLORE_OPTION…]")]
     Test {
-        /// Part of the test name; then options of `cargo test`; after `--`: options of `clewline explore`
+        /// Part of the test name; then options of `cargo test`; after `--`: options of `clewline
+        /// explore`
         #[arg(value_name = "FILTER", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
@@ -63,10 +64,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
     let built = tested.build(&toolchain, &runtime)?;
-    tell_blind_spots(built.unseen());
+    print_blind_spots(built.unseen());
     let tests = built.tests(filter.as_deref())?;
     if tests.is_empty() {
-        return Err(Failure::Told(match filter {
+        return Err(Failure::Message(match filter {
             Some(filter) => format!("no test name contains `{filter}`"),
             None => "the crate has no tests".to_owned(),
         }));
@@ -77,11 +78,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         for word in arguments {
             command.push_str(&format!(" {}", shell_word(&word.to_string_lossy())));
         }
-        // One that dies without a verdict does not keep the others from being explored.
+        // A test that is killed without a verdict does not stop the others.
         let start = |wanted: &Wanted| test.start(wanted, Talk::Passed);
         statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
-            Err(Failure::Killed(told)) => {
-                eprintln!("error: {}: {told}", test.name);
+            Err(Failure::Killed(message)) => {
+                eprintln!("error: {}: {message}", test.name);
                 Status::Failed
             }
             other => other?,

@@ -1,4 +1,4 @@
-//! `clewline completions`: what a shell needs to complete our commands.
+//! `clewline completions`: shell completion scripts.
 
 use clap_complete::Shell;
 

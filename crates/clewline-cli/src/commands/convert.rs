@@ -1,4 +1,4 @@
-//! `clewline convert`: from one format to another.
+//! `clewline convert`: converts histories between formats.
 
 use std::{
     fs::File,
@@ -16,8 +16,8 @@ use super::{
 
 /// Convert a history from one format to another
 ///
-/// The specification does not matter: operations are written as they were read. If the output format
-/// cannot represent something in the history, the command fails; nothing is dropped.
+/// The specification does not matter: operations are written as they were read. If the output
+/// format cannot represent something in the history, the command fails; nothing is dropped.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {

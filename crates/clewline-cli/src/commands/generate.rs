@@ -1,4 +1,4 @@
-//! `clewline generate`: histories made to order.
+//! `clewline generate`: random histories.
 
 use std::{path::PathBuf, str::FromStr};
 
@@ -62,9 +62,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "SHARE", default_value = "0", value_parser = units::share)]
     pending: f64,
 
-    /// Plant a violation: swap (exchange two results), stale (return an old result), lost (remove an
-    /// operation that had an effect), duplicate (return a result twice), invented (return a value
-    /// that was never written)
+    /// Plant a violation: swap (exchange two results), stale (return an old result), lost (remove
+    /// an operation that had an effect), duplicate (return a result twice), invented (return a
+    /// value that was never written)
     #[arg(long, value_name = "KIND", value_parser = Violate::from_str)]
     violate: Option<Violate>,
 
@@ -86,7 +86,7 @@ Examples:
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output_format.as_deref(), &args.output)?;
-    let specification = find(&args.spec).map_err(|it| Failure::Told(it.to_string()))?;
+    let specification = find(&args.spec).map_err(|it| Failure::Message(it.to_string()))?;
     check_mix(&args.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
     let plan = GeneratorConfig {
         operations: args.operations,
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut recording = specification.generate(&plan);
     if let Some(kind) = args.violate {
         recording = plant(&*specification, &recording, kind, args.seed)
-            .map_err(|it| Failure::Told(it.to_string()))?;
+            .map_err(|it| Failure::Message(it.to_string()))?;
     }
     write(&recording, format, &args.output)?;
     Ok(Status::Done)

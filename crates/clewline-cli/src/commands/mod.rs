@@ -1,10 +1,9 @@
-//! The command line, one file a subcommand.
+//! The command line, one file per subcommand.
 //!
-//! Data goes to standard output, talk to standard error. What an exit code means is said once, in `Status`.
+//! Data goes to standard output, messages to standard error. `Status` defines the exit codes.
 
 #[cfg(feature = "lab")]
 mod actors;
-mod alone;
 mod bounds;
 mod cargo;
 mod cc;
@@ -13,6 +12,7 @@ mod completions;
 mod convert;
 mod drawings;
 mod explore;
+mod explore_program;
 mod generate;
 mod header;
 mod output;
@@ -33,12 +33,12 @@ mod summaries;
 mod systems;
 #[cfg(feature = "lab")]
 mod tables;
-mod ticking;
+mod timed_input;
 mod units;
 
 use std::process::ExitCode;
 
-use status::{Failure, Status, told};
+use status::{Failure, Status, report_failure};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -98,16 +98,16 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Does what the arguments of the process say.
+/// Runs the command that the arguments of the process name.
 #[must_use]
 pub fn run() -> ExitCode {
     run_with(Extensions::default())
 }
 
-/// The same, knowing what is built in and `extensions`. A program calls it once.
+/// The same with `extensions` in addition to the built-in entries. A program calls it once.
 #[must_use]
 pub fn run_with(extensions: Extensions) -> ExitCode {
-    ExitCode::from(told(extensions.add().map_err(Failure::Told).and_then(|()| execute())) as u8)
+    ExitCode::from(report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute())) as u8)
 }
 
 fn execute() -> Result<Status, Failure> {

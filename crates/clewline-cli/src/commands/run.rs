@@ -1,4 +1,4 @@
-//! `clewline run`: every interleaving of a whole program.
+//! `clewline run`: explores every interleaving of a whole program.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -6,16 +6,16 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Program, Runtime, Talk};
 
 use super::{
-    alone::explore_started,
+    explore_program::explore_started,
     status::{Failure, Status},
 };
 
 /// Explore a multithreaded program for failed assertions, deadlocks, crashes and use after free
 ///
-/// The program is run repeatedly from the start of `main`, under every schedule within the bound. It
-/// must be deterministic except for thread scheduling, read no external input, and terminate. If it
-/// was built by `clewline cc -o`, every memory access is a scheduling point; otherwise only calls of
-/// pthread and malloc functions are.
+/// The program is run repeatedly from the start of `main`, under every schedule within the bound.
+/// It must be deterministic except for thread scheduling, read no external input, and terminate. If
+/// it was built by `clewline cc -o`, every memory access is a scheduling point; otherwise only
+/// calls of pthread and malloc functions are.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, override_usage = "clewline run PROGRAM [EXPLORE_OPTION]… [-- PROGRAM_ARGUMENT…]")]
 pub(super) struct Args {
@@ -36,21 +36,25 @@ Examples:
 `clewline explore --help` describes its options; those about calls and matrices have no effect here.
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
-/// An argument of the program's own.
-const OWN: &str = "--argument=";
+/// The prefix of an argument of the program.
+const ARGUMENT_PREFIX: &str = "--argument=";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let (options, own) = halves(&args.words, std::env::args_os());
-    // Options are appended to the command, so that there the program's own arguments are options, too.
-    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(OWN);
+    // Reports append options to the command, so there the arguments of the program are options,
+    // too.
+    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(ARGUMENT_PREFIX);
     let mut own: Vec<OsString> = own.to_vec();
-    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[OWN.len()..].into()));
+    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
     let options: Vec<OsString> = options.iter().filter(|it| !is_own(it)).cloned().collect();
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
     let mut command = format!("clewline run {shown}");
     for argument in &own {
-        command.push_str(&format!(" {}", shell_word(&format!("{OWN}{}", argument.to_string_lossy()))));
+        command.push_str(&format!(
+            " {}",
+            shell_word(&format!("{ARGUMENT_PREFIX}{}", argument.to_string_lossy()))
+        ));
     }
     let program = Program::existing(&args.program, &runtime)?;
     if !program.is_instrumented() {
@@ -62,7 +66,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, Talk::Passed))
 }
 
-/// What is before the first `--`, and what is after. clap takes it away if it comes first, so what was `typed` decides.
+/// The words before and after the first `--`. clap removes it if it comes first, so the command
+/// line as `typed` decides.
 pub(super) fn halves(
     words: &[OsString],
     typed: impl IntoIterator<Item = OsString>,
@@ -80,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_after_two_dashes_is_told_apart_with_them_or_without() {
+    fn words_before_and_after_two_dashes_are_separated() {
         let words = |it: &str| it.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         for (given, typed, before, after) in [
             ("--full -- -x -- y", "clewline run p --full -- -x -- y", "--full", "-x -- y"),

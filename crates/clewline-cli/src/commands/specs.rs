@@ -1,4 +1,4 @@
-//! `clewline specs`: the objects that are built in.
+//! `clewline specs`: the built-in specifications.
 
 use clewline_specs::{CATALOG, Entry, entry, find};
 use serde_json::{Value as Json, json};
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let entries: Vec<&Entry> = match &args.name {
         None => CATALOG.iter().collect(),
         Some(name) => {
-            find(name).map_err(|it| Failure::Told(it.to_string()))?;
+            find(name).map_err(|it| Failure::Message(it.to_string()))?;
             entry(name).into_iter().collect()
         }
     };

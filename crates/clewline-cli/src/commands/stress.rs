@@ -88,8 +88,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "METHOD=K,…")]
     quasi: Option<String>,
 
-    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement (operations
-    /// may be reordered)
+    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
+    /// (operations may be reordered)
     #[arg(long, value_name = "READING", requires = "quasi")]
     reading: Option<String>,
 
@@ -198,7 +198,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let shown = {
         let (name, limit) = (args.subject.clone(), Limit::of(args));
-        progress::Shown::start(move |elapsed| state.message(&name, limit, elapsed))
+        progress::ProgressLine::start(move |elapsed| state.message(&name, limit, elapsed))
     };
     if args.seed.is_none() {
         // Printed first, so that it is known even if the subject ends the process.
@@ -223,13 +223,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
-    let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
+    let found = subjects::find(&args.subject).map_err(|it| Failure::Message(it.to_string()))?;
     specs::check_mix(&found.spec(), &args.mix).map_err(|it| Failure::at("--mix", it))?;
     if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
-        return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
+        return Err(Failure::Message(format!("--mix: {} does not offer `{method}`", found.entry.name)));
     }
     let mut stress = subjects::stress(&args.subject)
-        .map_err(|it| Failure::Told(it.to_string()))?
+        .map_err(|it| Failure::Message(it.to_string()))?
         .with_algorithm(&args.algorithm)
         .map_err(|it| Failure::at("--algorithm", it))?
         .with_jobs(args.jobs)

@@ -1,4 +1,4 @@
-//! What became of everything that a command judged, for machines that build software and for those who look at what they built.
+//! Summaries of all verdicts of a command, for continuous integration.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clewline_report::render::summary::{self, Clock, Entry, Summary};
 
 use super::{output::save, status::Failure};
 
-/// Which summaries to write, and where.
+/// The summaries to write, and where.
 #[derive(Debug, clap::Args)]
 pub(super) struct Summaries {
     /// Write all verdicts as JUnit XML, for continuous integration
@@ -28,14 +28,14 @@ pub(super) struct Summaries {
     times: bool,
 }
 
-/// What a command calls what it judges.
+/// The words of a command for its entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nouns {
-    /// Who judged: `clewline check`.
+    /// The command, for example `clewline check`.
     pub(super) tool: &'static str,
-    /// What is judged, one and many.
+    /// The checked entries, singular and plural.
     pub(super) nouns: (&'static str, &'static str),
-    /// What it has many of.
+    /// The unit in which the work is counted.
     pub(super) work: &'static str,
 }
 
@@ -56,7 +56,7 @@ impl Summaries {
         if self.times { Clock::Told } else { Clock::Hidden }
     }
 
-    /// Writes what was asked for.
+    /// Writes the requested summaries.
     pub(super) fn write(&self, summary: &Summary) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
             save(path, &summary::junit(summary, self.clock()))?;

@@ -1,4 +1,4 @@
-//! `clewline tables`: the tables and figures that can be run again.
+//! `clewline tables`: the tables and figures that can be reproduced.
 
 use clewline_lab::reproduce::{FETCHED, TABLES};
 use serde_json::{Value as Json, json};

@@ -342,11 +342,11 @@ fn bad_usage_gets_a_clear_error() {
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
         ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
         ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
-        ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
+        ("harness", &["dr", "--harness", "two"], "found `two`; and no file has this name"),
         ("actors", &["dr", "--actors", "99"], "dr has from"),
         ("nothing", &["dr", "--harness", "none"], "there is nothing to judge"),
         ("only-writes", &["dr", "--harness", "2w"], "the harness has no reads"),
-        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`, and there is no such file"),
+        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`; and no file has this name"),
         ("negative-faults", &["dr", "--lose", "-1"], "-1 is not in 0..=255"),
         ("negative-schedules", &["dr", "--executions", "-5"], "invalid value '-5' for '--executions <N>'"),
         ("negative-states", &["dr", "--states", "-5"], "invalid value '-5' for '--states <N>'"),
@@ -488,7 +488,7 @@ fn keys_that_promise_too_much_are_an_error() {
 #[test]
 fn who_uses_one_thread_says_so() {
     let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--compat", "ds2", "--jobs", "2"]);
-    assert!(ran.stderr.contains("note: the rules as published go from one schedule"), "{ran:?}");
+    assert!(ran.stderr.contains("note: --compat ds2 uses one thread"), "{ran:?}");
     let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
     assert_eq!(ran.stderr, "");
 }

@@ -147,7 +147,7 @@ fn bad_usage_ends_with_2_and_says_what_was_expected() {
         "--input-format: expected one of the formats auto, ",
     );
     check("algorithm", &["--spec", "queue", "--algorithm", "magic"], "--algorithm: expected `auto`, one of ");
-    check("timeout", &["--spec", "queue", "--timeout", "10"], "expected a unit after the number, as in 10s");
+    check("timeout", &["--spec", "queue", "--timeout", "10"], "expected a number with a unit, for example 10s");
     check("memory", &["--spec", "queue", "--memory", "lots"], "expected a size such as 512MiB");
     check("jobs", &["--spec", "queue", "--jobs", "0"], "0 is not in 1..");
     check("format", &["--spec", "queue", "--format", "xml"], "possible values: text, json");

@@ -387,7 +387,7 @@ fn all_small_matrices_are_checked_and_sequences_are_entries() {
 #[test]
 fn a_new_seed_is_told() {
     let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--operations", "1"]);
-    assert!(ran.stderr.starts_with("note: the seed is ") && ran.code == 0, "{ran:?}");
+    assert!(ran.stderr.starts_with("note: random seed ") && ran.code == 0, "{ran:?}");
     assert!(ran.first_line().starts_with("holds: no violation found in \""), "{ran:?}");
 }
 
@@ -416,19 +416,19 @@ fn bad_usage_says_what_was_expected() {
         (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),
         (&["treiber-stack", "--matrix", "pop | pop", "--replay", "c9"], "the token is not of this matrix"),
         (&["treiber-stack", "--replay", "a1"], "--matrix"),
-        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay is about one matrix"),
+        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay needs exactly one matrix"),
         (
             &["treiber-stack", "--observations", "no.xml", "--operations", "1"],
-            "--observations is about one matrix",
+            "--observations needs exactly one matrix",
         ),
         (
             &["treiber-stack", "--from-observations", "no.xml", "--auto"],
-            "--from-observations is about one matrix",
+            "--from-observations needs exactly one matrix",
         ),
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
         (&["treiber-stack", "--calls", "", "--sequence", " "], "--sequence: expected at least one call"),
         (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
-        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 14 columns"),
+        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 14 threads"),
     ] {
         let args = [&["explore"], args].concat();
         let ran = explore("explore-usage", &args);

@@ -81,14 +81,14 @@ fn bad_usage_says_what_was_expected() {
     let folder = Folder::new("generate-usage");
     for (more, expected) in [
         (["--mix", "push=1"], "--mix: a queue has the operations enq, deq, peek; found `push`"),
-        (["--mix", "enq"], "expected METHOD=WEIGHT, as in enq=3; found `enq`"),
+        (["--mix", "enq"], "expected METHOD=WEIGHT, for example enq=3; found `enq`"),
         (["--mix", "enq=0"], "--mix: expected at least one weight above 0"),
         (["--overlap", "2"], "expected a number from 0 to 1; found `2`"),
-        (["--values", "0"], "expected `distinct`, `shuffled` or a number from 1; found `0`"),
-        (["--processes", "0"], "expected a number from 1; found `0`"),
+        (["--values", "0"], "expected `distinct`, `shuffled` or a number of at least 1; found `0`"),
+        (["--processes", "0"], "expected a number of at least 1; found `0`"),
         (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
         (["--output-format", "xml"], "--output-format: expected one of the formats"),
-        (["-o", "out.xyz"], "which format is `.xyz`? Say it with --output-format"),
+        (["-o", "out.xyz"], "unknown file extension `.xyz`: choose a format with --output-format"),
     ] {
         let ran = clewline(&folder, &[&["generate", "--spec", "queue"][..], &more].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{more:?}");

@@ -115,7 +115,7 @@ fn a_picture_shows_one_history() {
     let folder = Folder::new("html-two").with("a.jsonl", GOOD).with("b.jsonl", BAD);
     let ran = clewline(&folder, &["check", "a.jsonl", "b.jsonl", "--spec", "queue", "--svg", "x.svg"], "");
     assert_eq!(ran.code, 2);
-    assert_eq!(ran.stderr, "error: --svg draws one history; found 2 files to judge\n");
+    assert_eq!(ran.stderr, "error: --svg needs exactly one history; found 2 files\n");
 }
 
 #[test]

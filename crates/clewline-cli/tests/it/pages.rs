@@ -121,7 +121,7 @@ fn where_nothing_is_wrong_the_page_says_so_and_has_no_timeline() {
         let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "core.svg"]].concat(), "");
         assert_eq!(ran.code, 0, "{}", ran.stdout);
         assert!(
-            ran.stderr.contains("note: there is no history to draw, so core.svg was not written"),
+            ran.stderr.contains("note: no history to draw: core.svg was not written"),
             "{}",
             ran.stderr
         );

@@ -93,7 +93,7 @@ fn people_get_aligned_columns_and_what_the_paper_says() {
         "The paper: \"Number of threads has limited effect on runtime\"",
         "The paper shows a plot and no figures",
         "set 5,000 100",
-        "A quick run",
+        "Quick run",
     ] {
         assert!(words.contains(expected), "expected `{expected}` in:\n{}", ran.stdout);
     }

@@ -432,9 +432,9 @@ fn options_that_make_no_sense_say_what_was_expected() {
     for (args, expected) in [
         (["--mix", "enq=1"], "--mix: a register has the operations read, write; found `enq`"),
         (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
-        (["--threads", "0"], "expected a number from 1; found `0`"),
-        (["--operations", "0"], "expected a number from 1; found `0`"),
-        (["--executions", "0"], "expected a number from 1; found `0`"),
+        (["--threads", "0"], "expected a number of at least 1; found `0`"),
+        (["--operations", "0"], "expected a number of at least 1; found `0`"),
+        (["--executions", "0"], "expected a number of at least 1; found `0`"),
         (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
         (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),

@@ -45,7 +45,8 @@ pub(in crate::commands) struct Args {
 
     /// Check quasi-linearizability with these factors: how far each method may be out of order
     ///
-    /// Examples: deq=2; enq=0,deq=2; all=1 (all methods together); deq=? (find the smallest factor).
+    /// Examples: deq=2; enq=0,deq=2; all=1 (all methods together); deq=? (find the smallest
+    /// factor).
     #[arg(long, value_name = "METHOD=K,…")]
     pub(super) quasi: Option<String>,
 
@@ -77,10 +78,10 @@ pub(in crate::commands) struct Args {
 
     /// Standard input is sorted by invocation time, so report a violation immediately
     ///
-    /// Standard input is checked while it is read, and only the operations that are still needed are
-    /// kept in memory. Events are always in order. Operations (one per line) may be out of order: a
-    /// late line can change the verdict. Without this flag a violation in such input is therefore
-    /// reported only at the end of the input.
+    /// Standard input is checked while it is read, and only the operations that are still needed
+    /// are kept in memory. Events are always in order. Operations (one per line) may be out of
+    /// order: a late line can change the verdict. Without this flag a violation in such input is
+    /// therefore reported only at the end of the input.
     #[arg(long)]
     pub(super) ordered: bool,
 

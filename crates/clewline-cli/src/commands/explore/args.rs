@@ -29,8 +29,8 @@ pub(in crate::commands) struct Args {
     #[arg(value_name = "SUBJECT")]
     pub(super) subject: String,
 
-    /// Test matrix: the calls of each thread, separated by |, for example "push(1) pop | push(2) pop"
-    /// [default: random matrices]
+    /// Test matrix: the calls of each thread, separated by |, for example "push(1) pop | push(2)
+    /// pop" [default: random matrices]
     #[arg(long, value_name = "CALLS | …", conflicts_with_all = ["threads", "operations", "samples", "auto"])]
     pub(super) matrix: Option<String>,
 
@@ -85,8 +85,8 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "NAME", default_value = "bounded", long_help = schedulers())]
     pub(super) scheduler: String,
 
-    /// Reference: `serial` (serial executions of the subject itself), or a sequential specification;
-    /// `clewline specs` lists them
+    /// Reference: `serial` (serial executions of the subject itself), or a sequential
+    /// specification; `clewline specs` lists them
     #[arg(long, value_name = "serial|NAME", default_value = "serial")]
     pub(super) spec: String,
 
@@ -99,8 +99,8 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "METHOD=K,…", conflicts_with_all = ["from_observations", "observations"])]
     pub(super) quasi: Option<String>,
 
-    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement (operations
-    /// may be reordered)
+    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
+    /// (operations may be reordered)
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
@@ -128,8 +128,8 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub(super) timeout: Option<Duration>,
 
-    /// Memory model: sc (sequential consistency), tso (total store order, x86) or rc11 (C++20 and Rust
-    /// atomics, without load buffering)
+    /// Memory model: sc (sequential consistency), tso (total store order, x86) or rc11 (C++20 and
+    /// Rust atomics, without load buffering)
     #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
     pub(super) memory_model: String,
 
