@@ -1,14 +1,15 @@
 //! What a page asks its reader to type.
 //!
-//! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of `text`
-//! a line that begins with `$ ` is a command, and what follows it is its output. A comment right before a
-//! block says what its commands do, unless all exit with 0:
+//! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of
+//! `text` a line that begins with `$ ` is a command, and what follows it is its output. A comment
+//! right before a block says what its commands do, unless all exit with 0:
 //!
 //! * `<!-- exits: 0 1 - -->`: the exit code of each; `-` is for one that is not run, and then
 //!   `; not run: REASON` follows.
 //! * `<!-- not run: REASON -->`: none of them is run.
 //!
-//! What a sentence mentions (`` `clewline check --html FILE` ``) need not be complete, so it is not run.
+//! What a sentence mentions (`` `clewline check --html FILE` ``) need not be complete, so it is not
+//! run.
 
 /// A command on a page.
 #[derive(Debug)]
@@ -30,7 +31,8 @@ pub(crate) struct Command {
 pub(crate) struct Page {
     /// All commands, in order.
     pub(crate) commands: Vec<Command>,
-    /// Files that the reader is asked to write: blocks of C that begin with their name in a comment.
+    /// Files that the reader is asked to write: blocks of C that begin with their name in a
+    /// comment.
     pub(crate) files: Vec<(String, String)>,
     /// Commands that a sentence mentions, with their places.
     pub(crate) mentioned: Vec<(String, String)>,

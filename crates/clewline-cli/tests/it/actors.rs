@@ -1,5 +1,5 @@
-//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`, for those with a system of their
-//! own.
+//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`,
+//! for those with a system of their own.
 
 use clewline_actors::schedulers;
 use serde_json::Value as Json;
@@ -29,7 +29,8 @@ fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
     fields.iter().map(|it| object[it].as_u64()).collect()
 }
 
-/// Schedules, canonical histories and violated ones, by counting states and by executing every schedule.
+/// Schedules, canonical histories and violated ones, by counting states and by executing every
+/// schedule.
 #[track_caller]
 fn check_counts(system: &str, harness: &str, counts: [u64; 3], exhaustive: bool) {
     let fields = ["executions", "canonical", "violated"];
@@ -74,7 +75,7 @@ fn counts_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
+fn schedulers_count_the_same_with_any_number_of_threads() {
     let fields = ["executions", "incomplete", "unique", "canonical", "violated"];
     for scheduler in
         ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
@@ -95,7 +96,7 @@ fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
+fn partially_visited_states_are_the_same_for_any_number_of_threads() {
     let fields = ["states", "edges", "ends", "stuck", "canonical", "violated"];
     for limit in [&["--first"][..], &["--states", "20000"]] {
         let args = |jobs| [&["edr", "--harness", "2r+2w", "--jobs", jobs][..], limit].concat();
@@ -107,7 +108,7 @@ fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn reductions_need_fewer_schedules_and_see_the_same() {
+fn reductions_need_fewer_schedules_and_find_the_same_histories() {
     for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
         let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
         let counts = numbers(&object, &["executions", "canonical", "violated"]);
@@ -116,7 +117,7 @@ fn reductions_need_fewer_schedules_and_see_the_same() {
 }
 
 #[test]
-fn samplers_say_how_much_of_what_exists_they_saw() {
+fn random_schedulers_report_their_coverage() {
     for scheduler in ["random", "pct", "pos"] {
         let args = ["edr", "--scheduler", scheduler, "--executions", "300", "--seed", "3"];
         let (code, object) = json(scheduler, &args);
@@ -133,7 +134,7 @@ fn samplers_say_how_much_of_what_exists_they_saw() {
 }
 
 #[test]
-fn few_delays_see_few_schedules() {
+fn the_number_of_schedules_grows_with_the_delay_bound() {
     for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
         let args = ["edr", "--scheduler", "delay-bounded", "--delays", bound];
         let (_, object) = json(&format!("delays-{bound}"), &args);
@@ -182,7 +183,7 @@ fn objects_have_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
-fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
+fn a_violation_is_shown_message_by_message_and_can_be_replayed() {
     let ran = actors("told", &["edr", "--harness", "2r+2w"]);
     assert_eq!(
         (ran.code, ran.first_line()),
@@ -337,7 +338,7 @@ fn harnesses_may_come_from_a_file() {
 }
 
 #[test]
-fn bad_usage_gets_a_clear_error() {
+fn invalid_arguments_get_a_clear_error() {
     for (name, args, told) in [
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
         ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
@@ -360,7 +361,7 @@ fn bad_usage_gets_a_clear_error() {
     }
 }
 
-/// Answers every message; what goes wrong is said by the call.
+/// Replies to every message; the call says what goes wrong.
 mod odd {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -486,7 +487,7 @@ fn keys_that_promise_too_much_are_an_error() {
 }
 
 #[test]
-fn who_uses_one_thread_says_so() {
+fn compat_ds2_reports_that_it_uses_one_thread() {
     let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--compat", "ds2", "--jobs", "2"]);
     assert!(ran.stderr.contains("note: --compat ds2 uses one thread"), "{ran:?}");
     let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
@@ -513,7 +514,7 @@ fn little_memory_is_enough_to_show_a_small_violation() {
 }
 
 #[test]
-fn what_nobody_calls_is_judged_by_its_properties() {
+fn a_system_without_clients_is_checked_by_its_properties() {
     let ran = actors("no-calls", &["two-phase-commit"]);
     let told = "holds: two-phase-commit is as its properties say in every schedule";
     assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
@@ -524,7 +525,10 @@ fn making_smaller_obeys_the_time_limit() {
     let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--timeout", "0s"];
     let (code, object) = json("no-time", &args);
     assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
-    assert!(object.get("existing").is_none(), "nobody counts what exists when time is up: {object}");
+    assert!(
+        object.get("existing").is_none(),
+        "existing histories are not counted after the time limit: {object}"
+    );
 }
 
 #[test]
@@ -587,7 +591,7 @@ fn the_reports_of_the_manual_are_real() {
 }
 
 #[test]
-fn the_first_notice_board_of_the_manual_answers_too_early() {
+fn the_first_notice_board_of_the_manual_replies_too_early() {
     let told = noticeboard::hasty().unwrap();
     assert!(told.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{told}");
     assert!(told.contains("C1 ──Post──► N1"), "{told}");

@@ -76,7 +76,7 @@ fn a_wheel_turns_the_page_until_the_picture_was_clicked() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn nobody_gets_lost_beyond_what_there_is() {
+fn panning_stops_at_the_ends_of_the_history() {
     let folder = page("around-bounds", &rows(40), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     for (act, is_so) in [
@@ -95,7 +95,7 @@ fn nobody_gets_lost_beyond_what_there_is() {
     }
 }
 
-/// So many processes, one write each; the last of them reads what was written first, after all that.
+/// The given number of processes, one write each; then the last process reads the first value.
 fn rows(processes: usize) -> String {
     let mut lines = String::new();
     for at in 0..processes {
@@ -331,7 +331,7 @@ fn of_many_keys_the_rest_is_left_to_the_search() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn an_address_tells_all_that_is_chosen() {
+fn an_address_contains_the_whole_selection() {
     let folder = page("around-address", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#show=core") else { return };
     let seen = state(&mut browser);
@@ -391,7 +391,7 @@ fn the_strip_below_leads_elsewhere() {
     assert!((centre(&mut browser) - 0.25).abs() < 0.01);
     browser.mouse("mouseMoved", from + wide * 0.75, y, json!({"buttons": 1}));
     assert!((centre(&mut browser) - 0.75).abs() < 0.01);
-    // Who has let go takes nothing along.
+    // After the release nothing is dragged.
     browser.mouse("mouseReleased", from + wide * 0.75, y, json!({}));
     browser.mouse("mouseMoved", from + wide * 0.5, y, json!({"button": "none"}));
     assert!((centre(&mut browser) - 0.75).abs() < 0.01);

@@ -1,7 +1,8 @@
 //! A browser without a window, driven through a pipe.
 //!
-//! Chromium reads commands from file descriptor 3 and answers on 4 (`--remote-debugging-pipe`), one JSON object each, ended by a zero
-//! byte; a shell ties both to a pipe of ours. So nothing else is needed: no driver, no port.
+//! Chromium reads commands from file descriptor 3 and answers on 4 (`--remote-debugging-pipe`), one
+//! JSON object each, ended by a zero byte; a shell ties both to a pipe of ours. So nothing else is
+//! needed: no driver, no port.
 
 use std::{
     fs,
@@ -30,7 +31,8 @@ pub(crate) struct Browser {
 
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The browser's program, if there is one: what `CLEWLINE_BROWSER` names, or one of the usual names.
+/// The browser's program, if there is one: what `CLEWLINE_BROWSER` names, or one of the usual
+/// names.
 fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CLEWLINE_BROWSER") {
         return Some(PathBuf::from(named)).filter(|it| !it.as_os_str().is_empty());
@@ -41,7 +43,8 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// Starts a browser whose files are in `profile`; none, with a notice, where there is no browser.
+    /// Starts a browser whose files are in `profile`; none, with a notice, where there is no
+    /// browser.
     pub(crate) fn start(profile: &Path, width: u32, height: u32) -> Option<Browser> {
         let Some(program) = program() else {
             eprintln!("skipped: no browser; install chromium, or name one with CLEWLINE_BROWSER");

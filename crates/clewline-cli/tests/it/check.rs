@@ -57,9 +57,10 @@ fn what_comes_next_was_not_done_yet() {
     assert_eq!(next(&["--html", "a.html", "--svg", "a.svg"]), None);
 }
 
-/// One that returned after all others of a core may have answered anything: here `pop-front() → 3` would be wrong, as 2 is in front.
+/// The last operation of a counterexample that returns may have any result: here `pop-front() → 3`
+/// would be wrong, as 2 is in front.
 #[test]
-fn an_order_does_not_tell_answers_that_do_not_matter() {
+fn an_order_omits_results_that_do_not_matter() {
     let line = |process: u32, op: &str, value: &str, call: u32, ret: u32| {
         format!(
             "{{\"process\": {process}, \"op\": \"{op}\", {value}, \"call\": {call}, \"return\": {ret}}}\n"
@@ -135,7 +136,7 @@ fn check_usage(test: &str, args: &[&str], expected: &str) {
 }
 
 #[test]
-fn bad_usage_ends_with_2_and_says_what_was_expected() {
+fn invalid_arguments_end_with_2_and_say_what_was_expected() {
     let check = |test: &str, more: &[&str], expected: &str| {
         check_usage(&format!("usage-{test}"), &[&["check", "good.jsonl"], more].concat(), expected);
     };
@@ -147,7 +148,11 @@ fn bad_usage_ends_with_2_and_says_what_was_expected() {
         "--input-format: expected one of the formats auto, ",
     );
     check("algorithm", &["--spec", "queue", "--algorithm", "magic"], "--algorithm: expected `auto`, one of ");
-    check("timeout", &["--spec", "queue", "--timeout", "10"], "expected a number with a unit, for example 10s");
+    check(
+        "timeout",
+        &["--spec", "queue", "--timeout", "10"],
+        "expected a number with a unit, for example 10s",
+    );
     check("memory", &["--spec", "queue", "--memory", "lots"], "expected a size such as 512MiB");
     check("jobs", &["--spec", "queue", "--jobs", "0"], "0 is not in 1..");
     check("format", &["--spec", "queue", "--format", "xml"], "possible values: text, json");

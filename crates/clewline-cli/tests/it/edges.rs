@@ -1,4 +1,5 @@
-//! Files that are odd, cut short or wrong: judged if there is one way to read them, refused with the place if not.
+//! Files that are odd, cut short or wrong: judged if there is one way to read them, refused with
+//! the place if not.
 
 use crate::run::{Folder, Ran, clewline};
 
@@ -109,7 +110,7 @@ fn a_file_without_operations_holds() {
     check_verdict("failed", "queue", failed, "holds");
 }
 
-/// Whoever was to write a history into a pipe may have died.
+/// The process that writes the history into a pipe may have died.
 #[test]
 fn nothing_on_standard_input_is_no_history_unless_its_format_is_named() {
     let folder = Folder::new("edges-pipe");
@@ -194,7 +195,7 @@ fn brackets_that_nest_deeply_are_refused_and_do_not_exhaust_the_stack() {
     };
     check_verdict("deep-enough", "queue", nested(64), "holds");
     check_error("deep", "queue", nested(1_000_000), "line 1, column 100: brackets nest deeper than 64");
-    // Also where nobody looks.
+    // Also in fields that are ignored.
     let own = ENQ.replace("\"arg\"", &format!("\"mine\": {}, \"arg\"", "{\"a\": ".repeat(100_000)));
     let ran = run("deep-own", "queue", own);
     assert_eq!(ran.code, 2, "{ran:?}");

@@ -99,7 +99,8 @@ fn told_of(
     redacted(&present::text(&presented, &Style::default()))
 }
 
-/// Without times, without the numbers of lines of this file, and without what depends on how many executions there are.
+/// Without times, without the numbers of lines of this file, and without what depends on how many
+/// executions there are.
 fn redacted(text: &str) -> String {
     let (drawn, facts) =
         text.split_at(text.find("\nmatrix:").or(text.find("\nphase 1:")).map_or(0, |it| it + 1));
@@ -196,7 +197,7 @@ fn a_step_says_which_lock_was_given_back_after_it() {
 }
 
 #[test]
-fn who_was_never_notified_is_told_from_those_who_returned() {
+fn a_thread_that_was_never_notified_is_distinguished_from_those_that_returned() {
     type Event = (AtomicU32, Mutex<()>, Condvar);
     let event = Component::new(|| (AtomicU32::new(0), Mutex::new(()), Condvar::new()))
         .call("set", |it: &Event| {
@@ -205,7 +206,7 @@ fn who_was_never_notified_is_told_from_those_who_returned() {
         })
         .call("wait", |it: &Event| {
             if it.0.load(SeqCst) == 0 {
-                // Nobody looks again under the lock.
+                // No thread checks the condition again under the lock.
                 drop(it.2.wait(it.1.lock().unwrap()));
             }
         });
@@ -218,7 +219,7 @@ fn who_was_never_notified_is_told_from_those_who_returned() {
 }
 
 #[test]
-fn who_answers_now_this_and_now_that_is_told_so() {
+fn nondeterministic_results_are_reported() {
     use std::sync::atomic::{AtomicU32 as Plain, Ordering::Relaxed};
     static CALLS: Plain = Plain::new(0);
     let moody = Component::new(|| AtomicU32::new(0)).call("get", |it: &AtomicU32| {
@@ -232,23 +233,23 @@ fn who_answers_now_this_and_now_that_is_told_so() {
 }
 
 #[test]
-fn a_panic_is_told_with_its_place() {
+fn a_panic_is_shown_with_its_location() {
     let touchy = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| {
         let count = it.load(SeqCst);
         it.store(count + 1, SeqCst);
-        assert_eq!(it.load(SeqCst), count + 1, "somebody else was here");
+        assert_eq!(it.load(SeqCst), count + 1, "another thread was here");
     });
     let text = told(&touchy, "inc | inc", Shown::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
+    assert!(words.contains("another thread was here, left: 2, right: 1 ("), "{text}");
     // Right behind the load that saw it, and in the place of a return.
     assert!(words.contains(" load x1: 2 explore.rs:# panics explore.rs:# "), "{text}");
     assert_eq!(text.matches("panics").count(), 3, "in the first line, in the next, and in its place: {text}");
 }
 
 #[test]
-fn a_panic_is_told_before_what_is_dropped() {
+fn a_panic_is_shown_before_the_drops_that_follow() {
     struct Falls<'a>(&'a AtomicU32);
     impl Drop for Falls<'_> {
         fn drop(&mut self) {
@@ -266,7 +267,7 @@ fn a_panic_is_told_before_what_is_dropped() {
 }
 
 #[test]
-fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
+fn a_store_is_shown_with_the_previous_value_also_with_race_detection() {
     let cell = LineUp::new(|| (AtomicU32::new(3), UnsafeCell::new(0))).call("put", |it| {
         it.0.store(4, SeqCst);
         it.1.with_mut(|_| ());
@@ -276,7 +277,7 @@ fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
 }
 
 #[test]
-fn whose_stores_leave_a_buffer_is_told() {
+fn a_flush_names_the_thread_of_the_store_buffer() {
     let flags = LineUp::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("left", |[left, right]| {
             left.store(1, Release);
@@ -376,7 +377,8 @@ fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
 fn all_small_matrices_are_checked_and_sequences_are_entries() {
     let args = ["explore", "treiber-stack", "--auto", "2", "--calls", "push(1), pop", "--format", "json"];
     let ran = explore("explore-auto", &args);
-    // One of one call, and ten pairs of the four columns of two calls: who is in which column does not matter.
+    // One of one call, and ten pairs of the four columns of two calls: the order of columns does
+    // not matter.
     assert_eq!((ran.code, ran.json().len()), (0, 1 + 10), "{ran:?}");
     let args = ["explore", "treiber-stack", "--auto", "1", "--sequence", "push(1) pop", "--format", "json"];
     let ran = explore("explore-sequence", &args);
@@ -385,7 +387,7 @@ fn all_small_matrices_are_checked_and_sequences_are_entries() {
 }
 
 #[test]
-fn a_new_seed_is_told() {
+fn a_new_seed_is_printed() {
     let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--operations", "1"]);
     assert!(ran.stderr.starts_with("note: random seed ") && ran.code == 0, "{ran:?}");
     assert!(ran.first_line().starts_with("holds: no violation found in \""), "{ran:?}");
@@ -404,7 +406,7 @@ fn a_limit_that_is_reached_is_unknown() {
 }
 
 #[test]
-fn bad_usage_says_what_was_expected() {
+fn invalid_arguments_say_what_was_expected() {
     for (args, told) in [
         (&["treiber-stak"][..], "did you mean `treiber-stack`?"),
         (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
@@ -462,7 +464,7 @@ fn observations_are_written_and_stand_for_phase_one() {
     let ran = clewline(&folder, &other, "");
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("the file"), "{ran:?}");
-    // Nobody is accused because a file is of something else.
+    // A file of other calls is an error, not a violation.
     let other = [&basis[..4], &["--from-observations", "seen.xml"]].concat();
     let ran = clewline(&folder, &other, "");
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -476,7 +478,7 @@ fn observations_are_written_and_stand_for_phase_one() {
 }
 
 #[test]
-fn whoever_is_compared_with_a_file_is_told_so() {
+fn a_report_names_the_file_of_observations() {
     let folder = Folder::new("explore-file");
     let basis = ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--preemptions", "none"];
     assert_eq!(clewline(&folder, &[&basis[..], &["--observations", "seen.xml"]].concat(), "").code, 0);

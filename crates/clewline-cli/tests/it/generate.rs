@@ -31,7 +31,8 @@ fn a_planted_violation_is_found_for_every_specification() {
     for entry in &CATALOG {
         let drawn = find(entry.name).unwrap().generate(&GeneratorConfig::default());
         let has_results = drawn.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()));
-        // A lock returns nothing, so no result can be wrong; but an unlock can be missing, if none is to spare.
+        // A lock returns nothing, so no result can be wrong; but an unlock can be missing, if none
+        // is to spare.
         let (spec, kind) = match (has_results, entry.parameter) {
             (true, _) => (entry.name.to_owned(), "invented"),
             (false, Some(_)) => (format!("{}:0", entry.name), "lost"),
@@ -77,7 +78,7 @@ fn the_mix_is_obeyed() {
 }
 
 #[test]
-fn bad_usage_says_what_was_expected() {
+fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("generate-usage");
     for (more, expected) in [
         (["--mix", "push=1"], "--mix: a queue has the operations enq, deq, peek; found `push`"),

@@ -119,7 +119,7 @@ fn a_picture_shows_one_history() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_hides_no_verdict() {
+fn an_unwritable_page_does_not_hide_the_verdict() {
     let folder = Folder::new("html-nowhere").with("lost.jsonl", BAD);
     let ran = clewline(&folder, &["check", "lost.jsonl", "--spec", "queue", "--html", "no/such/x.html"], "");
     assert_eq!(ran.code, 2);
@@ -221,7 +221,7 @@ fn zooming_and_moving_change_what_is_shown() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn clicking_an_operation_selects_it_and_tells_what_is_known() {
+fn clicking_an_operation_selects_it_and_shows_its_details() {
     let folder = page("html-click", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     let (x, y) = middle(&mut browser, 2);

@@ -113,7 +113,7 @@ fn a_time_limit_that_is_not_hit_changes_nothing() {
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let judged = Arc::new(AtomicU64::new(0));
     let told = Arc::clone(&judged);
     let check = Check::new().with_progress(move |it| {

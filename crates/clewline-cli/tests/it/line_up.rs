@@ -83,7 +83,7 @@ fn a_lock_that_is_not_released_blocks() {
         }
         let now = *count;
         drop(count);
-        // Whoever is second takes two locks.
+        // The second thread takes two locks.
         let _again = it.lock().unwrap();
         let _never = it.lock().unwrap();
         now
@@ -119,7 +119,7 @@ fn structures_are_explored_against_their_specification_too() {
 }
 
 #[test]
-fn many_matrices_are_told_in_their_order_whatever_the_number_of_jobs() {
+fn matrices_are_reported_in_order_for_any_number_of_jobs() {
     let entries = ["inc", "get"].map(|it| Entry::new(vec![it.to_owned()])).to_vec();
     let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
     let told = |jobs: usize| {
@@ -191,7 +191,8 @@ fn uncontrolled_nondeterminism_is_named_and_located() {
     assert!(reason.contains("line_up.rs:"), "{reason}");
 }
 
-/// A value that is written and then announced, with orderings that do or do not announce what was written before.
+/// A value that is written and then announced, with orderings that do or do not announce what was
+/// written before.
 struct Announced {
     value: UnsafeCell<u32>,
     is_there: AtomicU32,
@@ -247,7 +248,8 @@ fn what_is_left_over_is_a_cause_of_its_own() {
 
 #[test]
 fn a_model_of_memory_may_show_what_sequential_consistency_hides() {
-    // Each raises its flag and then looks at the other's: one of them sees it raised, if stores are seen at once.
+    // Each raises its flag and then looks at the other's: one of them sees it raised, if stores are
+    // seen at once.
     let flags = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("raise(0)", |it: &[AtomicU32; 2]| it[0].store(1, Ordering::Release))
         .call("raise(1)", |it: &[AtomicU32; 2]| it[1].store(1, Ordering::Release))

@@ -1,4 +1,5 @@
-//! Subjects that are hard on the check of a matrix: threads of their own, locks that are kept, panics that are caught.
+//! Subjects that are hard on the check of a matrix: threads of their own, locks that are kept,
+//! panics that are caught.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -30,7 +31,7 @@ fn expect<T: 'static>(subject: &Component<T>, matrix: &Matrix, cause: Option<Cau
 }
 
 #[test]
-fn a_thread_that_waits_for_ever_hides_no_wrong_answer() {
+fn a_blocked_thread_does_not_hide_a_wrong_result() {
     struct Counter {
         count: AtomicU32,
         is_started: AtomicBool,
@@ -81,7 +82,7 @@ fn a_call_may_wait_for_a_thread_that_another_call_started() {
 }
 
 #[test]
-fn whoever_waits_for_a_lock_of_a_blocked_call_was_not_called() {
+fn a_call_that_waits_for_a_lock_of_a_blocked_call_counts_as_not_called() {
     struct Gate(Mutex<bool>, Condvar);
     // The lock is kept while time is up again and again.
     let wait = |it: &Gate| {
@@ -98,7 +99,8 @@ fn whoever_waits_for_a_lock_of_a_blocked_call_was_not_called() {
         Component::new(|| Gate(Mutex::new(false), Condvar::new())).call("wait", wait).call("open", open);
     let checked = expect(&gate, &matrix("wait | open"), None);
     assert_eq!((checked.serial_full, checked.serial_stuck), (1, 1));
-    // Here it is kept for good: who waits for it should not, but nothing is nondeterministic.
+    // Here it is never released: a call that waits for it should not, but nothing is
+    // nondeterministic.
     let keep = |it: &Mutex<u32>| {
         let _guard = it.lock().unwrap();
         thread::park();

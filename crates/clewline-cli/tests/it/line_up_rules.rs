@@ -1,4 +1,4 @@
-//! Rules of the check of a matrix, each by a subject that is told wrongly without it.
+//! Rules of the check of a matrix, each with a subject that gets a wrong verdict without it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -87,7 +87,7 @@ fn what_is_not_deterministic_is_no_success_in_either_phase() {
 }
 
 #[test]
-fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
+fn results_that_differ_in_a_replay_are_no_violation() {
     // No execution can be seen again, and no access shows it.
     let next = || {
         let made = std::sync::atomic::AtomicU32::new(0);
@@ -95,7 +95,7 @@ fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
     };
     let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
     unknown(&serial, "answered something else");
-    // Here two executions of the first phase begin with the same call, which answers something else.
+    // Here two executions of phase 1 begin with the same call, which returns different results.
     let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
     unknown(&serial, "answered something else");
     assert_eq!(serial.executions, 0);
@@ -104,7 +104,7 @@ fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
 }
 
 #[test]
-fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
+fn a_panic_in_a_serial_execution_is_reported_first() {
     let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::Panic));
@@ -115,7 +115,7 @@ fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
 }
 
 #[test]
-fn answers_that_differ_are_wrong_unless_they_are_allowed() {
+fn nondeterminism_is_a_violation_unless_it_is_allowed() {
     let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
     let draws = matrix("rest draw | rest");
     let checked = check(&draw(), &draws, &Options::default()).unwrap();
@@ -171,7 +171,8 @@ fn another_fault_of_a_smaller_matrix_is_another_story() {
     }
 }
 
-/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or panics after one interruption.
+/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or
+/// panics after one interruption.
 fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
     let slow = |[early, middle]: &[AtomicU32; 2]| {
         early.store(1, SeqCst);
@@ -203,7 +204,7 @@ fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
 }
 
 #[test]
-fn the_fewest_interruptions_are_shown_whoever_found_it() {
+fn the_fewest_preemptions_are_shown_for_every_scheduler() {
     let subject = interrupted(false);
     let found_with = |name: &str| {
         let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
@@ -226,7 +227,7 @@ fn the_fewest_interruptions_are_shown_whoever_found_it() {
 
 #[test]
 fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
-    // Whoever has not entered, and leaves, is wrong in the same way as the bug.
+    // A thread that leaves without having entered is wrong in the same way as the bug.
     let subject = || {
         let count = |it: &AtomicU32| {
             let count = it.load(SeqCst);
@@ -249,7 +250,7 @@ fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
 }
 
 #[test]
-fn histories_of_many_operations_are_told_apart() {
+fn long_histories_are_distinguished() {
     let subject =
         Component::new(|| AtomicU32::new(0)).call("one", |_: &AtomicU32| ()).call("two", |it: &AtomicU32| {
             it.load(SeqCst);
@@ -259,7 +260,7 @@ fn histories_of_many_operations_are_told_apart() {
     options.settings.bounds.set(&PREEMPTIONS, None);
     let text = format!("{} | two", ["one"; 33].join(" "));
     let checked = check(&subject, &matrix(&text), &options).unwrap();
-    // So many come before the other is called, and at least as many before it returns.
+    // This number of calls precedes the invocation of the other, and at least as many its return.
     assert_eq!((checked.executions, checked.histories), (34 * 35 / 2, 34 * 35 / 2));
 }
 
@@ -278,8 +279,8 @@ fn time_that_is_up_is_no_success() {
 }
 
 #[test]
-fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_order() {
-    // Whoever looks sees what was told with the next telling only.
+fn serial_histories_with_the_same_results_are_shown_with_the_wrong_order() {
+    // `look` sees the value of a `tell` only after the next `tell`.
     let late = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("tell", |it: &[AtomicU32; 2]| it[0].store(1, SeqCst))
         .call("look", |it: &[AtomicU32; 2]| it[1].load(SeqCst));
@@ -288,7 +289,7 @@ fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_or
         .call("look", |it: &AtomicU32| it.load(SeqCst));
     let checked = check(&late, &matrix("tell | look"), &golden(prompt)).unwrap();
     assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
-    // `look` answers 0 if it comes first, but `tell` precedes it.
+    // `look` returns 0 if it comes first, but `tell` precedes it.
     let tried: Vec<_> = checked.finding().unwrap().tried.iter().map(|it| it.wrong_order).collect();
     assert_eq!(tried, [Some((0, 1))]);
 }
@@ -331,7 +332,7 @@ fn a_stuck_history_counts_once() {
 }
 
 #[test]
-fn a_history_that_nobody_can_judge_is_no_success() {
+fn a_history_that_cannot_be_checked_is_no_success() {
     // How far out of place is a call that waits?
     let subject =
         || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));

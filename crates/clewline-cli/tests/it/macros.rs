@@ -67,7 +67,7 @@ impl Tested {
     }
 }
 
-/// A type whose values the macro is told once.
+/// A type with values that are given to the macro once.
 #[derive(Clone, Copy, Debug)]
 enum Colour {
     Red,
@@ -97,7 +97,7 @@ impl Lamp {
         self.colour.lock().unwrap().replace(to)
     }
 
-    // What is answered may be borrowed.
+    // The result may be borrowed.
     #[op]
     fn text(&self) -> Option<&str> {
         self.colour.lock().unwrap().map(|it| self.texts[it as usize])
@@ -122,7 +122,7 @@ impl Ticket {
         if *left == 0 {
             left = self.1.wait(left).unwrap();
         }
-        *left = left.checked_sub(1).expect("somebody has put one");
+        *left = left.checked_sub(1).expect("a value was put before");
     }
 }
 
@@ -165,7 +165,7 @@ fn timeless(tested: &clewline_methods::line_up::Tested) -> String {
 }
 
 #[test]
-fn a_builder_finds_shrinks_and_tells_how_to_see_it_again() {
+fn a_builder_finds_and_shrinks_a_violation_and_prints_a_replay() {
     let tested = lossy().run().unwrap();
     assert_eq!(tested.verdict(), "violated");
     let found = tested.found.as_ref().unwrap();
@@ -186,7 +186,7 @@ fn what_is_found_does_not_depend_on_the_number_of_jobs() {
 }
 
 #[test]
-fn what_was_said_wrongly_is_told() {
+fn wrong_settings_are_reported() {
     let told = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
     assert_eq!(
         told(lossy().matrix("add(1) | mul(2)")),
@@ -276,7 +276,8 @@ fn two_tests_do_not_disturb_each_other() {
     }
 }
 
-/// Runs one of the tests above in a process of its own, in which a variable is set: whether it passed, and what it said.
+/// Runs one of the tests above in a process of its own, in which a variable is set: whether it
+/// passed, and what it said.
 fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
     let run = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])

@@ -1,4 +1,5 @@
-//! Pages of explorations, of stress tests, of actor systems and of several files; and what is on every page.
+//! Pages of explorations, of stress tests, of actor systems and of several files; and what is on
+//! every page.
 
 use serde_json::{Value as Json, json};
 
@@ -107,7 +108,7 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
 }
 
 #[test]
-fn where_nothing_is_wrong_the_page_says_so_and_has_no_timeline() {
+fn a_page_without_a_violation_has_no_timeline() {
     let all: [(&str, &[&str]); 3] = [
         ("page-explore-holds", &["explore", "treiber-stack", "--matrix", "push(1) | pop"]),
         ("page-actors-holds", &["actors", "single-copy"]),
@@ -120,11 +121,7 @@ fn where_nothing_is_wrong_the_page_says_so_and_has_no_timeline() {
         let folder = Folder::new(test);
         let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "core.svg"]].concat(), "");
         assert_eq!(ran.code, 0, "{}", ran.stdout);
-        assert!(
-            ran.stderr.contains("note: no history to draw: core.svg was not written"),
-            "{}",
-            ran.stderr
-        );
+        assert!(ran.stderr.contains("note: no history to draw: core.svg was not written"), "{}", ran.stderr);
         let Some(mut browser) = check_page(&folder, ran.first_line()) else { return };
         assert_eq!(browser.js("document.querySelector('canvas')"), Json::Null);
         assert!(number(&browser.js("document.querySelectorAll('#facts dt').length")) > 0.0);
@@ -176,7 +173,7 @@ fn several_histories_have_a_table_that_leads_to_the_page_of_each() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// Two writes at once, of which nobody can say which was first; and reads that say now this and now that.
+/// Two concurrent writes in unknown order, and reads that return either value.
 const TORN: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "return": 10}
 {"process": 1, "op": "write", "arg": 2, "call": 1, "return": 11}
 {"process": 0, "op": "read", "ret": 2, "call": 12, "return": 13}
@@ -202,7 +199,7 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
     browser.js("(() => { const it = document.getElementById('path'); it.value = '1'; it.onchange(); })()");
     assert_eq!(browser.js(order), json!([1, 0]));
     assert_eq!(browser.js(told), "The state is then 1, and read() → 2 could only have been read() → 1.");
-    // Along the order, what each operation does to the state is told.
+    // The order shows the effect of each operation on the state.
     browser.js("document.getElementById('timeline').focus()");
     browser.press("n");
     let details = browser.js("document.getElementById('details').textContent");
@@ -290,7 +287,7 @@ fn what_is_searched_is_found_and_marked() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn times_of_other_formats_are_told_as_well() {
+fn times_of_other_formats_are_shown_as_well() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1, :time 1000}
 {:process 0, :type :ok, :f :write, :value 1, :time 3500}
 ";

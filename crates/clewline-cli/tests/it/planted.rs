@@ -1,7 +1,8 @@
-//! Violations planted in long histories are found, with a few operations that show them, and nothing is found
-//! where nothing was planted.
+//! Violations planted in long histories are found, with a few operations that show them, and
+//! nothing is found where nothing was planted.
 //!
-//! With `CLEWLINE_AT_LENGTH=hours` in the environment histories of up to a million operations are judged.
+//! With `CLEWLINE_AT_LENGTH=hours` in the environment histories of up to a million operations are
+//! judged.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -19,15 +20,16 @@ mod decided;
 /// A core of more operations than this is of little use to a reader.
 const SMALL: usize = 40;
 
-/// Whether some operation answers something: otherwise all that can be wrong is that one is missing.
-fn answers(recording: &Recording) -> bool {
+/// Whether some operation returns a value: otherwise the only possible violation is a missing
+/// operation.
+fn has_results(recording: &Recording) -> bool {
     recording.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()))
 }
 
-/// Whether what is wrong can be shown by a few operations. That there is one lock, or one increment, too few is a
-/// matter of counting, and each of them counts.
+/// Whether what is wrong can be shown by a few operations. That there is one lock, or one
+/// increment, too few is a matter of counting, and each of them counts.
 fn has_small_cores(recording: &Recording, kind: Option<ObjectKind>) -> bool {
-    answers(recording) && kind != Some(ObjectKind::Counter)
+    has_results(recording) && kind != Some(ObjectKind::Counter)
 }
 
 /// Histories that the monitor for the specification decides.
@@ -47,7 +49,7 @@ fn plan(decided: &Decided, operations: usize, seed: u64) -> GeneratorConfig {
 
 /// Whether a violation of that kind can be planted at all.
 fn fits(recording: &Recording, kind: Violate) -> bool {
-    answers(recording) || kind == Violate::Lost
+    has_results(recording) || kind == Violate::Lost
 }
 
 fn load(spec: &dyn ErasedSpec, recording: Recording) -> Box<dyn ErasedHistory> {

@@ -1,4 +1,5 @@
-//! Every method tells the same in its text, on its page, for programs and in summaries, since all of them are made from the same data.
+//! Every method reports the same in its text, on its page, as JSON and in summaries, since all of
+//! them are made from the same data.
 
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ fn check_presented(shown: &dyn Publish, word: &str) {
     }
     assert!(text.contains(&wrap(&entry.blocks, style.width)), "{:?}\n{text}", entry.blocks);
     assert_eq!((page.next.as_slice(), entry.next.as_slice()), (&shown.next()[..], &shown.next()[..]));
-    // A page that only draws would say nothing to those who cannot see it.
+    // A page must have text for users who cannot see the drawing.
     let has_words = |it: &Block| matches!(it, Block::Paragraph(_) | Block::Where(_) | Block::List(_));
     assert_eq!(shown.sentences(&style).iter().any(has_words), !page.words.is_empty(), "{text}");
 }
@@ -62,7 +63,7 @@ fn judged(check: &Check, text: &str) -> Report<'static> {
 }
 
 #[test]
-fn a_check_is_told_everywhere_alike() {
+fn a_check_is_reported_everywhere_alike() {
     check_presented(&judged(&Check::new(), GOOD), "holds");
     check_presented(&judged(&Check::new(), BAD), "violated");
     // That many are too many for the oracle.
@@ -81,7 +82,7 @@ fn a_check_is_told_everywhere_alike() {
     }
 }
 
-/// A queue that knows one answer, or none.
+/// A queue with one result, or none.
 struct Stubborn(Option<Value>);
 
 impl Subject<Queue> for Stubborn {
@@ -99,7 +100,7 @@ fn stressed(stress: Stress) -> Outcome {
 }
 
 #[test]
-fn a_stress_test_is_told_everywhere_alike() {
+fn a_stress_test_is_reported_everywhere_alike() {
     let stress = |name: &str| clewline_lab::stress(name).unwrap();
     check_presented(&stressed(stress("ms-queue")), "holds");
     let refused = stress("treiber-stack").with_algorithm("queue-oriented").unwrap();
@@ -120,7 +121,7 @@ fn losing() -> Component<AtomicU32> {
 }
 
 #[test]
-fn a_check_of_matrices_is_told_everywhere_alike() {
+fn a_check_of_matrices_is_reported_everywhere_alike() {
     let counter = || LineUp::erased("counter", Box::new(losing()), None).without_environment();
     for (matrix, word) in [("inc inc | inc", "violated"), ("inc", "holds")] {
         let tested = counter().matrix(matrix).run().unwrap();
@@ -146,7 +147,7 @@ fn a_check_of_matrices_is_told_everywhere_alike() {
 }
 
 #[test]
-fn an_exploration_of_actors_is_told_everywhere_alike() {
+fn an_exploration_of_actors_is_reported_everywhere_alike() {
     for (system, states, stuck, word) in [
         ("edr", u64::MAX, actors::StuckCalls::Allowed, "violated"),
         ("dr", u64::MAX, actors::StuckCalls::Allowed, "holds"),

@@ -33,7 +33,7 @@ fn any_preemptions() -> Settings {
     Settings { bounds: Bounds::default().with(&PREEMPTIONS, None), ..Settings::default() }
 }
 
-/// What the operations answer, one a thread, under every schedule; and how the executions end.
+/// The results of the operations, one per thread, under every schedule; and how executions end.
 fn outcomes<T: 'static>(
     entry: &Entry,
     threads: usize,
@@ -152,7 +152,7 @@ fn cause(tested: &Tested) -> Option<Cause> {
     tested.found.as_ref().and_then(|it| it.finding()).map(|it| it.cause)
 }
 
-/// Two registers that nobody synchronizes: one is written, the other is read.
+/// Two registers without synchronization: one is written, the other is read.
 fn replicas() -> LineUp<Component<[AtomicUsize; 2]>> {
     LineUp::new(|| [AtomicUsize::new(0), AtomicUsize::new(0)])
         .call("write(1)", |it: &[AtomicUsize; 2]| it[0].store(1, SeqCst))
@@ -228,13 +228,13 @@ fn a_panic_is_a_result() {
     let line_up = LineUp::new(|| AtomicUsize::new(0)).call("add", |it: &AtomicUsize| {
         let before = it.load(SeqCst);
         it.store(before + 1, SeqCst);
-        assert_eq!(it.load(SeqCst), before + 1, "nobody else was here");
+        assert_eq!(it.load(SeqCst), before + 1, "no other thread was here");
     });
     let tested = line_up.threads(2).operations(2).without_environment().run().unwrap();
     assert_eq!(cause(&tested), Some(Cause::Panic), "{tested}");
     let found = tested.found.as_ref().unwrap();
     let panic = &found.finding().unwrap().panic.as_ref().unwrap().1;
-    assert!(panic.message.contains("nobody else was here"), "{panic:?}");
+    assert!(panic.message.contains("no other thread was here"), "{panic:?}");
     assert!(panic.place.as_ref().unwrap().contains("probes.rs:"), "{panic:?}");
     assert_eq!(found.matrix.to_string(), "add | add");
 }

@@ -1,4 +1,5 @@
-//! What others recorded, with the verdicts they published. The files lie beside the checkout, if anywhere.
+//! What others recorded, with the verdicts they published. The files lie beside the checkout, if
+//! anywhere.
 
 use std::{
     fs,
@@ -8,7 +9,7 @@ use std::{
 use clewline_core::{Reason, Verdict};
 use clewline_methods::Check;
 
-/// Up to so many operations, a competition judges a file as well.
+/// Files of at most this number of operations are also checked by two searches in parallel.
 const COMPETITION: usize = 500;
 
 fn data() -> Option<PathBuf> {
@@ -33,7 +34,8 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Judges a file, a small one also by others than `auto`; answers how many operations it has.
+/// Checks a file, a small one also with other algorithms than `auto`; returns its number of
+/// operations.
 #[track_caller]
 fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
     let judge = |algorithm: &str| {

@@ -1,4 +1,5 @@
-//! Round-Up: `clewline explore --quasi`, `clewline stress --quasi`, the same in a program, and the tables of the paper.
+//! Round-Up: `clewline explore --quasi`, `clewline stress --quasi`, the same in a program, and the
+//! tables of the paper.
 
 use clewline_methods::{QuasiReading, line_up::LineUp};
 use clewline_testing::pick;
@@ -24,7 +25,7 @@ fn one(ran: &Ran) -> Json {
 const DEQUEUES: [&str; 4] = ["--matrix", "deq deq | deq deq", "--initial", "enq(1) enq(2) enq(3) enq(4)"];
 
 #[test]
-fn a_relaxed_queue_keeps_its_bound_and_a_bug_is_told_from_it() {
+fn a_relaxed_queue_keeps_its_bound_and_a_bug_exceeds_it() {
     for reading in ["relaxed", "displacement"] {
         let more = [&DEQUEUES[..], &["--reading", reading]].concat();
         let holds = explore("quasi-holds", "quasi-queue", "enq=0,deq=2", &more);
@@ -104,13 +105,13 @@ fn the_subject_configured_with_factor_0_is_a_golden_model() {
 
 #[test]
 fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
-    // deq → null, enq(1), enq(2), deq → 2: 1 is left, and whoever takes it out is late.
+    // deq → null, enq(1), enq(2), deq → 2: 1 is left, and the call that removes it is late.
     let matrix = ["--matrix", "deq | enq(1) enq(2)", "--final", "deq", "--golden", "quasi-queue:k0"];
     let run = |subject: &str, factors: &str| explore("quasi-golden-left", subject, factors, &matrix);
     assert_eq!(run("quasi-queue", "enq=0,deq=2").code, 0);
     assert_eq!(run("quasi-queue", "enq=0,deq=0").code, 1);
     assert_eq!(one(&run("quasi-queue", "enq=0,deq=?"))["least_factor"], 1);
-    // Where these calls are too many nobody knows, and nobody is accused.
+    // Where these calls are too many the verdict is unknown, not violated.
     let matrix = ["--matrix", "deq deq | enq(1) enq(2) enq(3) enq(4)", "--final", "deq deq"];
     let many = [&matrix[..], &["--golden", "ms-queue"]].concat();
     let ran = explore("quasi-golden-left-many", "quasi-queue", "enq=0,deq=2", &many);
@@ -124,7 +125,7 @@ fn what_a_golden_model_cannot_be_asked_is_said() {
     let relaxed = [&more[..], &["--reading", "relaxed"]].concat();
     let ran = explore("quasi-golden-relaxed", "quasi-queue", "deq=1", &relaxed);
     assert!(ran.code == 2 && ran.stderr.contains("only a specification can be relaxed"), "{ran:?}");
-    let ran = explore("quasi-golden-nobody", "quasi-queue", "pop=1", &more);
+    let ran = explore("quasi-golden-no-calls", "quasi-queue", "pop=1", &more);
     assert!(
         ran.code == 2 && ran.stderr.contains("nobody calls `pop` (there are deq, enq, and `all`)"),
         "{ran:?}"
@@ -228,7 +229,8 @@ fn matrices_that_are_drawn_take_out_as_much_as_they_put_in() {
     }
 }
 
-/// The test of the paper's Table V: the top segment of the stack is empty, and one pushes while the other pops.
+/// The test of the paper's Table V: the top segment of the stack is empty, and one pushes while the
+/// other pops.
 const PUSH_AND_POP: [&str; 6] = [
     "--matrix",
     "push(5) | pop",
@@ -257,7 +259,8 @@ fn the_bug_of_the_stack_of_scal_is_shown_step_by_step() {
     let expected = [
         // The pop has found nothing, and marks the segment.
         format!("update {flag}: 0 → 1"),
-        // The push, whose value is in, finds it marked; then the pop finds the value, and takes the mark away.
+        // The push, whose value is in, finds it marked; then the pop finds the value, and takes the
+        // mark away.
         format!("load {flag}: 1"),
         format!("update {flag}: 1 → 0"),
         // The push finds it not marked, and pushes again.
@@ -311,7 +314,8 @@ fn the_repaired_stack_holds_where_that_of_scal_does_not() {
 
 #[test]
 fn a_priority_queue_may_keep_its_bound_in_one_reading_only() {
-    // 1 overtakes 2 once. Then 3 comes and goes, which overtakes nobody, and makes 2 later still.
+    // 1 overtakes 2 once. Then 3 is added and removed: it overtakes no value, and makes 2 later
+    // still.
     let answers = ["2,true", "1,true", "poll,1", "3,true", "poll,3", "poll,2"];
     let line = |(at, it): (usize, &&str)| {
         let (what, ret) = it.split_once(',').unwrap();
@@ -338,7 +342,7 @@ fn stress(name: &str, subject: &str, quasi: &str, more: &[&str]) -> Ran {
 const SHORT: [&str; 6] = ["--threads", "2", "--operations", "8", "--executions", "200"];
 
 #[test]
-fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
+fn a_stress_test_distinguishes_a_kept_bound_from_an_exceeded_one() {
     for reading in ["relaxed", "displacement"] {
         let more = [&SHORT[..], &["--reading", reading]].concat();
         let kept = stress("stress-quasi-kept", "quasi-queue", "enq=0,deq=2", &more);
@@ -439,7 +443,7 @@ fn the_tables_of_the_paper_say_here_what_they_say_there() {
             if name != "round-up-table-2" && !suits_no_number_of_calls {
                 assert_eq!(row["ours_per"], row["paper_per"], "{row}");
             }
-            // Who is right is right in both readings.
+            // A correct subject is correct in both readings.
             if row["ours_violation"] == "no" && name != "round-up-table-2" {
                 assert_eq!(row["ours_buggy_displacement"], 0, "{row}");
             }

@@ -1,4 +1,5 @@
-//! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in between.
+//! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in
+//! between.
 
 use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Report, Watch};
@@ -57,7 +58,7 @@ fn streamed(text: &str, spec: &str, window: usize) -> Report<'static> {
     check.stream("stream.jsonl", text.as_bytes(), spec, LineOrder::Promised).unwrap()
 }
 
-/// Where two answers of one method are exchanged, or one is lost.
+/// Where two results of one method are exchanged, or one is lost.
 fn broken(mut recording: Recording, seed: u64) -> Recording {
     let count = recording.history.len();
     let from = count / 3 + seed as usize % (count / 2);
@@ -121,7 +122,7 @@ fn a_stream_gets_the_verdict_of_the_whole() {
 }
 
 #[test]
-fn a_violation_is_told_with_the_first_line_after_which_it_is_certain() {
+fn a_violation_is_reported_at_the_first_line_after_which_it_is_certain() {
     let object = clewline_specs::find("queue").unwrap();
     let mut checked = 0;
     for seed in (1..40).step_by(2) {
@@ -156,7 +157,7 @@ fn lines_out_of_order_are_read_as_a_whole_while_that_is_possible() {
 }
 
 #[test]
-fn a_violation_is_not_told_before_the_order_of_lines_is_known() {
+fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
     // The line of the enqueue comes last; in order of calls it comes first.
     let recording = clewline_specs::find("queue").unwrap().generate(&plan(1));
     let text = lines(&recording, false);
@@ -196,7 +197,7 @@ fn what_is_held_does_not_grow() {
 }
 
 #[test]
-fn what_came_before_a_rest_is_forgotten_while_somebody_is_busy_again() {
+fn operations_before_a_quiescent_point_are_dropped_while_others_are_open() {
     use clewline_specs::register::{Call, Register};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Register);
@@ -241,7 +242,7 @@ fn a_watch_names_the_event_and_shows_the_operations() {
 }
 
 #[test]
-fn a_watch_counts_objects_and_tells_them_apart() {
+fn a_stream_counts_objects_and_separates_them() {
     use clewline_specs::queue::{Call, Queue};
     let mut watch = Watch::new(Queue::default());
     let value = Value::small(1).unwrap();
@@ -284,7 +285,7 @@ fn what_a_stack_forgets_does_not_matter() {
     );
 }
 
-/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without an answer.
+/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without a result.
 fn events(script: &[&str]) -> String {
     let line = |it: &&str| {
         let words: Vec<&str> = it.split(' ').collect();
@@ -362,7 +363,7 @@ fn the_last_moments_that_there_are_count() {
     }
 }
 
-/// Says the same again and again, so many bytes of it, and then that nothing has come.
+/// Repeats the same text up to a number of bytes, and then times out.
 struct Endless {
     line: Vec<u8>,
     at: usize,
@@ -386,7 +387,7 @@ impl std::io::Read for Endless {
 #[test]
 fn a_stream_without_end_keeps_to_its_limits() {
     let line = events(&["0 enq 1", "0 ->", "0 deq", "0 -> 1"]).into_bytes();
-    // It goes on for ever, falls silent, or says nothing at all.
+    // It never ends, pauses, or has no data at all.
     for said in [usize::MAX, 10 * line.len(), 0] {
         for algorithm in ["auto", "jit-graph"] {
             let check = Check::new().with_window(10).with_algorithm(algorithm).unwrap();
@@ -450,7 +451,8 @@ fn parts_and_the_whole_are_not_mistaken_for_each_other() {
     assert_eq!((round(&mut watch, &[(Has(1), 1), (Has(2), 1), (Put(1), 0)]), watch.held()), (None, 0));
     assert_eq!(round(&mut watch, &[(Size, 2)]), None);
     assert_eq!(round(&mut watch, &[(Has(2), 0)]), Some("violated"));
-    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is raised.
+    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is
+    // raised.
     let mut watch = Watch::new(CountedMap);
     assert_eq!(round(&mut watch, &[(Put(1), 1), (Put(2), 1)]), None);
     assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);

@@ -209,7 +209,7 @@ fn a_panic_is_a_finding() {
     assert_eq!(panics[0].message, "nothing there");
 }
 
-/// A lock that is taken once, by the first who comes; or, if it is jammed, by nobody.
+/// A lock that is taken once, by the first thread; or, if it is jammed, by no thread.
 struct Lock {
     is_taken: AtomicU64,
 }
@@ -237,14 +237,14 @@ fn lock_once(is_jammed: bool) -> Outcome {
 }
 
 #[test]
-fn whoever_waits_for_what_another_holds_may_wait_forever() {
+fn a_thread_may_wait_forever_for_a_lock_that_another_thread_holds() {
     let outcome = lock_once(false);
     assert!(outcome.holds(), "{outcome}");
     assert_eq!(outcome.runs, 2);
 }
 
 #[test]
-fn whoever_waits_for_what_nobody_holds_is_stuck() {
+fn a_thread_that_waits_for_a_free_lock_is_stuck() {
     let outcome = lock_once(true);
     let finding = outcome.finding.as_ref().unwrap();
     let Cause::Stuck(_, standings) = &finding.cause else { panic!("{outcome}") };
@@ -253,13 +253,13 @@ fn whoever_waits_for_what_nobody_holds_is_stuck() {
 }
 
 #[test]
-fn a_history_that_is_not_judged_is_no_success_though_everybody_waits_rightly() {
+fn an_unknown_history_is_no_success_though_all_threads_block_correctly() {
     let outcome = outcome_of(&locking_once(false).with_algorithm("queue-oriented").unwrap());
     assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
     assert!(!outcome.holds());
 }
 
-/// A lock that the second who comes breaks.
+/// A lock that the second thread breaks.
 #[derive(Default)]
 struct Brittle(AtomicU64);
 
@@ -267,7 +267,7 @@ impl Subject<MutexSpec> for Brittle {
     fn call(&self, _lock: &mutex::Call) -> Value {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Value::TRUE,
-            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            // Not `panic!`: to print its location may take longer than the patience.
             1 => resume_unwind(Box::new("it broke")),
             _ => loop {
                 clewline_threads::hint::spin_loop();
@@ -277,7 +277,7 @@ impl Subject<MutexSpec> for Brittle {
 }
 
 #[test]
-fn a_panic_is_a_finding_though_everybody_else_waits_rightly() {
+fn a_panic_is_a_violation_though_all_other_threads_block_correctly() {
     let stress = Stress::drawing(MutexSpec, Brittle::default, |_| mutex::Call::Lock)
         .with_threads(3)
         .with_operations(1)

@@ -1,6 +1,7 @@
 //! What people and scripts see of a stress test.
 //!
-//! Most subjects here go wrong when a single thread uses them, so that their histories are always the same.
+//! Most subjects here go wrong when a single thread uses them, so that their histories are always
+//! the same.
 
 use std::{
     fs,
@@ -76,7 +77,7 @@ fn redacted(outcome: &Outcome) -> String {
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let is_number = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || it == '.');
-        // How many configurations a core takes is nobody's business here.
+        // The number of configurations for a counterexample does not matter here.
         let is_unit =
             |it: &str| ["ms", "s", "configurations"].contains(&it.trim_end_matches([':', ',', ')', '.']));
         let word = |at: usize| {
@@ -158,8 +159,8 @@ fn the_saved_history_is_judged_the_same_way() {
     assert_eq!(fs::read(path).expect("it is there"), before);
 }
 
-/// Two threads stamp the moment between two operations alike. Neither is told to have been before the other, and so the
-/// operations of each thread overlap as well, which no file allows a process.
+/// Two threads stamp the moment between two operations alike. Neither is reported as before the
+/// other, and so the operations of each thread overlap as well, which no file allows a process.
 #[test]
 fn a_history_with_equal_stamps_can_be_read_again() {
     let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
@@ -193,7 +194,7 @@ fn a_history_with_equal_stamps_can_be_read_again() {
 }
 
 #[test]
-fn a_history_that_cannot_be_saved_is_told_all_the_same() {
+fn a_history_that_cannot_be_saved_is_still_reported() {
     let folder = Folder::new("stress-not-saved").with("file", "");
     let outcome = run(&backwards().with_saving(folder.path("file")));
     assert!(matches!(outcome.saved, Saved::Failed(..)), "{:?}", outcome.saved);
@@ -219,7 +220,7 @@ fn a_smaller_workload_is_found() {
 }
 
 #[test]
-fn what_cannot_be_made_smaller_is_told() {
+fn a_workload_that_cannot_be_shrunk_is_reported() {
     let stress = backwards().with_operations(3).with_shrinking(Duration::from_millis(50));
     // The seed decides whether three operations are enough; some does.
     let found = (0..1_000).map(|seed| run(&stress.clone().with_seed(seed))).find(|it| it.finding.is_some());
@@ -228,7 +229,7 @@ fn what_cannot_be_made_smaller_is_told() {
     assert!(outcome.to_string().contains("\nsmaller:  it was not found with less ("), "{outcome}");
 }
 
-/// A register that does something else than answer, at its fourth call.
+/// A register that does something else than return, at its fourth call.
 #[derive(Default)]
 struct Fourth<const PANICS: bool> {
     calls: AtomicUsize,
@@ -322,7 +323,7 @@ fn a_specification_of_ones_own_panics_with_the_whole_report() {
     assert!(message.contains("() → 3"), "{message}");
     assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
     let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_specification_of_ones_own";
-    // With one thread for all tests, nobody knows the name.
+    // With one thread for all tests, the name is unknown.
     assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");
 }
 
@@ -422,7 +423,7 @@ fn who_cannot_judge_the_object_is_not_asked_again() {
 }
 
 #[test]
-fn options_that_make_no_sense_say_what_was_expected() {
+fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("stress-options");
     let told = |args: &[&str]| {
         let ran = clewline(&folder, &[&["stress", "register", "--timeout", "1s"], args].concat(), "");

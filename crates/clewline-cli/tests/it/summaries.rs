@@ -13,7 +13,8 @@ fn summed(folder: &Folder, command: &[&str]) -> Ran {
     clewline(folder, &[command, &more].concat(), "")
 }
 
-/// How often each element occurs, and the attributes of the first; whatever else the file is, it is XML.
+/// How often each element occurs, and the attributes of the first; whatever else the file is, it is
+/// XML.
 #[track_caller]
 fn elements(xml: &str) -> HashMap<String, (usize, HashMap<String, String>)> {
     let mut reader = Reader::from_str(xml);
@@ -129,7 +130,7 @@ fn systems_and_subjects_are_summed_up() {
 }
 
 #[test]
-fn how_long_it_took_is_told_if_that_is_asked() {
+fn durations_are_included_on_request() {
     let folder = Folder::new("summary-times").with("good.jsonl", GOOD);
     summed(&folder, &["check", "good.jsonl", "--spec", "queue", "--times"]);
     let elements = elements(&folder.read("junit.xml"));

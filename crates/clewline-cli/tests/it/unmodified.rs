@@ -96,7 +96,7 @@ fn what_a_report_says_is_to_be_typed_shows_it_again() {
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let again = clewline(&folder, &words, "");
     assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
-    assert_eq!(answers(&again.stdout), answers(&ran.stdout));
+    assert_eq!(results(&again.stdout), results(&ran.stdout));
 }
 
 /// Words as a shell reads them that knows double quotes and single ones.
@@ -115,8 +115,8 @@ fn words(typed: &str) -> Vec<String> {
     words
 }
 
-/// What the calls answered, in a report.
-fn answers(report: &str) -> String {
+/// The results of the calls, in a report.
+fn results(report: &str) -> String {
     let from = report.split("What the calls answered").nth(1).unwrap_or_default();
     from.split("How it came about").next().unwrap_or_default().to_owned()
 }
@@ -268,7 +268,7 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stdout.contains("holds: ") && ran.stdout.contains("violated: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
     assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
-    // What a panic says is what is told, and so is where it was.
+    // The message and the location of a panic are reported.
     let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"), "{told}");
     assert!(
@@ -280,7 +280,7 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("no test has `no_such_test` in its name"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no test name contains `no_such_test`"), "{}", ran.stderr);
 }
 
 const ASSEMBLY: &str = "\
@@ -297,7 +297,7 @@ CLEWLINE_MATRIX(\"here(1) | there(1)\")
 
 /// With either compiler; and of what was compiled by others nothing more is known than that.
 #[test]
-fn what_nobody_sees_is_told() {
+fn code_without_instrumentation_is_reported() {
     if !is_possible() {
         return;
     }

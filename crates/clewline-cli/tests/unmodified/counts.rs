@@ -2,13 +2,13 @@
 
 use super::program::build;
 
-/// So many ways there are to choose `k` of `n`.
+/// The number of ways to choose `k` of `n`.
 fn choose(n: u64, k: u64) -> u64 {
     (1..=k).fold(1, |product, it| product * (n - k + it) / it)
 }
 
-/// The start of a column is no step of its own: an operation is called with its first access. So two threads of k steps each can be merged
-/// in C(2k, k) ways.
+/// The start of a column is no step of its own: an operation is called with its first access. So
+/// two threads of k steps each can be merged in C(2k, k) ways.
 #[test]
 fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
     for k in [1, 2, 3, 5, 7] {
@@ -20,8 +20,8 @@ fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
     }
 }
 
-/// The second thread is started by a step of the program, before which the first one may run: so that is merged with the stores of the second.
-/// To wait for those that have ended is no choice.
+/// The second thread is started by a step of the program, before which the first one may run: so
+/// that is merged with the stores of the second. To wait for those that have ended is no choice.
 #[test]
 fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
     for k in [1, 2, 3, 5] {

@@ -64,7 +64,7 @@ fn readers_share_a_lock() {
     holds("reads | reads | writes(1) reads");
 }
 
-/// One call at a time, nobody is ever too late.
+/// In serial executions no call is too late.
 #[test]
 #[ignore = "long"]
 fn who_waits_for_a_lock_for_some_time_may_be_too_late() {

@@ -1,6 +1,7 @@
 //! Executions in processes of their own, which are those that there are without.
 //!
-//! Wherever a program is checked it is checked so, too; here are those with more executions, or with other options.
+//! Wherever a program is checked it is checked so, too; here are those with more executions, or
+//! with other options.
 
 use super::program::build;
 

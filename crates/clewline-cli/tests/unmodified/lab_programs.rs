@@ -1,6 +1,7 @@
 //! The programs in C and C++: the right ones hold, and each of their bugs is found.
 //!
-//! They are compiled here. Where there is no compiler, or this is another platform, the tests say so and are skipped.
+//! They are compiled here. Where there is no compiler, or this is another platform, the tests say
+//! so and are skipped.
 
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
@@ -18,7 +19,8 @@ use super::program::{Ran, clewline};
 const HOLDS: i32 = 0;
 const VIOLATED: i32 = 1;
 
-/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
+/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done
+/// once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
     static TOOLS: OnceLock<Option<(Vec<Compiler>, Runtime)>> = OnceLock::new();
     TOOLS.get_or_init(look_for_tools).clone()
@@ -50,15 +52,15 @@ fn programs() -> PathBuf {
 // Processes take their time.
 const ISOLATED_MAX: u64 = 1_000;
 
-/// How many executions there were, as far as a report for people tells.
+/// The number of executions, according to the text of a report.
 fn executions(ran: &Ran) -> u64 {
     let line = ran.out.lines().find_map(|it| it.strip_prefix("phase 2:"));
     let number = line.and_then(|it| it.split_whitespace().next()).map(|it| it.replace(',', ""));
     number.and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// What a program said that was compiled by each compiler; and, if there are not too many executions, what the first of these said with a process for
-/// each.
+/// What a program said that was compiled by each compiler; and, if there are not too many
+/// executions, what the first of these said with a process for each.
 #[track_caller]
 fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
     let Some((compilers, runtime)) = tools() else { return Vec::new() };
@@ -98,7 +100,7 @@ fn found(ran: &Ran) -> (String, Option<String>) {
     (verdict, counted.filter(|_| ran.code == Some(HOLDS)).map(|it| it.1.to_owned()))
 }
 
-/// A program or a bug that nobody runs is one that nobody knows.
+/// Every program and every bug is run by a test.
 #[test]
 fn every_program_and_every_bug_is_explored_here() {
     let here = include_str!("lab_programs.rs");
@@ -175,7 +177,7 @@ fn memory_that_is_used_after_it_was_freed_is_found() {
     violated("ms_queue.c", &["-DBUG_FREE"], &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"], "free");
 }
 
-/// gcc would fill the record in place, and nobody would be told.
+/// gcc would fill the record in place, without a call of the runtime.
 #[test]
 fn memory_that_is_filled_by_a_library_function_is_seen() {
     holds("publish.c", &[], &[]);
@@ -297,8 +299,9 @@ fn compilers_agree_on_how_many_executions_there_are() {
     }
 }
 
-/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer. (Those that have other
-/// accesses in Rust are left out: every access of the stack of Treiber is atomic there, and so is that of a value after it was popped.)
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two
+/// front ends, one explorer. (Those that have other accesses in Rust are left out: every access of
+/// the stack of Treiber is atomic there, and so is that of a value after it was popped.)
 #[test]
 #[ignore = "long"]
 fn structures_in_c_have_the_histories_that_they_have_in_rust() {

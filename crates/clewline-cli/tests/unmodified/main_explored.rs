@@ -35,12 +35,12 @@ fn what_an_explored_program_writes_is_not_shown() {
     for said in ["printed", "complained", "written", "shouted"] {
         assert!(!found.out.contains(said), "{}", found.out);
     }
-    // Whoever does not explore it hears it.
+    // A program that is not explored prints it.
     let found = program.run_by_hand(&[]);
     assert_eq!((&*found.out, &*found.err), ("printed\nwritten\n", "complained\nshouted\n"));
 }
 
-/// The variable is on a stack, which is nobody else's business as long as nobody else knows of it.
+/// The variable is on a stack, which is private as long as no other thread has its address.
 #[test]
 fn a_variable_on_the_stack_of_another_thread_is_shared() {
     let Some(program) = build("stack.c", &[]) else { return };
@@ -52,7 +52,7 @@ fn a_variable_on_the_stack_of_another_thread_is_shared() {
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
 }
 
-/// Who is alone races with nobody; whoever has waited for one thread may still race with another.
+/// A single thread has no races; a thread that has joined one thread may still race with another.
 #[test]
 fn who_has_waited_for_a_thread_may_race_with_another() {
     let Some(program) = build("unjoined.c", &[]) else { return };
@@ -85,7 +85,7 @@ fn threads_of_c11_are_threads() {
 }
 
 #[test]
-fn a_program_that_nobody_explores_is_what_it_was() {
+fn a_program_that_is_not_explored_behaves_as_usual() {
     let Some(program) = build("program.c", &["WRONG=0"]) else { return };
     let found = program.run_by_hand(&["a"]);
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);

@@ -18,7 +18,7 @@ impl Dice {
 const VARIABLES: [&str; 4] = ["half", "other", "word", "last"];
 const OPERATIONS: u64 = 32;
 
-/// An access to a variable, plain or atomic. What is read becomes part of the answer.
+/// An access to a variable, plain or atomic. The value read becomes part of the result.
 fn access(dice: &mut Dice) -> String {
     let variable = VARIABLES[dice.below(4) as usize];
     let value = 1 + dice.below(3);

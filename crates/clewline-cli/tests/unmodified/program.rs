@@ -1,7 +1,7 @@
 //! Programs to be explored: how they are built and run.
 //!
-//! Every program is built by each compiler that there is, and every exploration is made with each of them, and once more with a process for
-//! each execution. They must agree.
+//! Every program is built by each compiler that there is, and every exploration is made with each
+//! of them, and once more with a process for each execution. They must agree.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +26,8 @@ pub(crate) struct Ran {
     pub(crate) err: String,
 }
 
-/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
+/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done
+/// once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
     static TOOLS: OnceLock<Option<(Vec<Compiler>, Runtime)>> = OnceLock::new();
     TOOLS.get_or_init(look_for_tools).clone()
@@ -89,7 +90,8 @@ pub(crate) fn clewline(program: &Path, arguments: &[&str], own: &[&str]) -> Ran 
     run(&mut command)
 }
 
-// Processes take their time: where there are more executions than this, that they agree is looked at elsewhere.
+// Processes take their time: where there are more executions than this, that they agree is looked
+// at elsewhere.
 const ISOLATED_MAX: u64 = 2_000;
 
 impl Program {
@@ -134,7 +136,8 @@ impl Program {
         first
     }
 
-    /// What is found in one matrix, as JSON has it. With a process for each execution it is the same.
+    /// What is found in one matrix, as JSON has it. With a process for each execution it is the
+    /// same.
     #[track_caller]
     pub(crate) fn check(&self, matrix: &str, arguments: &[&str]) -> Ran {
         let given = [&["--matrix", matrix, "--format", "json", "--shrink", "none"], arguments].concat();
@@ -174,7 +177,8 @@ impl Ran {
         self.field(name).parse().expect("a number")
     }
 
-    /// What must not depend on the compiler: the verdict and its cause, and where everything was explored all histories.
+    /// What must not depend on the compiler: the verdict and its cause, and where everything was
+    /// explored all histories.
     fn found(&self) -> Vec<String> {
         let Some(verdict) = self.maybe("verdict") else { return Vec::new() };
         let more = if verdict == "holds" { "histories" } else { "cause" };

@@ -1,4 +1,4 @@
-//! What is wrong in other ways than by an answer.
+//! Violations other than wrong results.
 
 use super::program::{Ran, build};
 
@@ -59,7 +59,7 @@ fn accesses_that_race_are_points() {
 }
 
 #[test]
-fn fields_that_share_a_word_are_told_apart() {
+fn fields_that_share_a_word_are_distinguished() {
     says("raise_low | raise_low", "load x1: 0, plain");
     says("raise_high | raise_high", "load x1+4: 0, plain");
     // They are neighbours, and do not race.
@@ -83,7 +83,8 @@ fn what_a_lock_guards_does_not_race() {
     assert!(found.code == Some(0) && !found.out.contains("--racing"), "{}", found.out);
 }
 
-/// Accesses that are ordered, however that is, are no points: there are as many executions as without any.
+/// Accesses that are ordered, however that is, are no points: there are as many executions as
+/// without any.
 #[test]
 fn what_is_ordered_does_not_race() {
     let Some(program) = build("ordered.c", &[]) else { return };
@@ -102,8 +103,8 @@ fn what_is_ordered_does_not_race() {
 }
 
 #[test]
-fn a_call_of_the_system_that_waits_is_told() {
-    // It takes seconds until anybody is sure.
+fn a_blocking_system_call_is_reported() {
+    // It takes seconds until this is certain.
     let Some(found) = build("wrong.c", &[]).map(|it| it.by_first().check("sleep_in_read", &[])) else {
         return;
     };
