@@ -176,17 +176,17 @@ impl FreshClone {
             output = self.run(text);
         }
         println!("{:6.1} s   {place}: {text}", start.elapsed().as_secs_f64());
-        let (told, errors) =
+        let (printed, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.code() != Some(expected) {
             let status = output.status;
             return Err(format!(
-                "{place}: {text}\nexpected exit code {expected}, found {status}:\n{told}{errors}"
+                "{place}: {text}\nexpected exit code {expected}, found {status}:\n{printed}{errors}"
             ));
         }
         shown
             .as_deref()
-            .map_or(Ok(()), |it| compare(it, &told))
+            .map_or(Ok(()), |it| compare(it, &printed))
             .map_err(|it| format!("{place}: {text}\n{it}"))
     }
 }

@@ -184,7 +184,7 @@ fn objects_have_the_fields_that_scripts_rely_on() {
 
 #[test]
 fn a_violation_is_shown_message_by_message_and_can_be_replayed() {
-    let ran = actors("told", &["edr", "--harness", "2r+2w"]);
+    let ran = actors("report", &["edr", "--harness", "2r+2w"]);
     assert_eq!(
         (ran.code, ran.first_line()),
         (1, "violated: edr is not linearizable as a register"),
@@ -222,20 +222,20 @@ fn who_looks_at_schedules_does_not_vouch_for_states() {
 
 #[test]
 fn tokens_that_do_not_fit_are_refused() {
-    for (token, told) in [
+    for (token, printed) in [
         ("?", "not a replay token"),
         ("9:a", "the token names call 9, and there are 3"),
         ("z40", "the schedule does not fit this system"),
     ] {
         let ran = actors("unfit", &["edr", "--replay", token]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.contains(printed), "{}", ran.stderr);
     }
 }
 
 #[test]
 fn a_limit_that_was_hit_is_not_success() {
-    for (name, args, told) in [
+    for (name, args, printed) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
         ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
         ("time", &["adr", "--scheduler", "exhaustive", "--timeout", "0s"], "time"),
@@ -245,7 +245,7 @@ fn a_limit_that_was_hit_is_not_success() {
         let (code, object) = json(&format!("limit-{name}"), args);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
         assert_eq!(object["coverage"], "limited", "{object}");
-        assert!(object["reason"].as_str().is_some_and(|it| it.contains(told)), "{object}");
+        assert!(object["reason"].as_str().is_some_and(|it| it.contains(printed)), "{object}");
         let ran = actors(&format!("limit-text-{name}"), args);
         assert_eq!((ran.code, ran.first_line().split(':').next()), (3, Some("unknown")), "{ran:?}");
     }
@@ -330,8 +330,8 @@ fn harnesses_may_come_from_a_file() {
     let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.code, 2);
-    let told = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
-    assert_eq!(ran.stderr, told);
+    let printed = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
+    assert_eq!(ran.stderr, printed);
     let folder = Folder::new("actors-many").with("calls.txt", "\nactors 99\nC1 N1 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.stderr, "error: calls.txt: line 2: edr has from 2 to 9 actors, found 99\n");
@@ -339,7 +339,7 @@ fn harnesses_may_come_from_a_file() {
 
 #[test]
 fn invalid_arguments_get_a_clear_error() {
-    for (name, args, told) in [
+    for (name, args, printed) in [
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
         ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
         ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
@@ -357,7 +357,7 @@ fn invalid_arguments_get_a_clear_error() {
     ] {
         let ran = actors(&format!("bad-{name}"), args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(printed), "{}", ran.stderr);
     }
 }
 
@@ -482,8 +482,8 @@ fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
 
 #[test]
 fn keys_that_promise_too_much_are_an_error() {
-    let told = odd::error_of_keys().unwrap();
-    assert!(told.starts_with("the keys promise too much: a message at N2 from N1"), "{told}");
+    let printed = odd::error_of_keys().unwrap();
+    assert!(printed.starts_with("the keys promise too much: a message at N2 from N1"), "{printed}");
 }
 
 #[test]
@@ -516,8 +516,8 @@ fn little_memory_is_enough_to_show_a_small_violation() {
 #[test]
 fn a_system_without_clients_is_checked_by_its_properties() {
     let ran = actors("no-calls", &["two-phase-commit"]);
-    let told = "holds: two-phase-commit is as its properties say in every schedule";
-    assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
+    let printed = "holds: two-phase-commit is as its properties say in every schedule";
+    assert_eq!((ran.code, ran.first_line()), (0, printed), "{ran:?}");
 }
 
 #[test]
@@ -586,21 +586,21 @@ fn the_reports_of_the_manual_are_real() {
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     };
     let shown: Vec<String> = blocks(page, "text").into_iter().map(untimed).collect();
-    let told = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
-    assert_eq!(shown, told);
+    let printed = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
+    assert_eq!(shown, printed);
 }
 
 #[test]
 fn the_first_notice_board_of_the_manual_replies_too_early() {
-    let told = noticeboard::hasty().unwrap();
-    assert!(told.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{told}");
-    assert!(told.contains("C1 ──Post──► N1"), "{told}");
+    let printed = noticeboard::hasty().unwrap();
+    assert!(printed.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{printed}");
+    assert!(printed.contains("C1 ──Post──► N1"), "{printed}");
 }
 
 #[test]
 fn the_second_notice_board_of_the_manual_goes_back_in_time() {
-    let told = noticeboard::careful().unwrap();
-    assert!(told.contains("Look → 7") && told.contains("Look → 0"), "{told}");
+    let printed = noticeboard::careful().unwrap();
+    assert!(printed.contains("Look → 7") && printed.contains("Look → 0"), "{printed}");
 }
 
 #[test]

@@ -234,7 +234,7 @@ fn a_search_goes_on_and_back_and_round() {
     browser.js("(it => { it.value = 'Q'; it.dispatchEvent(new Event('input')); })(document.getElementById('search'))");
     assert_eq!(state(&mut browser)["matches"], 4);
     let found = "document.getElementById('found').textContent";
-    for (held, expected, told) in [
+    for (held, expected, printed) in [
         (0, 0, "1 of 4"),
         (0, 1, "2 of 4"),
         (0, 2, "3 of 4"),
@@ -244,7 +244,10 @@ fn a_search_goes_on_and_back_and_round() {
         (0, 0, "1 of 4"),
     ] {
         browser.press_with("Enter", held);
-        assert_eq!((&state(&mut browser)["selected"], &browser.js(found)), (&json!(expected), &json!(told)));
+        assert_eq!(
+            (&state(&mut browser)["selected"], &browser.js(found)),
+            (&json!(expected), &json!(printed))
+        );
     }
     // What has a meaning elsewhere is but a letter here.
     browser.press("?");

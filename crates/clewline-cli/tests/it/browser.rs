@@ -122,8 +122,10 @@ impl Browser {
     fn go(&mut self, url: &str) {
         let loader = self.ask("Page.navigate", json!({"url": url}))["loaderId"].clone();
         let is_loaded = |it: &Json| {
-            let told = &it["params"];
-            it["method"] == "Page.lifecycleEvent" && told["name"] == "load" && told["loaderId"] == loader
+            let printed = &it["params"];
+            it["method"] == "Page.lifecycleEvent"
+                && printed["name"] == "load"
+                && printed["loaderId"] == loader
         };
         while !self.events.iter().any(is_loaded) {
             let message = self.message();

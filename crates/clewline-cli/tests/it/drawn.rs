@@ -51,7 +51,7 @@ fn bar(browser: &mut Browser, operation: usize) -> [f64; 4] {
 }
 
 /// The part of the page that describes the selection.
-fn told(browser: &mut Browser) -> String {
+fn printed(browser: &mut Browser) -> String {
     browser.js("document.getElementById('details').textContent").as_str().unwrap_or_default().to_owned()
 }
 
@@ -92,8 +92,8 @@ fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
     let solid = coloured(&mut browser, "timeline", "bar-edge", part(closed)) / (closed[2] - 8.0);
     assert!(dashed < 0.9 && 0.95 < solid, "{dashed} {solid}");
     browser.open(&folder.path("report.html"), "#op=0");
-    let told = told(&mut browser);
-    assert!(told.contains("and not returned: nobody knows whether, or when, it happened"), "{told}");
+    let printed = printed(&mut browser);
+    assert!(printed.contains("and not returned: nobody knows whether, or when, it happened"), "{printed}");
     let legend = browser.js("document.getElementById('legend').textContent");
     assert!(legend.as_str().is_some_and(|it| it.contains("not returned")), "{legend}");
 }
@@ -254,9 +254,9 @@ fn a_tooltip_describes_the_operation_and_stays_in_the_window() {
             browser.settle();
             assert_eq!(browser.js(is_within), true, "{operation} {wide} {}", browser.js(card));
         }
-        let told = browser.js(card);
+        let printed = browser.js(card);
         let expected = "deq() → 1process 1, called as event 7, returned as event 8";
-        assert!(told.as_str().is_some_and(|it| it.starts_with(expected)), "{told}");
+        assert!(printed.as_str().is_some_and(|it| it.starts_with(expected)), "{printed}");
     }
     browser.mouse("mouseMoved", 2.0, 2.0, json!({"button": "none"}));
     browser.settle();
@@ -276,17 +276,17 @@ const OBJECTS: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "ret
 fn who_overlaps_an_operation_is_counted_among_what_is_shown() {
     let folder = page("drawn-overlaps", OBJECTS, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("object x, line 2 of the file"), "{said}");
     assert!(said.contains("overlaps 3 others: they may"), "{said}");
     // Without y.
     browser.js(
         "(it => { it.value = String([...it.options].findIndex(it => it.textContent.startsWith('object x'))); it.onchange(); })(document.getElementById('show'))",
     );
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("overlaps 2 others: they may"), "{said}");
     browser.open(&folder.path("report.html"), "#op=4");
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("overlaps 1 other: they may"), "{said}");
 }
 
@@ -297,7 +297,7 @@ fn a_key_is_shown_with_its_operation() {
                    {\"process\": 0, \"op\": \"put\", \"arg\": [8, 1], \"call\": 2, \"return\": 3}\n";
     let folder = page("drawn-key", history, "map", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("key 8, line 2 of the file") && said.contains("overlaps no other"), "{said}");
 }
 

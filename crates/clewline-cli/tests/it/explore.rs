@@ -70,7 +70,7 @@ fn losing() -> Component<AtomicU32> {
 }
 
 /// The report; of something wrong, made as small as can be.
-fn told(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
+fn printed(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
     told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
 }
 
@@ -119,14 +119,14 @@ fn redacted(text: &str) -> String {
 
 #[test]
 fn a_lost_update_is_shown_step_by_step() {
-    assert_eq!(told(&losing(), "inc inc | inc", Shown::Short), LOST);
+    assert_eq!(printed(&losing(), "inc inc | inc", Shown::Short), LOST);
 }
 
 const LOST: &str = "\
 violated: it is not linearizable: no order of its calls explains the answers
 
   First the same calls were made one at a time, in every order, to learn what is
-  right. When the calls overlap, they can be told what they never are then, in
+  right. When the calls overlap, they can be printed what they never are then, in
   any order that keeps what had returned before something else was called.
 
   The smallest matrix in which it shows; its columns run at the same time:
@@ -171,7 +171,7 @@ fn who_waits_for_ever_is_named_with_the_place() {
     let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
         .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
         .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
-    let text = told(&two_locks, "one | other", Shown::Short);
+    let text = printed(&two_locks, "one | other", Shown::Short);
     assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
     for part in [
         "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
@@ -192,7 +192,7 @@ fn a_step_says_which_lock_was_given_back_after_it() {
         it.1.store(count + 1, SeqCst);
         count + 1
     });
-    let text = told(&pair, "inc | inc", Shown::Short);
+    let text = printed(&pair, "inc | inc", Shown::Short);
     assert!(text.contains("load x2: 0, unlock x1  "), "{text}");
 }
 
@@ -210,7 +210,7 @@ fn a_thread_that_was_never_notified_is_distinguished_from_those_that_returned() 
                 drop(it.2.wait(it.1.lock().unwrap()));
             }
         });
-    let text = told(&event, "set | wait", Shown::Short);
+    let text = printed(&event, "set | wait", Shown::Short);
     assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
     for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
     {
@@ -239,7 +239,7 @@ fn a_panic_is_shown_with_its_location() {
         it.store(count + 1, SeqCst);
         assert_eq!(it.load(SeqCst), count + 1, "another thread was here");
     });
-    let text = told(&touchy, "inc | inc", Shown::Full);
+    let text = printed(&touchy, "inc | inc", Shown::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("another thread was here, left: 2, right: 1 ("), "{text}");
@@ -260,7 +260,7 @@ fn a_panic_is_shown_before_the_drops_that_follow() {
         let falls = Falls(it);
         assert_eq!(falls.0.load(SeqCst), 1, "too early");
     });
-    let text = told(&touchy, "fall", Shown::Full);
+    let text = printed(&touchy, "fall", Shown::Full);
     let told_before =
         |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
     assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
@@ -295,7 +295,7 @@ fn a_flush_names_the_thread_of_the_store_buffer() {
 #[test]
 fn what_holds_says_what_was_not_tried() {
     let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
-    let text = told(&right, "inc | inc", Shown::Short);
+    let text = printed(&right, "inc | inc", Shown::Short);
     assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
     assert!(text.contains("phase 1:  2 serial histories\n"), "{text}");
     assert!(text.contains("Every schedule was explored. Other calls"), "{text}");
@@ -346,7 +346,7 @@ fn a_token_shows_the_same_execution_again() {
 
 #[test]
 fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
-    let told = |jobs: &str| {
+    let printed = |jobs: &str| {
         let args = [
             "explore",
             "treiber-stack",
@@ -368,9 +368,9 @@ fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
         }
         objects
     };
-    let one = told("1");
+    let one = printed("1");
     assert_eq!(one.len(), 8);
-    assert_eq!(one, told("3"));
+    assert_eq!(one, printed("3"));
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn a_limit_that_is_reached_is_unknown() {
 
 #[test]
 fn invalid_arguments_say_what_was_expected() {
-    for (args, told) in [
+    for (args, printed) in [
         (&["treiber-stak"][..], "did you mean `treiber-stack`?"),
         (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
         (&["treiber-stack", "--matrix", "fly | pop"], "fly"),
@@ -435,7 +435,7 @@ fn invalid_arguments_say_what_was_expected() {
         let args = [&["explore"], args].concat();
         let ran = explore("explore-usage", &args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(printed), "{args:?}: {}", ran.stderr);
     }
 }
 
@@ -483,15 +483,15 @@ fn a_report_names_the_file_of_observations() {
     let basis = ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--preemptions", "none"];
     assert_eq!(clewline(&folder, &[&basis[..], &["--observations", "seen.xml"]].concat(), "").code, 0);
     let read = [&basis[..], &["--from-observations", "seen.xml"]].concat();
-    let told = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = clewline(&folder, &read, "");
-    assert!(ran.code == 0 && told(&ran).contains("in a serial history of the file,"), "{ran:?}");
+    assert!(ran.code == 0 && printed(&ran).contains("in a serial history of the file,"), "{ran:?}");
     // Something else is right now.
     let seen = folder.read("seen.xml");
     let folder = folder.with("seen.xml", &seen.replace("result=\"1\"", "result=\"7\""));
     let ran = clewline(&folder, &read, "");
     let words = "First a file was read that says what the calls do one at a time, in every order, to learn what is right.";
-    assert!(ran.code == 1 && told(&ran).contains(words), "{ran:?}");
+    assert!(ran.code == 1 && printed(&ran).contains(words), "{ran:?}");
     // A file may say now this and now that.
     let folder = folder.with("seen.xml", &(seen.clone() + &seen.replace("result=\"1\"", "result=\"7\"")));
     assert_eq!(clewline(&folder, &read, "").code, 0);

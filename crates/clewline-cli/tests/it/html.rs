@@ -229,7 +229,7 @@ fn clicking_an_operation_selects_it_and_shows_its_details() {
     assert_eq!(state(&mut browser)["hovered"], 2);
     browser.click(x, y);
     assert_eq!(state(&mut browser)["selected"], 2);
-    let told = browser.js("document.getElementById('details').textContent");
+    let printed = browser.js("document.getElementById('details').textContent");
     for expected in [
         "deq() → 2",
         "process 1",
@@ -240,7 +240,7 @@ fn clicking_an_operation_selects_it_and_shows_its_details() {
         // Where the order that is drawn ends.
         "it cannot come next in the order that is drawn; the state before it is [1, 2]",
     ] {
-        assert!(told.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {told}");
+        assert!(printed.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {printed}");
     }
 }
 

@@ -115,10 +115,10 @@ fn a_time_limit_that_is_not_hit_changes_nothing() {
 #[test]
 fn progress_is_reported() {
     let judged = Arc::new(AtomicU64::new(0));
-    let told = Arc::clone(&judged);
+    let printed = Arc::clone(&judged);
     let check = Check::new().with_progress(move |it| {
         if let Progress::Judging(_) = it {
-            told.fetch_add(1, Ordering::Relaxed);
+            printed.fetch_add(1, Ordering::Relaxed);
         }
     });
     assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());

@@ -122,16 +122,16 @@ fn structures_are_explored_against_their_specification_too() {
 fn matrices_are_reported_in_order_for_any_number_of_jobs() {
     let entries = ["inc", "get"].map(|it| Entry::new(vec![it.to_owned()])).to_vec();
     let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
-    let told = |jobs: usize| {
-        let mut told = Vec::new();
+    let printed = |jobs: usize| {
+        let mut printed = Vec::new();
         let mut visit = |it: Checked| {
-            told.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
+            printed.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
             ControlFlow::Continue(())
         };
         check_all(&counter(false), &mut plan.matrices(), &Options::default(), jobs, &mut visit).unwrap();
-        told
+        printed
     };
-    let (one, many) = (told(1), told(3));
+    let (one, many) = (printed(1), printed(3));
     assert_eq!(one, many);
     assert!(one.iter().any(|it| it.1 == "violated") && one.iter().any(|it| it.1 == "holds"));
 }

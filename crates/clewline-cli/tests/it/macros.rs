@@ -181,26 +181,26 @@ fn a_builder_finds_and_shrinks_a_violation_and_prints_a_replay() {
 
 #[test]
 fn what_is_found_does_not_depend_on_the_number_of_jobs() {
-    let told = |jobs: usize| timeless(&lossy().jobs(jobs).run().unwrap());
-    assert_eq!(told(1), told(4));
+    let printed = |jobs: usize| timeless(&lossy().jobs(jobs).run().unwrap());
+    assert_eq!(printed(1), printed(4));
 }
 
 #[test]
 fn wrong_settings_are_reported() {
-    let told = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
+    let printed = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
     assert_eq!(
-        told(lossy().matrix("add(1) | mul(2)")),
+        printed(lossy().matrix("add(1) | mul(2)")),
         "`mul(2)` cannot be called; what can be is add(1), get"
     );
-    assert_eq!(told(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
+    assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
     assert!(
-        told(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, ")
+        printed(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, ")
     );
-    assert_eq!(told(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
-    assert_eq!(told(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
-    assert_eq!(told(LineUp::new(Lossy::new)), "nobody has said what can be called");
+    assert_eq!(printed(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
+    assert_eq!(printed(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
+    assert_eq!(printed(LineUp::new(Lossy::new)), "nobody has said what can be called");
     assert_eq!(
-        told(LineUp::new(Lossy::new).weight(2)),
+        printed(LineUp::new(Lossy::new).weight(2)),
         "`weight` is said of the call before it, and there is none"
     );
 }
@@ -268,11 +268,11 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
 
 #[test]
 fn two_tests_do_not_disturb_each_other() {
-    let told = timeless(&lossy().jobs(1).run().unwrap());
+    let printed = timeless(&lossy().jobs(1).run().unwrap());
     let others: Vec<_> =
         (0..4).map(|_| std::thread::spawn(|| timeless(&lossy().jobs(2).run().unwrap()))).collect();
     for other in others {
-        assert_eq!(other.join().unwrap(), told);
+        assert_eq!(other.join().unwrap(), printed);
     }
 }
 
@@ -284,35 +284,35 @@ fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
         .env(variable, value)
         .output()
         .unwrap();
-    let told = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
-    assert!(told.contains("running 1 test"), "{told}");
-    (run.status.success(), told)
+    let printed = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    assert!(printed.contains("running 1 test"), "{printed}");
+    (run.status.success(), printed)
 }
 
 #[test]
 fn the_environment_has_one_execution_seen_again() {
     let token = lossy().run().unwrap().token().unwrap();
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
-    assert!(panics && told.contains("violated: Lossy"), "{told}");
-    assert!(told.contains("this one execution, run again"), "{told}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
+    assert!(panics && printed.contains("violated: Lossy"), "{printed}");
+    assert!(printed.contains("this one execution, run again"), "{printed}");
     // Nothing is wrong with this one.
-    let (panics, told) =
+    let (panics, printed) =
         run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "add(1) | add(1)#a2b2");
-    assert!(!panics && told.contains("did not panic"), "{told}");
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "mul(2)#a");
+    assert!(!panics && printed.contains("did not panic"), "{printed}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "mul(2)#a");
     assert!(
-        !panics && told.contains("CLEWLINE_REPLAY is of another test, or the code has changed: "),
-        "{told}"
+        !panics && printed.contains("CLEWLINE_REPLAY is of another test, or the code has changed: "),
+        "{printed}"
     );
 }
 
 #[test]
 fn the_environment_counts_for_more_than_the_test() {
     // Without preemptions nothing is lost.
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
-    assert!(!panics && told.contains("did not panic"), "{told}");
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");
-    assert!(!panics && told.contains("CLEWLINE_SCHEDULER: expected the name of a scheduler"), "{told}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
+    assert!(!panics && printed.contains("did not panic"), "{printed}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");
+    assert!(!panics && printed.contains("CLEWLINE_SCHEDULER: expected the name of a scheduler"), "{printed}");
 }
 
 #[path = "../../../clewline/examples/mailbox.rs"]
@@ -321,15 +321,15 @@ mod mailbox;
 #[test]
 fn the_manual_shows_what_is_printed() {
     let manual = include_str!("../../../../docs/line-up.md");
-    let told = mailbox::broken();
-    assert!(told.starts_with("violated: Mailbox is not linearizable"), "{told}");
+    let printed = mailbox::broken();
+    assert!(printed.starts_with("violated: Mailbox is not linearizable"), "{printed}");
     // Times differ, and so do the paths that lead to the file.
     let differs = |it: &&str| ["took:", "Files are in ", ".rs:"].iter().any(|part| it.contains(part));
-    for line in told.lines().filter(|it| !differs(it)) {
-        assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
+    for line in printed.lines().filter(|it| !differs(it)) {
+        assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{printed}");
     }
     // A test has no flags.
-    assert!(!told.contains("--matrix"), "{told}");
-    let told = mailbox::mended();
-    assert!(told.starts_with("holds: "), "{told}");
+    assert!(!printed.contains("--matrix"), "{printed}");
+    let printed = mailbox::mended();
+    assert!(printed.starts_with("holds: "), "{printed}");
 }

@@ -77,7 +77,7 @@ fn an_actor_system_is_drawn_with_its_messages() {
     let overlap = browser.js(
         "(() => { const all = document.querySelector('.messages'), frame = all.getBoundingClientRect();
            const boxes = [...all.querySelectorAll('text')].map(it => [it.textContent, it.getBoundingClientRect()]);
-           for (const [told, it] of boxes) if (it.left < frame.left - 1 || it.right > frame.right + 1) return told + ' is cut off';
+           for (const [printed, it] of boxes) if (it.left < frame.left - 1 || it.right > frame.right + 1) return printed + ' is cut off';
            for (let one = 0; one < boxes.length; one++) for (let other = 0; other < one; other++) {
              const [a, b] = [boxes[one][1], boxes[other][1]];
              if (a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
@@ -192,13 +192,13 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
         browser.js(orders),
         json!(["until read() → 1 (3 operations)", "until read() → 2 (2 operations)", "none"])
     );
-    let told = "document.getElementById('told').textContent";
-    assert_eq!(browser.js(told), "The state is then 2, and read() → 1 could only have been read() → 2.");
+    let printed = "document.getElementById('told').textContent";
+    assert_eq!(browser.js(printed), "The state is then 2, and read() → 1 could only have been read() → 2.");
     let order = "clewline.order().map(it => it[0])";
     assert_eq!(browser.js(order), json!([0, 1, 2]));
     browser.js("(() => { const it = document.getElementById('path'); it.value = '1'; it.onchange(); })()");
     assert_eq!(browser.js(order), json!([1, 0]));
-    assert_eq!(browser.js(told), "The state is then 1, and read() → 2 could only have been read() → 1.");
+    assert_eq!(browser.js(printed), "The state is then 1, and read() → 2 could only have been read() → 1.");
     // The order shows the effect of each operation on the state.
     browser.js("document.getElementById('timeline').focus()");
     browser.press("n");
@@ -206,7 +206,7 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
     let expected = "number 1 of the order that is drawn; the state before it is null, after it 2";
     assert!(details.as_str().is_some_and(|it| it.contains(expected)), "{details}");
     browser.js("(() => { const it = document.getElementById('path'); it.value = '-1'; it.onchange(); })()");
-    assert_eq!((browser.js(order), browser.js(told)), (json!([]), json!("")));
+    assert_eq!((browser.js(order), browser.js(printed)), (json!([]), json!("")));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn times_of_other_formats_are_shown_as_well() {
     assert_eq!(clewline(&folder, &args, "").code, 0);
     let Some(mut browser) = browse(&folder, "#op=0") else { return };
     browser.settle();
-    let told = browser.js("document.getElementById('details').textContent");
+    let printed = browser.js("document.getElementById('details').textContent");
     let expected = "by the clock of the file: called at 1000, returned at 3500, 2,500 later";
-    assert!(told.as_str().is_some_and(|it| it.contains(expected)), "{told}");
+    assert!(printed.as_str().is_some_and(|it| it.contains(expected)), "{printed}");
 }

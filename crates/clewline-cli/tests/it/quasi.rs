@@ -198,13 +198,13 @@ fn serial_of(words: &str, [add, remove]: [&str; 2]) -> String {
 
 #[track_caller]
 fn check_report(spec: &str, methods: [&str; 2], words: &str, factors: &[&str], expected: &str) {
-    let folder = Folder::new("quasi-told").with("a.jsonl", &serial_of(words, methods));
+    let folder = Folder::new("quasi-report").with("a.jsonl", &serial_of(words, methods));
     let args = [&["check", "a.jsonl", "--spec", spec, "--quasi"], factors].concat();
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{ran:?}");
     // A line is broken where it is too long.
-    let told = ran.stdout.replace("\n  ", " ");
-    assert!(told.contains(&format!(" {expected}")), "{}", ran.stdout);
+    let printed = ran.stdout.replace("\n  ", " ");
+    assert!(printed.contains(&format!(" {expected}")), "{}", ran.stdout);
     let ran = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "");
     assert_eq!(ran.json()[0]["explanation"]["text"], json!(expected), "{ran:?}");
 }
@@ -314,8 +314,8 @@ fn a_history_that_a_program_made_is_judged_by_places() {
     // A factor of a method without calls would be no bound at all.
     assert_eq!(judged("deq=0").unwrap_err().to_string(), "nobody calls `deq`, but `Deq`, `Enq`");
     let relaxed = Quasi::parse("Deq=1").unwrap().with_reading(QuasiReading::Relaxed);
-    let told = Check::new().with_quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
-    assert_eq!(told.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
+    let printed = Check::new().with_quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
+    assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
     for (factor, holds) in [(0, false), (1, true)] {
         let relaxed = Relaxed { plain: Queue::default(), factor };
         let report = Check::new().history(&relaxed, &history).unwrap();

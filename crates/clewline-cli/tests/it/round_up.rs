@@ -34,10 +34,12 @@ fn a_relaxed_queue_keeps_its_bound_and_a_bug_exceeds_it() {
         assert_eq!((less.code, &one(&less)["verdict"]), (1, &Json::from("violated")), "{reading}: {less:?}");
         let bug = explore("quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!((bug.code, &one(&bug)["verdict"]), (1, &Json::from("violated")), "{reading}: {bug:?}");
-        let told = one(&bug)["explanation"].as_str().unwrap().to_owned();
+        let printed = one(&bug)["explanation"].as_str().unwrap().to_owned();
         match reading {
-            "displacement" => assert!(told.contains("in every order") && told.contains("allowed"), "{told}"),
-            _ => assert_eq!(told, "as quasi-queue:3 it would be right"),
+            "displacement" => {
+                assert!(printed.contains("in every order") && printed.contains("allowed"), "{printed}")
+            }
+            _ => assert_eq!(printed, "as quasi-queue:3 it would be right"),
         }
     }
 }
@@ -115,8 +117,8 @@ fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
     let matrix = ["--matrix", "deq deq | enq(1) enq(2) enq(3) enq(4)", "--final", "deq deq"];
     let many = [&matrix[..], &["--golden", "ms-queue"]].concat();
     let ran = explore("quasi-golden-left-many", "quasi-queue", "enq=0,deq=2", &many);
-    let told = &one(&ran)["reason"];
-    assert!(ran.code == 3 && told.as_str().unwrap().contains("something is left inside"), "{ran:?}");
+    let printed = &one(&ran)["reason"];
+    assert!(ran.code == 3 && printed.as_str().unwrap().contains("something is left inside"), "{ran:?}");
 }
 
 #[test]
@@ -243,9 +245,9 @@ const PUSH_AND_POP: [&str; 6] = [
 #[test]
 fn the_bug_of_the_stack_of_scal_is_shown_step_by_step() {
     let args = [&["explore", "k-stack:scal", "--quasi", "pop=2"], &PUSH_AND_POP[..]].concat();
-    let told = clewline(&Folder::new("k-stack"), &args, "");
-    assert_eq!(told.code, 1, "{told:?}");
-    let (_, trace) = told.stdout.split_once("How it came about").unwrap();
+    let printed = clewline(&Folder::new("k-stack"), &args, "");
+    assert_eq!(printed.code, 1, "{printed:?}");
+    let (_, trace) = printed.stdout.split_once("How it came about").unwrap();
     // The flag of section VI-D, whose name here is that of the first atomic that the pop raises.
     let (before, _) = trace.split_once(": 0 → 1").unwrap();
     let flag = before.rsplit(' ').next().unwrap();
@@ -292,11 +294,11 @@ fn the_manual_shows_what_is_printed() {
         "3",
     ];
     for args in [&scal[..], &least] {
-        let told = clewline(&Folder::new("round-up-manual"), args, "").stdout;
-        assert!(15 < told.lines().count(), "{told}");
+        let printed = clewline(&Folder::new("round-up-manual"), args, "").stdout;
+        assert!(15 < printed.lines().count(), "{printed}");
         // Times differ, and lines of the source move.
-        for line in told.lines().filter(|it| !it.starts_with("took:") && !it.contains(".rs:")) {
-            assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
+        for line in printed.lines().filter(|it| !it.starts_with("took:") && !it.contains(".rs:")) {
+            assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{printed}");
         }
     }
 }
@@ -356,12 +358,12 @@ fn a_stress_test_distinguishes_a_kept_bound_from_an_exceeded_one() {
         let bug = stress("stress-quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!(bug.code, 1, "{reading}: {bug:?}");
     }
-    let told = stress("stress-quasi-told", "quasi-queue", "all=0", &SHORT).stdout;
+    let printed = stress("stress-quasi-report", "quasi-queue", "all=0", &SHORT).stdout;
     assert!(
-        told.starts_with("violated: quasi-queue is not quasi linearizable as a queue with all=0\n"),
-        "{told}"
+        printed.starts_with("violated: quasi-queue is not quasi linearizable as a queue with all=0\n"),
+        "{printed}"
     );
-    assert!(told.contains("in every order"), "{told}");
+    assert!(printed.contains("in every order"), "{printed}");
 }
 
 #[test]
@@ -396,9 +398,12 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
     let more = ["--timeout", "60s", "--operations", "32", "--format", "json"];
     let never = stress("stress-never", "quasi-queue:b2", "deq=?", &more);
     assert_eq!((never.code, &one(&never)["least_factor"]), (1, &Json::Null), "{never:?}");
-    let told = stress("stress-least-told", "quasi-queue", "deq=?", &SHORT).stdout;
-    assert!(told.starts_with("holds with factor 2 and no smaller one: 200 runs of quasi-queue\n"), "{told}");
-    assert!(told.contains("\n  factor  runs that need it\n       0  "), "{told}");
+    let printed = stress("stress-least-report", "quasi-queue", "deq=?", &SHORT).stdout;
+    assert!(
+        printed.starts_with("holds with factor 2 and no smaller one: 200 runs of quasi-queue\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("\n  factor  runs that need it\n       0  "), "{printed}");
 }
 
 #[test]

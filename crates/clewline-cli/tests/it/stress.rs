@@ -126,15 +126,15 @@ fn inputs_follow_from_the_seed() {
 
 #[test]
 fn mix_that_means_nothing_is_an_error() {
-    let told = |mix: &[(&'static str, u32)]| {
+    let printed = |mix: &[(&'static str, u32)]| {
         let stress = Stress::new(Queue::default(), Locked::default).with_mix(mix.iter().copied());
         stress.with_runs(1).run().expect_err("no such mix").to_string()
     };
     assert_eq!(
-        told(&[("enq", 1), ("dequeue", 1)]),
+        printed(&[("enq", 1), ("dequeue", 1)]),
         "the mix: a queue has the operations enq, deq, peek; found `dequeue`"
     );
-    assert_eq!(told(&[("enq", 0)]), "the mix: expected at least one weight above 0");
+    assert_eq!(printed(&[("enq", 0)]), "the mix: expected at least one weight above 0");
 }
 
 #[test]

@@ -147,10 +147,11 @@ fn the_saved_history_is_judged_the_same_way() {
         labels(finding.report.case(), finding.counterexample())
     );
     assert_eq!(again.operations(), finding.report.operations());
-    let told = outcome.to_string();
+    let printed = outcome.to_string();
     assert!(
-        told.contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
-        "{told}"
+        printed
+            .contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
+        "{printed}"
     );
     // Another run leaves that file alone.
     let before = fs::read(path).expect("it is there");
@@ -198,10 +199,10 @@ fn a_history_that_cannot_be_saved_is_still_reported() {
     let folder = Folder::new("stress-not-saved").with("file", "");
     let outcome = run(&backwards().with_saving(folder.path("file")));
     assert!(matches!(outcome.saved, Saved::Failed(..)), "{:?}", outcome.saved);
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Backwards is not linearizable as a queue\n"), "{told}");
-    assert!(told.contains("\nsaved:    nowhere: "), "{told}");
-    assert!(!told.contains("clewline check"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Backwards is not linearizable as a queue\n"), "{printed}");
+    assert!(printed.contains("\nsaved:    nowhere: "), "{printed}");
+    assert!(!printed.contains("clewline check"), "{printed}");
 }
 
 #[test]
@@ -215,8 +216,8 @@ fn a_smaller_workload_is_found() {
     assert_ne!(*attempts, 0);
     let first = outcome.finding.as_ref().expect("it was found");
     assert!(outcome.shown().expect("it was found").counterexample().len() <= first.counterexample().len());
-    let told = outcome.to_string();
-    assert!(told.contains("\nsmaller:  it was found with 1 thread × "), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.contains("\nsmaller:  it was found with 1 thread × "), "{printed}");
 }
 
 #[test]
@@ -264,24 +265,24 @@ fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
         .with_shrinking(Duration::from_millis(300));
     let outcome = run(&stress);
     assert!(matches!(outcome.finding.as_ref().expect("it is stuck").cause, Cause::Stuck(..)), "{outcome}");
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{printed}");
     assert!(
-        told.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
-        "{told}"
+        printed.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
+        "{printed}"
     );
-    assert!(told.contains("\n  thread 0 in read(): "), "{told}");
-    assert!(told.contains("No answer was wrong"), "{told}");
-    assert!(told.contains("\nsmaller:  not tried"), "{told}");
+    assert!(printed.contains("\n  thread 0 in read(): "), "{printed}");
+    assert!(printed.contains("No answer was wrong"), "{printed}");
+    assert!(printed.contains("\nsmaller:  not tried"), "{printed}");
 }
 
 #[test]
 fn a_panic_names_the_operation_and_what_it_said() {
     let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).with_mix([("read", 1)]));
     assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Fourth panicked in read()\n"), "{told}");
-    assert!(told.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Fourth panicked in read()\n"), "{printed}");
+    assert!(printed.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{printed}");
 }
 
 /// A counter with ten lines of its own.
@@ -425,7 +426,7 @@ fn who_cannot_judge_the_object_is_not_asked_again() {
 #[test]
 fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("stress-options");
-    let told = |args: &[&str]| {
+    let printed = |args: &[&str]| {
         let ran = clewline(&folder, &[&["stress", "register", "--timeout", "1s"], args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
         ran.stderr
@@ -443,8 +444,8 @@ fn invalid_arguments_say_what_was_expected() {
         (["--shrink", "5"], "expected a unit after the number"),
         (["--algorithm", "guess"], "--algorithm: expected `auto`"),
     ] {
-        let told = told(&args);
-        assert!(told.contains(expected), "{args:?}: {told}");
+        let printed = printed(&args);
+        assert!(printed.contains(expected), "{args:?}: {printed}");
     }
     let ran = clewline(&folder, &["stress", "regster"], "");
     assert_eq!(ran.code, 2);

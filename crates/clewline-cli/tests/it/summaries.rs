@@ -50,10 +50,13 @@ fn check_junit(folder: &Folder, suite: &str, cases: usize, failures: usize, erro
     let elements = elements(&folder.read("junit.xml"));
     let count = |name: &str| elements.get(name).map_or(0, |it| it.0);
     assert_eq!((count("testcase"), count("failure"), count("error")), (cases, failures, errors));
-    let told = &elements["testsuite"].1;
-    assert_eq!(told["name"], suite);
-    assert_eq!((told["tests"].clone(), told["failures"].clone()), (cases.to_string(), failures.to_string()));
-    assert!(!told.contains_key("time"), "times are told only if that is asked");
+    let printed = &elements["testsuite"].1;
+    assert_eq!(printed["name"], suite);
+    assert_eq!(
+        (printed["tests"].clone(), printed["failures"].clone()),
+        (cases.to_string(), failures.to_string())
+    );
+    assert!(!printed.contains_key("time"), "times only on request");
 }
 
 #[test]
@@ -119,7 +122,7 @@ fn systems_and_subjects_are_summed_up() {
     let folder = Folder::new("summary-actors");
     assert_eq!(summed(&folder, &["actors", "edr"]).code, 1);
     check_junit(&folder, "clewline actors", 1, 1, 0);
-    assert!(folder.read("junit.xml").contains("──►"), "the schedule is told");
+    assert!(folder.read("junit.xml").contains("──►"), "the schedule is shown");
     let folder = Folder::new("summary-stress");
     assert_eq!(
         summed(&folder, &["stress", "register", "--executions", "2", "--operations", "20", "--seed", "1"])

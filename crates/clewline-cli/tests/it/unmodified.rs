@@ -269,14 +269,17 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
     assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
     // The message and the location of a panic are reported.
-    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"), "{told}");
+    let printed = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
-        "{told}"
+        printed.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"),
+        "{printed}"
     );
-    assert!(told.contains("the test did not panic, though it should"), "{told}");
-    assert!(told.contains("the test returned an error: \"there are 1\""), "{told}");
+    assert!(
+        printed.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
+        "{printed}"
+    );
+    assert!(printed.contains("the test did not panic, though it should"), "{printed}");
+    assert!(printed.contains("the test returned an error: \"there are 1\""), "{printed}");
     assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -325,8 +328,8 @@ fn code_without_instrumentation_is_reported() {
             assert!(made.unwrap().success());
             let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", &file], "");
             assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let told = format!("elsewhere.{kind} was not compiled for this");
-            assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
+            let printed = format!("elsewhere.{kind} was not compiled for this");
+            assert!(ran.stderr.contains(&printed) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
         }
     }
 }

@@ -84,11 +84,11 @@ fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
 
 /// Both compilers and both ways to run executions agree.
 #[track_caller]
-fn check(file: &str, flags: &[&str], arguments: &[&str], expected: i32, told: &str) {
+fn check(file: &str, flags: &[&str], arguments: &[&str], expected: i32, printed: &str) {
     let all = explore(file, flags, arguments);
     for ran in &all {
         assert_eq!(ran.code, Some(expected), "{file} {flags:?}\n{}{}", ran.out, ran.err);
-        assert!(ran.out.contains(told), "{file} {flags:?}: no {told:?} in\n{}", ran.out);
+        assert!(ran.out.contains(printed), "{file} {flags:?}: no {printed:?} in\n{}", ran.out);
         assert_eq!(found(ran), found(&all[0]), "{file} {flags:?}\n{}\nand\n{}", ran.out, all[0].out);
     }
 }
@@ -129,8 +129,8 @@ fn holds(file: &str, flags: &[&str], arguments: &[&str]) {
 }
 
 #[track_caller]
-fn violated(file: &str, flags: &[&str], arguments: &[&str], told: &str) {
-    check(file, flags, arguments, VIOLATED, told);
+fn violated(file: &str, flags: &[&str], arguments: &[&str], printed: &str) {
+    check(file, flags, arguments, VIOLATED, printed);
 }
 
 const QUEUE: [&str; 2] = ["--matrix", "enq(1) deq | enq(2) deq"];

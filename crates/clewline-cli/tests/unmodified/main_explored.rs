@@ -18,10 +18,11 @@ fn a_program_that_always_comes_to_an_end_holds() {
 
 #[test]
 fn a_program_that_is_wrong_in_some_executions_is_violated() {
-    for (wrong, told) in [(1, "main returned 1"), (2, "waits for ever in main"), (3, "exit(3) was called")] {
+    for (wrong, printed) in [(1, "main returned 1"), (2, "waits for ever in main"), (3, "exit(3) was called")]
+    {
         let Some(found) = explore(wrong, &[]) else { return };
         assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
-        assert!(found.text().contains(told), "{}", found.out);
+        assert!(found.text().contains(printed), "{}", found.out);
     }
 }
 
@@ -108,11 +109,11 @@ fn a_test_that_is_started_by_hand_is_explored_as_well() {
 #[test]
 fn a_program_that_dies_has_no_verdict() {
     let Some(program) = build("dies.c", &[]) else { return };
-    for (kind, told) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
+    for (kind, printed) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
         for format in ["text", "json"] {
             let found = program.explore_main_with(&[kind], &["--format", format]);
             assert_eq!((found.code, &*found.out), (Some(2), ""), "{kind}: {}", found.err);
-            let expected = format!("error: the program ended without a verdict: {told}");
+            let expected = format!("error: the program ended without a verdict: {printed}");
             assert!(found.err.starts_with(&expected), "{kind}: {}", found.err);
         }
     }

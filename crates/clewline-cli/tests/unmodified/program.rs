@@ -129,9 +129,9 @@ impl Program {
         let mut all: Vec<Ran> = self.0.iter().map(|it| run(it)).collect();
         let first = all.remove(0);
         for other in &all {
-            let told = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);
-            assert_eq!(first.code, other.code, "compilers differ: {told}");
-            assert_eq!(first.found(), other.found(), "compilers differ: {told}");
+            let printed = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);
+            assert_eq!(first.code, other.code, "compilers differ: {printed}");
+            assert_eq!(first.found(), other.found(), "compilers differ: {printed}");
         }
         first
     }

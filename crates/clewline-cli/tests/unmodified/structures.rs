@@ -35,9 +35,9 @@ fn a_node_that_is_freed_too_early_is_found() {
         found.violated("panic");
         assert!(found.field("message").starts_with("use after free: read of"), "{}", found.out);
     }
-    let told = program.run(&[]);
-    assert!(told.text().contains("use after free: read of byte 8 of block #"), "{}", told.out);
-    assert!(told.out.contains("treiber.c:"), "{}", told.out);
+    let printed = program.run(&[]);
+    assert!(printed.text().contains("use after free: read of byte 8 of block #"), "{}", printed.out);
+    assert!(printed.out.contains("treiber.c:"), "{}", printed.out);
 }
 
 #[test]

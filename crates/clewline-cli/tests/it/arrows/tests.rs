@@ -113,7 +113,7 @@ fn circles_of_two_and_of_three_files_are_found() {
     let mut three = chain;
     three[3].1 = "pub struct C;\nfn c() { super::a::A; }";
     let found = circles(&tree(&three));
-    assert_eq!(found.len(), 1, "the same circle is not told of twice: {found:?}");
+    assert_eq!(found.len(), 1, "the same cycle is not reported twice: {found:?}");
     for arrow in ["a.rs:1: a -> b", "b.rs:1: b -> c", "c.rs:2: c -> a: super::a::A"] {
         assert!(found[0].contains(arrow), "{arrow}: {}", found[0]);
     }
