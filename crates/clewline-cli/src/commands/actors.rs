@@ -309,10 +309,10 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
         stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
         seed: args.seed,
         bounds: args.bounds.or(args.bound),
-        schedules: args.schedules.unwrap_or(Options::default().schedules),
+        executions: args.schedules.unwrap_or(Options::default().executions),
         states: args.states.unwrap_or(u64::MAX),
         steps: args.steps,
-        time: args.time,
+        timeout: args.time,
         memory: args.memory.or_else(available_memory),
         jobs: args.jobs,
     })
