@@ -40,9 +40,9 @@ use syn::{ItemImpl, parse_macro_input};
 ///
 /// # On the block
 ///
-/// `threads`, `operations`, `samples`, `auto`, `seed`, `jobs`, `executions`, `scheduler`, `memory`, `spurious`,
-/// `matrix` (may be there more than once), `initial`, `last`, `sequence`, `weak_failures` and `nondeterministic` are the methods of
-/// `LineUp` of that name. A bound that a scheduler has, such as `preemptions` or `depth`, is a number or `none`. Besides there are
+/// `threads`, `operations`, `samples`, `auto`, `seed`, `jobs`, `executions`, `scheduler`, `memory_model`, `timeout`, `spurious`,
+/// `matrix` (may be there more than once), `initial`, `final`, `sequence`, `weak_failures` and `nondeterministic` are the methods of
+/// `LineUp` of that name (`initial_calls`, `final_calls`). A bound that a scheduler has, such as `preemptions` or `depth`, is a number or `none`. Besides there are
 ///
 /// * `name = "..."`: the name of the test;
 /// * `init = EXPRESSION`: how to make a fresh one, in the place of a method with `#[init]`;

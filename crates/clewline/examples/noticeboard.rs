@@ -97,7 +97,7 @@ mod hasty {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 
@@ -173,7 +173,7 @@ mod careful {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 
@@ -253,7 +253,7 @@ mod right {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 

@@ -100,6 +100,8 @@
 
 mod assert;
 
+#[doc(inline)]
+pub use clewline_check::Algorithm;
 #[cfg(feature = "line-up")]
 #[doc(inline)]
 pub use clewline_methods::line_up::LineUp;
@@ -133,11 +135,11 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Plan,
-        Reference, Tested,
+        Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
+        Reference,
     };
     #[doc(inline)]
-    pub use clewline_threads::{Component, Explorable};
+    pub use clewline_threads::{Component, Explorable, control::MemoryModel};
 }
 
 /// [`Stress`] and what belongs to it: outcomes, noise, clocks, where calls and values are drawn from.
@@ -150,7 +152,7 @@ pub mod stress {
         Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, Workload,
     };
     #[doc(inline)]
-    pub use clewline_threads::{ClockKind, Noise, Pinning, point};
+    pub use clewline_threads::{Clock, ClockKind, Noise, Pinning, point};
 }
 
 /// Actor systems: what one writes to have a system of one's own explored, and [`Explore`], which explores it.
@@ -172,7 +174,7 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
     #[doc(inline)]
-    pub use clewline_report::formats;
+    pub use clewline_report::formats::{self, InputFormat};
 }
 
 /// The crates behind this one, for those who extend Clewline. They change more often than what is above.

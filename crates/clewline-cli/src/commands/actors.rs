@@ -300,10 +300,10 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
         stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
         seed: args.seed,
         bounds: args.bounds.bounds.clone(),
-        schedules: args.executions.unwrap_or(Options::default().schedules),
+        executions: args.executions.unwrap_or(Options::default().executions),
         states: args.states.unwrap_or(u64::MAX),
         steps: args.steps,
-        time: args.timeout,
+        timeout: args.timeout,
         memory: args.memory.or_else(available_memory),
         jobs: args.jobs,
     })

@@ -122,21 +122,19 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     let quasi = quasi(args)?;
     let jobs = args.jobs.map_or_else(parallel::jobs_available, usize::from);
     let mut check = Check::new()
-        .with_algorithm(&args.algorithm)
-        .map_err(|it| Failure::at("--algorithm", it))?
-        .with_input(&args.input_format)
-        .map_err(|it| Failure::at("--input-format", it))?
-        .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
-        .with_jobs(jobs);
+        .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
+        .format(args.input_format.parse().map_err(|it| Failure::at("--input-format", it))?)
+        .keyed(if args.keyed { Keys::InValues } else { Keys::None })
+        .jobs(jobs);
     if let Some(quasi) = quasi {
-        check = check.with_quasi(quasi);
+        check = check.quasi(quasi);
     }
     if let Some(timeout) = args.timeout {
-        check = check.with_timeout(timeout);
+        check = check.timeout(timeout);
     }
     // Without a limit the system could kill the process before the remaining verdicts.
     if let Some(memory) = args.memory.or_else(clewline_methods::available_memory) {
-        check = check.with_memory(memory);
+        check = check.memory(memory);
     }
     Ok(check)
 }
@@ -153,15 +151,15 @@ fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
-    let check = check.clone().with_progress(move |it| state.note(it));
+    let check = check.clone().progress(move |it| state.note(it));
     let is_input = path.as_os_str() == DASH;
     // A witness names every operation, and a page shows it, so all operations are kept in memory.
     if args.witness || args.drawings.are_asked_for() {
-        let check = if args.drawings.are_asked_for() { check.with_times() } else { check };
+        let check = if args.drawings.are_asked_for() { check.keep_times() } else { check };
         return if is_input {
             check.reader(&name, io::stdin().lock(), &args.spec)
         } else {
-            check.with_files_streamed_from(u64::MAX).file(path, &args.spec)
+            check.stream_files_from(u64::MAX).file(path, &args.spec)
         };
     }
     if is_input {

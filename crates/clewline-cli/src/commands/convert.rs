@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_core::Recording;
-use clewline_methods::{Check, Keys};
+use clewline_methods::{Check, Error, Keys};
 
 use super::{
     output::{DASH, format_of, write},
@@ -51,7 +51,7 @@ Examples:
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output_format.as_deref(), &args.to)?;
     let keys = if args.keyed { Keys::InValues } else { Keys::None };
-    let check = Check::new().with_input(&args.input_format)?.with_keys(keys);
+    let check = Check::new().format(args.input_format.parse().map_err(Error::from)?).keyed(keys);
     let recording = read(&check, &args.from)?;
     write(&recording, format, &args.to)?;
     Ok(Status::Done)

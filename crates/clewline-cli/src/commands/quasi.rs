@@ -7,9 +7,9 @@ use super::status::Failure;
 /// The requested factors, if any.
 pub(super) fn parse(factors: Option<&str>, reading: Option<&str>) -> Result<Option<Quasi>, Failure> {
     let Some(factors) = factors else { return Ok(None) };
-    let quasi = Quasi::parse(factors).map_err(|it| Failure::at("--quasi", it))?;
+    let quasi: Quasi = factors.parse().map_err(|it| Failure::at("--quasi", it))?;
     let Some(reading) = reading else { return Ok(Some(quasi)) };
-    let reading = QuasiReading::parse(reading).map_err(|it| Failure::at("--reading", it))?;
+    let reading: QuasiReading = reading.parse().map_err(|it| Failure::at("--reading", it))?;
     Ok(Some(quasi.with_reading(reading)))
 }
 

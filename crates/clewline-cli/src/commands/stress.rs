@@ -14,7 +14,7 @@ use clewline_lab as subjects;
 use clewline_methods::stress::{Phase, Progress, Stress};
 use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
-use clewline_threads::{ClockKind, Noise, Pinning};
+use clewline_threads::{Clock, ClockKind, Noise, Pinning};
 
 use super::{
     drawings::Drawings,
@@ -194,7 +194,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
     let stress = {
         let state = Arc::clone(&state);
-        configure(args)?.with_progress(move |it| state.note(it))
+        configure(args)?.progress(move |it| state.note(it))
     };
     let shown = {
         let (name, limit) = (args.subject.clone(), Limit::of(args));
@@ -202,7 +202,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     if args.seed.is_none() {
         // Printed first, so that it is known even if the subject ends the process.
-        eprintln!("note: random seed {}", stress.seed());
+        eprintln!("note: random seed {}", stress.current_seed());
     }
     let mut outcome = stress.run()?;
     // The page is already requested.
@@ -230,51 +230,51 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
     }
     let mut stress = subjects::stress(&args.subject)
         .map_err(|it| Failure::Message(it.to_string()))?
-        .with_algorithm(&args.algorithm)
-        .map_err(|it| Failure::at("--algorithm", it))?
-        .with_jobs(args.jobs)
-        .with_patience(args.patience)
-        .with_shrinking(args.shrink)
-        .with_saving(&args.save)
+        .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
+        .jobs(args.jobs)
+        .patience(args.patience)
+        .shrink(args.shrink)
+        .save(&args.save)
         // A command is configured by its flags only.
         .without_environment();
     let quasi = quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), found.entry.spec)?;
     if let Some(quasi) = quasi {
-        stress = stress.with_quasi(quasi).map_err(|it| Failure::at("--quasi", it))?;
+        stress = stress.quasi(quasi);
+        stress.verify().map_err(|it| Failure::at("--quasi", it))?;
     }
     if let ClockChoice(Some(kind)) = args.clock {
-        stress = stress.with_clock(kind).map_err(|it| Failure::at("--clock", it))?;
+        stress = stress.clock(Clock::of(kind).map_err(|it| Failure::at("--clock", it))?);
     }
     if args.no_pin {
-        stress = stress.with_pinning(Pinning::Free);
+        stress = stress.pinning(Pinning::Free);
     }
     if let Some(executions) = args.executions {
-        stress = stress.with_runs(executions as u64);
+        stress = stress.executions(executions as u64);
     }
     if let Some(timeout) = args.timeout {
-        stress = stress.with_time(timeout);
+        stress = stress.timeout(timeout);
     }
     if let Some(seed) = args.seed {
-        stress = stress.with_seed(seed);
+        stress = stress.seed(seed);
     }
     Ok(with_workload(args, stress))
 }
 
 fn with_workload(args: &Args, mut stress: Stress) -> Stress {
     if let Some(threads) = args.threads {
-        stress = stress.with_threads(threads);
+        stress = stress.threads(threads);
     }
     if let Some(operations) = args.operations {
-        stress = stress.with_operations(operations);
+        stress = stress.operations(operations);
     }
     if let Some(keys) = args.keys {
-        stress = stress.with_keys(keys);
+        stress = stress.keys(keys);
     }
     if let Some(values) = args.values {
-        stress = stress.with_values(values);
+        stress = stress.values(values);
     }
     if !args.mix.is_empty() {
-        stress = stress.with_mix(args.mix.iter().map(|(method, weight)| (method.as_str(), *weight)));
+        stress = stress.mix(args.mix.iter().map(|(method, weight)| (method.as_str(), *weight)));
     }
     let mut noise = stress.workload().noise;
     for disturbance in &args.noise {
@@ -284,7 +284,7 @@ fn with_workload(args: &Args, mut stress: Stress) -> Stress {
             Disturbance::Inside(share) => noise.inside = share,
         }
     }
-    stress.with_noise(noise)
+    stress.noise(noise)
 }
 
 /// The progress of the command.

@@ -16,7 +16,7 @@ fn right_crates_hold_in_short_runs() {
     for found in crates().filter(|it| it.variant.flaw.is_none()) {
         let stress = clewline_lab::stress(&found.name()).unwrap();
         // The watchdog is for threads that hang, not for a machine that is busy.
-        stress.with_seed(4).with_operations(40).with_runs(5).with_patience(Duration::from_secs(60)).assert();
+        stress.seed(4).operations(40).executions(5).patience(Duration::from_secs(60)).assert();
         held += 1;
     }
     assert!(10 <= held, "{held} crates are right");

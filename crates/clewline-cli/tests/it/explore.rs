@@ -287,7 +287,12 @@ fn a_flush_names_the_thread_of_the_store_buffer() {
             right.store(1, Release);
             left.load(Acquire)
         });
-    let text = flags.matrix("left | right").memory("tso").run().unwrap().to_string();
+    let text = flags
+        .matrix("left | right")
+        .memory_model(clewline_threads::control::MemoryModel::Tso)
+        .run()
+        .unwrap()
+        .to_string();
     assert!(text.contains("\n  Steps of c are stores of a that others see from then on.\n"), "{text}");
     assert!(text.contains("\n  Steps of d are stores of b that others see from then on.\n"), "{text}");
 }

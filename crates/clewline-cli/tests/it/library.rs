@@ -84,7 +84,7 @@ fn the_assertion_panics_with_the_whole_report() {
 fn a_limit_on_configurations_gives_unknown() {
     let history = write_then_read(0);
     let report =
-        Check::new().with_configurations(0).history(&Register, &history).expect("no limit needs a thread");
+        Check::new().configurations(0).history(&Register, &history).expect("no limit needs a thread");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Configurations(0)));
     assert!(!report.holds());
 }
@@ -102,13 +102,13 @@ fn files_are_judged_by_name() {
 
 #[test]
 fn a_memory_limit_gives_unknown() {
-    let report = Check::new().with_memory(1).reader("hard", hard().as_bytes(), "queue").expect("readable");
+    let report = Check::new().memory(1).reader("hard", hard().as_bytes(), "queue").expect("readable");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Memory(1)));
 }
 
 #[test]
 fn a_time_limit_that_is_not_hit_changes_nothing() {
-    let check = Check::new().with_timeout(Duration::from_secs(3_600)).with_jobs(2);
+    let check = Check::new().timeout(Duration::from_secs(3_600)).jobs(2);
     assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());
 }
 
@@ -116,7 +116,7 @@ fn a_time_limit_that_is_not_hit_changes_nothing() {
 fn progress_is_reported() {
     let judged = Arc::new(AtomicU64::new(0));
     let printed = Arc::clone(&judged);
-    let check = Check::new().with_progress(move |it| {
+    let check = Check::new().progress(move |it| {
         if let Progress::Judging(_) = it {
             printed.fetch_add(1, Ordering::Relaxed);
         }

@@ -220,7 +220,7 @@ fn too_many_columns_are_refused() {
 fn time_that_is_up_is_no_success() {
     let tested = LineUp::new(|| AtomicU32::new(0))
         .call("inc", |it| it.fetch_add(1, SeqCst))
-        .time(Duration::ZERO)
+        .timeout(Duration::ZERO)
         .matrix("inc | inc")
         .without_environment()
         .run()

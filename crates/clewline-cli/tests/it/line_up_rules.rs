@@ -336,7 +336,7 @@ fn a_history_that_cannot_be_checked_is_no_success() {
     // How far out of place is a call that waits?
     let subject =
         || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
-    let quasi = Quasi::parse("all=1").unwrap();
+    let quasi = "all=1".parse::<Quasi>().unwrap();
     let judging = Judging::Displaced(quasi, WellFormed::Whatever);
     let options = Options { judging, ..golden(subject()) };
     assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);

@@ -36,7 +36,7 @@ impl Lossy {
 struct Tested(Mutex<VecDeque<u32>>);
 
 #[clewline::test(init = Tested(Mutex::new(VecDeque::new())), name = "queues_behind_a_lock_hold", threads = 2, operations = 2,
-    samples = 20, preemptions = none, initial = "push(1)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3, depth = 2)]
+    samples = 20, preemptions = none, initial = "push(1)", final = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3, depth = 2)]
 impl Tested {
     #[op(weight = 2)]
     fn push(&self, #[values(1, 2)] value: u32) {
@@ -160,7 +160,7 @@ fn lossy() -> LineUp<clewline_threads::Component<Lossy>> {
 }
 
 /// The report, but for how long it took.
-fn timeless(tested: &clewline_methods::line_up::Tested) -> String {
+fn timeless(tested: &clewline_methods::line_up::Outcome) -> String {
     tested.to_string().lines().filter(|it| !it.starts_with("took:")).collect::<Vec<_>>().join("\n")
 }
 
@@ -194,7 +194,7 @@ fn wrong_settings_are_reported() {
     );
     assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
     assert!(
-        printed(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, ")
+        printed(lossy().scheduler("fate")).starts_with("no scheduler is called `fate` (there are bounded, ")
     );
     assert_eq!(printed(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
     assert_eq!(printed(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
@@ -257,9 +257,13 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
     let aba = clewline_lab::line_up("treiber-stack:aba")
         .unwrap()
         .against_specification()
-        .initial("push(1) push(2)");
-    let tested =
-        aba.matrix("pop | pop pop push(3) | push(4)").last("pop pop").without_environment().run().unwrap();
+        .initial_calls("push(1) push(2)");
+    let tested = aba
+        .matrix("pop | pop pop push(3) | push(4)")
+        .final_calls("pop pop")
+        .without_environment()
+        .run()
+        .unwrap();
     assert_eq!(tested.verdict(), "violated", "{tested}");
     let event = clewline_lab::line_up("manual-reset-event").unwrap().threads(2).operations(2).samples(10);
     assert!(event.without_environment().run().unwrap().holds());

@@ -70,15 +70,15 @@ fn a_check_is_reported_everywhere_alike() {
     let line =
         |it| format!("{{\"process\": {it}, \"op\": \"enq\", \"arg\": {it}, \"call\": 0, \"return\": 1}}\n");
     let long: String = (0..100).map(line).collect();
-    check_presented(&judged(&Check::new().with_algorithm("oracle").unwrap(), &long), "unknown");
+    check_presented(&judged(&Check::new().algorithm("oracle".parse().unwrap()), &long), "unknown");
     for (factors, reading, word) in [
         ("deq=?", QuasiReading::Relaxed, "holds"),
         ("deq=0", QuasiReading::Relaxed, "violated"),
         ("deq=?", QuasiReading::Displacement, "holds"),
         ("enq=0,deq=0", QuasiReading::Displacement, "violated"),
     ] {
-        let quasi = Quasi::parse(factors).unwrap().with_reading(reading);
-        check_presented(&judged(&Check::new().with_quasi(quasi), BAD), word);
+        let quasi = factors.parse::<Quasi>().unwrap().with_reading(reading);
+        check_presented(&judged(&Check::new().quasi(quasi), BAD), word);
     }
 }
 
@@ -95,17 +95,17 @@ impl Subject<Queue> for Stubborn {
 }
 
 fn stressed(stress: Stress) -> Outcome {
-    let stress = stress.with_threads(1).with_operations(20).with_runs(2).with_seed(1);
-    stress.with_shrinking(Duration::ZERO).without_saving().without_environment().run().unwrap()
+    let stress = stress.threads(1).operations(20).executions(2).seed(1);
+    stress.shrink(Duration::ZERO).without_saving().without_environment().run().unwrap()
 }
 
 #[test]
 fn a_stress_test_is_reported_everywhere_alike() {
     let stress = |name: &str| clewline_lab::stress(name).unwrap();
     check_presented(&stressed(stress("ms-queue")), "holds");
-    let refused = stress("treiber-stack").with_algorithm("queue-oriented").unwrap();
+    let refused = stress("treiber-stack").algorithm("queue-oriented".parse().unwrap());
     check_presented(&stressed(refused), "unknown");
-    let least = stress("bk-queue").with_quasi(Quasi::parse("deq=?").unwrap()).unwrap();
+    let least = stress("bk-queue").quasi("deq=?".parse().unwrap());
     check_presented(&stressed(least), "holds");
     check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(Some(Value::TRUE)))), "violated");
     check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(None))), "violated");

@@ -11,7 +11,7 @@ use clewline_explore::{
     Bounds, Coverage, Ending, explore,
     schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
-use clewline_methods::line_up::{Cause, LineUp, Tested};
+use clewline_methods::line_up::{Cause, LineUp, Outcome};
 use clewline_threads::{
     Component,
     control::{Calls, Limits, Program},
@@ -148,7 +148,7 @@ fn a_deadlock_is_a_result_and_exploration_goes_on() {
     assert_eq!(tested.found.unwrap().matrix.len(), 2);
 }
 
-fn cause(tested: &Tested) -> Option<Cause> {
+fn cause(tested: &Outcome) -> Option<Cause> {
     tested.found.as_ref().and_then(|it| it.finding()).map(|it| it.cause)
 }
 

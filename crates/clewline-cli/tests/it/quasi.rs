@@ -29,9 +29,9 @@ fn serial(words: &str) -> String {
 }
 
 fn judged(history: &str, factors: &str, reading: Option<QuasiReading>) -> Report<'static> {
-    let quasi = Quasi::parse(factors).unwrap();
+    let quasi = factors.parse::<Quasi>().unwrap();
     let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
-    Check::new().with_quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").unwrap()
+    Check::new().quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").unwrap()
 }
 
 #[track_caller]
@@ -305,7 +305,7 @@ fn a_history_that_a_program_made_is_judged_by_places() {
     }
     let history = History::from_events(history).unwrap();
     let judged = |factors: &str| {
-        let check = Check::new().with_quasi(Quasi::parse(factors).unwrap());
+        let check = Check::new().quasi(factors.parse::<Quasi>().unwrap());
         check.history(&Queue::default(), &history).map(|it| (it.verdict().word(), it.least_factor()))
     };
     assert_eq!(judged("all=0").unwrap(), ("violated", None));
@@ -313,8 +313,8 @@ fn a_history_that_a_program_made_is_judged_by_places() {
     assert_eq!(judged("Enq=0,Deq=?").unwrap(), ("holds", Some(1)));
     // A factor of a method without calls would be no bound at all.
     assert_eq!(judged("deq=0").unwrap_err().to_string(), "nobody calls `deq`, but `Deq`, `Enq`");
-    let relaxed = Quasi::parse("Deq=1").unwrap().with_reading(QuasiReading::Relaxed);
-    let printed = Check::new().with_quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
+    let relaxed = "Deq=1".parse::<Quasi>().unwrap().with_reading(QuasiReading::Relaxed);
+    let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
     assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
     for (factor, holds) in [(0, false), (1, true)] {
         let relaxed = Relaxed { plain: Queue::default(), factor };
@@ -337,7 +337,7 @@ fn a_relaxed_history_is_judged_while_it_is_read() {
         }
     }
     for (factors, word) in [("deq=1", "holds"), ("deq=0", "violated")] {
-        let check = Check::new().with_quasi(Quasi::parse(factors).unwrap()).with_window(256);
+        let check = Check::new().quasi(factors.parse::<Quasi>().unwrap()).window(256);
         let report = check.stream("a.jsonl", text.as_bytes(), "queue", LineOrder::Promised).unwrap();
         assert_eq!(report.verdict().word(), word, "{report}");
         let held = report.operations();

@@ -39,7 +39,7 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 #[track_caller]
 fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
     let judge = |algorithm: &str| {
-        let check = Check::new().with_jobs(2).with_algorithm(algorithm).expect("there is such a one");
+        let check = Check::new().jobs(2).algorithm(algorithm.parse().expect("there is such a one"));
         let report = check.file(path, spec).unwrap_or_else(|error| panic!("{error}"));
         // A monitor may leave a history to others, but not judge it differently.
         if algorithm != "monitor" || !matches!(report.verdict(), Verdict::Unknown(Reason::Refused(_))) {

@@ -1,7 +1,7 @@
 //! Round-Up: `clewline explore --quasi`, `clewline stress --quasi`, the same in a program, and the
 //! tables of the paper.
 
-use clewline_methods::{QuasiReading, line_up::LineUp};
+use clewline_methods::{Quasi, QuasiReading, line_up::LineUp};
 use clewline_testing::pick;
 use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use serde_json::Value as Json;
@@ -178,30 +178,41 @@ fn a_program_asks_the_same() {
     let dequeues = |subject: &str| {
         clewline_lab::line_up(subject)
             .unwrap()
-            .initial("enq(1) enq(2) enq(3) enq(4)")
+            .initial_calls("enq(1) enq(2) enq(3) enq(4)")
             .matrix("deq deq | deq deq")
     };
     for reading in [QuasiReading::Relaxed, QuasiReading::Displacement] {
         let verdict = |subject: &str, factors: &str| {
-            dequeues(subject).quasi(factors).reading(reading).run().unwrap().verdict()
+            dequeues(subject)
+                .quasi(factors.parse::<Quasi>().unwrap().with_reading(reading))
+                .run()
+                .unwrap()
+                .verdict()
         };
         assert_eq!(verdict("quasi-queue", "enq=0,deq=2"), "holds");
         assert_eq!(verdict("quasi-queue", "enq=0,deq=1"), "violated");
         assert_eq!(verdict("quasi-queue:b1", "enq=0,deq=2"), "violated");
-        let asked = dequeues("quasi-queue").quasi("enq=0,deq=?").reading(reading).run().unwrap();
+        let asked = dequeues("quasi-queue")
+            .quasi("enq=0,deq=?".parse::<Quasi>().unwrap().with_reading(reading))
+            .run()
+            .unwrap();
         assert_eq!(asked.summary.needed[0].1.factor(), 2);
     }
     let golden = clewline_lab::line_up("quasi-queue:k0").unwrap();
-    let against = dequeues("quasi-queue").quasi("enq=0,deq=1").against(golden).run().unwrap();
+    let against =
+        dequeues("quasi-queue").quasi("enq=0,deq=1".parse().unwrap()).against(golden).run().unwrap();
     assert_eq!((against.verdict(), against.summary.serial_histories != 0), ("violated", true));
     // Drawn matrices take out as much as they put in; those by hand have to.
     let drawn = clewline_lab::line_up("ms-queue").unwrap().threads(2).operations(2).samples(5);
-    drawn.quasi("all=0").reading(QuasiReading::Displacement).check();
-    let by_hand = || clewline_lab::line_up("ms-queue").unwrap().matrix("enq(1) | enq(2)").quasi("all=0");
+    drawn.quasi("all=0".parse::<Quasi>().unwrap().with_reading(QuasiReading::Displacement)).assert();
+    let by_hand = || {
+        clewline_lab::line_up("ms-queue").unwrap().matrix("enq(1) | enq(2)").quasi("all=0".parse().unwrap())
+    };
     let refused = by_hand().run().unwrap_err().to_string();
     assert!(refused.contains("it has 2 enq and 0 deq"), "{refused}");
-    by_hand().ill_formed().check();
-    let nothing_is_right = LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).quasi("all=1");
+    by_hand().ill_formed().assert();
+    let nothing_is_right =
+        LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).quasi("all=1".parse().unwrap());
     assert!(nothing_is_right.run().unwrap_err().to_string().contains("say what is right"));
 }
 

@@ -54,7 +54,7 @@ fn plan(seed: u64) -> GeneratorConfig {
 }
 
 fn streamed(text: &str, spec: &str, window: usize) -> Report<'static> {
-    let check = Check::new().with_window(window).with_configurations(200_000);
+    let check = Check::new().window(window).configurations(200_000);
     check.stream("stream.jsonl", text.as_bytes(), spec, LineOrder::Promised).unwrap()
 }
 
@@ -96,7 +96,7 @@ fn a_stream_gets_the_verdict_of_the_whole() {
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
             let text = lines(&recording, is_events);
-            let check = Check::new().with_configurations(200_000);
+            let check = Check::new().configurations(200_000);
             let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).unwrap();
             if matches!(whole.verdict(), Verdict::Unknown(_)) {
                 continue;
@@ -151,7 +151,7 @@ fn lines_out_of_order_are_read_as_a_whole_while_that_is_possible() {
     // Once something is forgotten it is too late.
     let late =
         format!("{text}{}\n", r#"{"process": 99, "op": "deq", "ret": null, "call": -5, "return": -4}"#);
-    let check = Check::new().with_window(10);
+    let check = Check::new().window(10);
     let error = check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
@@ -170,7 +170,7 @@ fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
         "\n",
     );
     let text = format!("{text}{extra}");
-    let check = Check::new().with_window(10);
+    let check = Check::new().window(10);
     let error = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
@@ -390,8 +390,8 @@ fn a_stream_without_end_keeps_to_its_limits() {
     // It never ends, pauses, or has no data at all.
     for said in [usize::MAX, 10 * line.len(), 0] {
         for algorithm in ["auto", "jit-graph"] {
-            let check = Check::new().with_window(10).with_algorithm(algorithm).unwrap();
-            let check = check.with_timeout(std::time::Duration::from_millis(300));
+            let check = Check::new().window(10).algorithm(algorithm.parse().unwrap());
+            let check = check.timeout(std::time::Duration::from_millis(300));
             let input = Endless { line: line.clone(), at: 0, left: said };
             let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).unwrap();
             assert_eq!(report.verdict().word(), "unknown", "{said} {algorithm}");

@@ -58,7 +58,7 @@ fn what_is_right_is_not_accused() {
         let runs = pick(2, 8);
         for noise in [Noise::NONE, Noise { between: 0.01, inside: 0.02 }] {
             let name = found.name();
-            let stress = clewline_lab::stress(&name).unwrap().with_runs(runs).with_noise(noise);
+            let stress = clewline_lab::stress(&name).unwrap().executions(runs).noise(noise);
             let outcome = stress.run().unwrap();
             assert!(outcome.holds(), "{name} with {noise:?}: {outcome}");
             assert_eq!(outcome.runs, runs, "{name}");
@@ -72,8 +72,8 @@ fn what_is_wrong_is_found() {
     let wrong = subjects().filter(|it| it.variant.flaw.is_some());
     for found in wrong.step_by(pick(4, 1)) {
         let name = found.name();
-        let stress = clewline_lab::stress(&name).unwrap().with_time(Duration::from_secs(300));
-        let outcome = stress.with_shrinking(Duration::ZERO).without_saving().run().unwrap();
+        let stress = clewline_lab::stress(&name).unwrap().timeout(Duration::from_secs(300));
+        let outcome = stress.shrink(Duration::ZERO).without_saving().run().unwrap();
         assert!(outcome.finding.is_some(), "{name}: {outcome}");
     }
 }
@@ -109,12 +109,12 @@ fn inputs_follow_from_the_seed() {
         }
         let subject = Arc::clone(&seen);
         let stress = Stress::new(Queue::default(), move || Seen(Arc::clone(&subject)))
-            .with_threads(1)
-            .with_operations(20)
-            .with_values(ValueDomain::Below(5))
-            .with_mix([("enq", 1), ("deq", 1)])
-            .with_seed(seed)
-            .with_runs(run);
+            .threads(1)
+            .operations(20)
+            .values(ValueDomain::Below(5))
+            .mix([("enq", 1), ("deq", 1)])
+            .seed(seed)
+            .executions(run);
         let _outcome = stress.run().unwrap();
         let mut calls = seen.lock().unwrap().clone();
         calls.truncate(20);
@@ -127,8 +127,8 @@ fn inputs_follow_from_the_seed() {
 #[test]
 fn mix_that_means_nothing_is_an_error() {
     let printed = |mix: &[(&'static str, u32)]| {
-        let stress = Stress::new(Queue::default(), Locked::default).with_mix(mix.iter().copied());
-        stress.with_runs(1).run().expect_err("no such mix").to_string()
+        let stress = Stress::new(Queue::default(), Locked::default).mix(mix.iter().copied());
+        stress.executions(1).run().expect_err("no such mix").to_string()
     };
     assert_eq!(
         printed(&[("enq", 1), ("dequeue", 1)]),
@@ -141,11 +141,11 @@ fn mix_that_means_nothing_is_an_error() {
 fn any_algorithm_may_judge() {
     for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "monitor"] {
         let stress = Stress::new(Queue::default(), Locked::default)
-            .with_operations(50)
-            .with_mix([("enq", 3), ("deq", 7)])
-            .with_runs(10)
-            .with_jobs(2);
-        stress.with_algorithm(algorithm).unwrap().assert();
+            .operations(50)
+            .mix([("enq", 3), ("deq", 7)])
+            .executions(10)
+            .jobs(2);
+        stress.algorithm(algorithm.parse().unwrap()).assert();
     }
 }
 
@@ -161,13 +161,12 @@ impl Subject<Queue> for Leaky {
 }
 
 fn outcome_of(stress: &Stress) -> Outcome {
-    stress.clone().with_shrinking(Duration::ZERO).without_saving().run().unwrap()
+    stress.clone().shrink(Duration::ZERO).without_saving().run().unwrap()
 }
 
 #[test]
 fn a_lost_value_is_found() {
-    let stress =
-        Stress::new(Queue::default(), Leaky::default).with_mix([("enq", 1), ("deq", 2)]).with_runs(100);
+    let stress = Stress::new(Queue::default(), Leaky::default).mix([("enq", 1), ("deq", 2)]).executions(100);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
     assert!(matches!(finding.cause, Cause::NotLinearizable(_)), "{outcome}");
@@ -177,11 +176,10 @@ fn a_lost_value_is_found() {
 #[test]
 fn a_history_that_is_not_judged_is_no_success() {
     let stress = Stress::new(Queue::default(), Locked::default)
-        .with_algorithm("jit-graph")
-        .unwrap()
-        .with_values(ValueDomain::Below(2))
-        .with_configurations(10)
-        .with_runs(2);
+        .algorithm("jit-graph".parse().unwrap())
+        .values(ValueDomain::Below(2))
+        .configurations(10)
+        .executions(2);
     let outcome = outcome_of(&stress);
     assert_eq!((outcome.unknown, outcome.finding.is_none()), (2, true));
     assert!(!outcome.holds());
@@ -202,7 +200,7 @@ impl Subject<Queue> for Touchy {
 
 #[test]
 fn a_panic_is_a_finding() {
-    let stress = Stress::new(Queue::default(), Touchy::default).with_operations(10).with_runs(5);
+    let stress = Stress::new(Queue::default(), Touchy::default).operations(10).executions(5);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
     let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
@@ -226,10 +224,10 @@ impl Subject<MutexSpec> for Lock {
 fn locking_once(is_jammed: bool) -> Stress {
     let make = move || Lock { is_taken: AtomicU64::new(u64::from(is_jammed)) };
     Stress::drawing(MutexSpec, make, |_| mutex::Call::Lock)
-        .with_threads(2)
-        .with_operations(1)
-        .with_patience(Duration::from_millis(100))
-        .with_runs(2)
+        .threads(2)
+        .operations(1)
+        .patience(Duration::from_millis(100))
+        .executions(2)
 }
 
 fn lock_once(is_jammed: bool) -> Outcome {
@@ -254,7 +252,7 @@ fn a_thread_that_waits_for_a_free_lock_is_stuck() {
 
 #[test]
 fn an_unknown_history_is_no_success_though_all_threads_block_correctly() {
-    let outcome = outcome_of(&locking_once(false).with_algorithm("queue-oriented").unwrap());
+    let outcome = outcome_of(&locking_once(false).algorithm("queue-oriented".parse().unwrap()));
     assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
     assert!(!outcome.holds());
 }
@@ -279,11 +277,11 @@ impl Subject<MutexSpec> for Brittle {
 #[test]
 fn a_panic_is_a_violation_though_all_other_threads_block_correctly() {
     let stress = Stress::drawing(MutexSpec, Brittle::default, |_| mutex::Call::Lock)
-        .with_threads(3)
-        .with_operations(1)
-        .with_patience(Duration::from_millis(100))
-        .with_shrinking(Duration::ZERO)
-        .with_runs(1);
+        .threads(3)
+        .operations(1)
+        .patience(Duration::from_millis(100))
+        .shrink(Duration::ZERO)
+        .executions(1);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().expect("a panic");
     let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
@@ -318,9 +316,9 @@ impl Subject<Mistaken> for Idle {
 fn a_specification_that_panics_ends_the_test() {
     for jobs in [1, 3] {
         let stress = Stress::drawing(Mistaken, || Idle, |_| ())
-            .with_operations(10)
-            .with_jobs(jobs)
-            .with_time(Duration::from_secs(60));
+            .operations(10)
+            .jobs(jobs)
+            .timeout(Duration::from_secs(60));
         let panic = catch_unwind(AssertUnwindSafe(|| stress.run().is_ok())).expect_err("a panic");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in the specification"));
     }

@@ -51,17 +51,17 @@ impl Subject<Queue> for Backwards {
 /// One thread, one run, and nothing besides.
 fn alone(stress: Stress) -> Stress {
     stress
-        .with_threads(1)
-        .with_operations(20)
-        .with_runs(1)
-        .with_seed(1)
-        .with_shrinking(Duration::ZERO)
+        .threads(1)
+        .operations(20)
+        .executions(1)
+        .seed(1)
+        .shrink(Duration::ZERO)
         .without_saving()
         .without_environment()
 }
 
 fn backwards() -> Stress {
-    alone(Stress::new(Queue::default(), Backwards::default)).with_mix([("enq", 1), ("deq", 1)])
+    alone(Stress::new(Queue::default(), Backwards::default)).mix([("enq", 1), ("deq", 1)])
 }
 
 #[track_caller]
@@ -131,7 +131,7 @@ next: CLEWLINE_SEED=1 cargo test
 #[test]
 fn the_saved_history_is_judged_the_same_way() {
     let folder = Folder::new("stress-saved");
-    let stress = backwards().with_saving(folder.path("runs"));
+    let stress = backwards().save(folder.path("runs"));
     let outcome = run(&stress);
     let Saved::File(path) = &outcome.saved else { panic!("{:?}", outcome.saved) };
     assert_eq!(*path, folder.path("runs").join("Backwards-seed-1.jsonl"));
@@ -197,7 +197,7 @@ fn a_history_with_equal_stamps_can_be_read_again() {
 #[test]
 fn a_history_that_cannot_be_saved_is_still_reported() {
     let folder = Folder::new("stress-not-saved").with("file", "");
-    let outcome = run(&backwards().with_saving(folder.path("file")));
+    let outcome = run(&backwards().save(folder.path("file")));
     assert!(matches!(outcome.saved, Saved::Failed(..)), "{:?}", outcome.saved);
     let printed = outcome.to_string();
     assert!(printed.starts_with("violated: Backwards is not linearizable as a queue\n"), "{printed}");
@@ -207,7 +207,7 @@ fn a_history_that_cannot_be_saved_is_still_reported() {
 
 #[test]
 fn a_smaller_workload_is_found() {
-    let outcome = run(&backwards().with_operations(400).with_shrinking(Duration::from_millis(500)));
+    let outcome = run(&backwards().operations(400).shrink(Duration::from_millis(500)));
     let Shrinking::Tried { smallest: Some(smallest), attempts, .. } = &outcome.shrinking else {
         panic!("{:?}", outcome.shrinking)
     };
@@ -222,9 +222,9 @@ fn a_smaller_workload_is_found() {
 
 #[test]
 fn a_workload_that_cannot_be_shrunk_is_reported() {
-    let stress = backwards().with_operations(3).with_shrinking(Duration::from_millis(50));
+    let stress = backwards().operations(3).shrink(Duration::from_millis(50));
     // The seed decides whether three operations are enough; some does.
-    let found = (0..1_000).map(|seed| run(&stress.clone().with_seed(seed))).find(|it| it.finding.is_some());
+    let found = (0..1_000).map(|seed| run(&stress.clone().seed(seed))).find(|it| it.finding.is_some());
     let outcome = found.expect("two enqueues and a dequeue");
     assert!(matches!(outcome.shrinking, Shrinking::Tried { smallest: None, .. }), "{outcome}");
     assert!(outcome.to_string().contains("\nsmaller:  it was not found with less ("), "{outcome}");
@@ -260,9 +260,9 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
 #[test]
 fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
     let stress = alone(Stress::new(Register, Fourth::<false>::default))
-        .with_mix([("read", 1)])
-        .with_patience(Duration::from_millis(100))
-        .with_shrinking(Duration::from_millis(300));
+        .mix([("read", 1)])
+        .patience(Duration::from_millis(100))
+        .shrink(Duration::from_millis(300));
     let outcome = run(&stress);
     assert!(matches!(outcome.finding.as_ref().expect("it is stuck").cause, Cause::Stuck(..)), "{outcome}");
     let printed = outcome.to_string();
@@ -278,7 +278,7 @@ fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
 
 #[test]
 fn a_panic_names_the_operation_and_what_it_said() {
-    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).with_mix([("read", 1)]));
+    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).mix([("read", 1)]));
     assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
     let printed = outcome.to_string();
     assert!(printed.starts_with("violated: Fourth panicked in read()\n"), "{printed}");
@@ -316,8 +316,8 @@ impl Subject<Tickets> for Dispenser {
 
 #[test]
 fn a_specification_of_ones_own_panics_with_the_whole_report() {
-    let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).with_operations(4);
-    let stress = stress.with_saving(Folder::new("stress-own").path("runs"));
+    let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).operations(4);
+    let stress = stress.save(Folder::new("stress-own").path("runs"));
     let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
     let message = panic.downcast_ref::<String>().expect("a message");
     assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
@@ -330,7 +330,7 @@ fn a_specification_of_ones_own_panics_with_the_whole_report() {
 
 #[test]
 fn a_limit_that_is_hit_is_not_success() {
-    let stress = backwards().with_algorithm("jit-graph").expect("it is there").with_configurations(0);
+    let stress = backwards().algorithm("jit-graph".parse().expect("it is there")).configurations(0);
     let outcome = run(&stress);
     assert_eq!((outcome.verdict(), outcome.holds()), ("unknown", false), "{outcome}");
     assert!(
@@ -339,7 +339,7 @@ fn a_limit_that_is_hit_is_not_success() {
         ),
         "{outcome}"
     );
-    let none = run(&clewline_lab::stress("register").expect("it is there").with_time(Duration::ZERO));
+    let none = run(&clewline_lab::stress("register").expect("it is there").timeout(Duration::ZERO));
     assert_eq!((none.runs, none.verdict(), none.holds()), (0, "unknown", false), "{none}");
 }
 

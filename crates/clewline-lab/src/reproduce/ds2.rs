@@ -208,7 +208,8 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
         Size::Quick => 20_000,
         Size::Full => 2_000_000,
     };
-    let explore = Explore { scheduler, schedules, states, seed: options.seed, ..Explore::default() };
+    let explore =
+        Explore { scheduler, executions: schedules, states, seed: options.seed, ..Explore::default() };
     let harness = Named::new(found, shape).harness(&explore);
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }

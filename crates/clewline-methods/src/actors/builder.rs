@@ -3,7 +3,8 @@
 use std::{fmt, time::Duration};
 
 use clewline_actors::{
-    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, schedulers,
+    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
+    schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
 };
 use clewline_report::render::{present, text};
 
@@ -89,9 +90,9 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 ///     }
 /// }
 ///
-/// Explore::new(OneCounter).client([(0, Call::Add), (0, Call::Get)]).client([(0, Call::Add)]).check();
+/// Explore::new(OneCounter).client([(0, Call::Add), (0, Call::Get)]).client([(0, Call::Add)]).assert();
 /// ```
-#[must_use = "nothing happens until `check` or `run`"]
+#[must_use = "nothing happens until `assert` or `run`"]
 pub struct Explore<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
@@ -148,22 +149,22 @@ impl<H: Harness + 'static> Explore<H> {
 
     /// So many messages may be lost in one execution.
     pub fn lose(self, messages: u8) -> Self {
-        self.with_faults(|it| it.lose = messages)
+        self.change_faults(|it| it.lose = messages)
     }
 
     /// So many messages may arrive twice in one execution.
     pub fn duplicate(self, messages: u8) -> Self {
-        self.with_faults(|it| it.duplicate = messages)
+        self.change_faults(|it| it.duplicate = messages)
     }
 
     /// There may be so many crashes in one execution, after which actors do or do not come back, and find messages or not.
     pub fn crash(self, crashes: u8, restart: Restart, mailbox: Mailbox) -> Self {
-        self.with_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
+        self.change_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
     }
 
     /// There may be so many partitions in one execution, one after the other.
     pub fn partition(self, partitions: u8) -> Self {
-        self.with_faults(|it| it.partition = partitions)
+        self.change_faults(|it| it.partition = partitions)
     }
 
     /// Who picks schedules: `states`, which is the default and visits every state once, or another that
@@ -185,6 +186,16 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
+    /// Sets the number of delays of the delay-bounded scheduler.
+    pub fn delays(self, delays: u32) -> Self {
+        self.bound(DELAYS.name, delays)
+    }
+
+    /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
+    pub fn depth(self, depth: u32) -> Self {
+        self.bound(DEPTH.name, depth)
+    }
+
     /// What random choices follow from.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;
@@ -192,8 +203,8 @@ impl<H: Harness + 'static> Explore<H> {
     }
 
     /// So many schedules at most; random schedulers draw as many.
-    pub fn schedules(mut self, schedules: u64) -> Self {
-        self.options.schedules = schedules;
+    pub fn executions(mut self, executions: u64) -> Self {
+        self.options.executions = executions;
         self
     }
 
@@ -204,8 +215,15 @@ impl<H: Harness + 'static> Explore<H> {
     }
 
     /// For so long at most. If it takes longer, nobody knows.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.options.time = Some(time);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the memory limit of the process, in bytes. If it is reached, the verdict is unknown. By default, most of the
+    /// memory that is available.
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.options.memory = Some(bytes);
         self
     }
 
@@ -228,7 +246,7 @@ impl<H: Harness + 'static> Explore<H> {
     }
 
     /// Stops at the first violation, which is what a test wants to know.
-    pub fn first(mut self) -> Self {
+    pub fn stop_at_first(mut self) -> Self {
         self.options.wanted = Wanted::First;
         self
     }
@@ -266,7 +284,7 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// If something is violated, or nobody knows.
     #[track_caller]
-    pub fn check(self) {
+    pub fn assert(self) {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
         let outcome = match self.run() {
             Ok(outcome) => outcome,
@@ -274,7 +292,7 @@ impl<H: Harness + 'static> Explore<H> {
         };
         let next: Vec<String> = match outcome.finding() {
             Some(it) if !is_replay && !it.steps.is_empty() => {
-                vec![format!("add .replay(\"{}\") before .check() to see nothing but this", it.token)]
+                vec![format!("add .replay(\"{}\") before .assert() to see nothing but this", it.token)]
             }
             Some(_) | None => Vec::new(),
         };
@@ -300,7 +318,7 @@ impl<H: Harness + 'static> Explore<H> {
         }
     }
 
-    fn with_faults(mut self, change: impl FnOnce(&mut Faults)) -> Self {
+    fn change_faults(mut self, change: impl FnOnce(&mut Faults)) -> Self {
         change(&mut self.options.rules.faults);
         self
     }

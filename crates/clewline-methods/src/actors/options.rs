@@ -91,13 +91,13 @@ pub struct Options {
     /// What bounds of schedulers were set to.
     pub bounds: Bounds,
     /// How many schedules to see at most; random schedulers see as many.
-    pub schedules: u64,
+    pub executions: u64,
     /// How many states to visit at most.
     pub states: u64,
     /// How many steps an execution may have; longer ones are cut.
     pub steps: usize,
     /// For how long.
-    pub time: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// With how many bytes.
     pub memory: Option<usize>,
     /// How many threads explore. What is counted is the same for any number.
@@ -113,10 +113,10 @@ impl Default for Options {
             stuck: StuckCalls::Allowed,
             seed: 0,
             bounds: Bounds::default(),
-            schedules: 50_000,
+            executions: 50_000,
             states: u64::MAX,
             steps: 10_000,
-            time: None,
+            timeout: None,
             memory: None,
             jobs: 1,
         }

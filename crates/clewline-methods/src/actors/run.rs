@@ -23,7 +23,7 @@ const EXISTING_MAX: u64 = 200_000;
 /// Explores a play.
 pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
     let begun = Instant::now();
-    let deadline = options.time.and_then(|it| begun.checked_add(it));
+    let deadline = options.timeout.and_then(|it| begun.checked_add(it));
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let limits = Limits::new(options, deadline, progress)?;
@@ -67,7 +67,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
 pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<Seen, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scene = play.stage(&calls, options.rules)?;
-    let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
+    let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
     let progress = Progress::default();
     explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
 }

@@ -66,7 +66,7 @@ impl Limits {
         };
         let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
         // Without a race against the thread that keeps the time.
-        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
+        if let (Some(limit), Some(Duration::ZERO)) = (options.timeout, left) {
             budget.stop(Reason::Time(limit));
         }
         let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;

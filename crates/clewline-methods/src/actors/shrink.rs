@@ -53,7 +53,7 @@ fn look_again(
     limits: &Limits,
 ) -> Option<Schedule> {
     let scene = play.stage(calls, rules).ok()?;
-    let few = Options { schedules: options.schedules.min(SCHEDULES_MAX), ..options.clone() };
+    let few = Options { executions: options.executions.min(SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
         Scheduler::Walk(entry) if options.scheduler.unsound().is_none() => {
             walks::first(&*scene, entry, &few, limits)
@@ -80,7 +80,7 @@ mod tests {
         let progress = Progress::default();
         let unlimited = Limits::new(&options, None, &progress).unwrap();
         let found = look_again(&*play, &calls, &options, options.rules, &unlimited).unwrap();
-        let deadline = limited.time.map(|it| Instant::now() + it);
+        let deadline = limited.timeout.map(|it| Instant::now() + it);
         let limits = Limits::new(limited, deadline, &progress).unwrap();
         let (calls, short) =
             shrink(&*play, calls, found.clone(), &options, options.rules, &progress, &limits);
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn nothing_is_tried_when_time_or_memory_is_up() {
-        let time = Options { time: Some(Duration::ZERO), ..Options::default() };
+        let time = Options { timeout: Some(Duration::ZERO), ..Options::default() };
         let memory = Options { memory: Some(1), ..Options::default() };
         // Elsewhere nobody tells how much memory the process has.
         let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };

@@ -90,7 +90,7 @@ pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool 
 fn settings(options: &Options) -> Settings {
     Settings {
         seed: options.seed,
-        schedules: options.schedules,
+        schedules: options.executions,
         violations: match options.wanted {
             Wanted::Everything => u64::MAX,
             Wanted::First => 1,

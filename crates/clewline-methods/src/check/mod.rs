@@ -19,17 +19,19 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Judgement, Options, judge};
-use clewline_core::{
-    Budget, ErasedHistory, ErasedSpec, History, ParseError, Reason, Recording, Specification, Verdict,
+use clewline_core::{Budget, ErasedHistory, ErasedSpec, History, Reason, Recording, Specification, Verdict};
+use clewline_report::{
+    Format, ReadOptions,
+    formats::{self, InputFormat},
+    render::Source,
 };
-use clewline_report::{Format, ReadOptions, formats, render::Source};
 
 use self::watch::{
     follow::{Followed, follow},
     window::FEWEST,
 };
 use crate::{
-    error::{Error, ErrorKind, format_names},
+    error::{Error, ErrorKind},
     limits::{Metered, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
     typed::{NoCase, TypedHistory, name_of},
@@ -98,7 +100,7 @@ pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<
 /// use std::time::Duration;
 /// use clewline::Check;
 ///
-/// let check = Check::new().with_timeout(Duration::from_secs(10)).with_algorithm("jit-graph+wg-graph")?;
+/// let check = Check::new().timeout(Duration::from_secs(10)).algorithm("jit-graph+wg-graph".parse()?);
 /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 3}
 /// {"process": 1, "op": "deq", "ret": 1, "call": 1, "return": 2}
 /// "#;
@@ -110,11 +112,10 @@ pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<
 pub struct Check {
     algorithm: Algorithm,
     jobs: usize,
-    timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     memory: Option<usize>,
     configurations: Option<u64>,
-    // None: recognised by what the file begins with.
-    input: Option<&'static dyn Format>,
+    format: InputFormat,
     keys: Keys,
     times: bool,
     quasi: Option<Quasi>,
@@ -144,7 +145,7 @@ impl Check {
             timeout: None,
             memory: None,
             configurations: None,
-            input: None,
+            format: InputFormat::Detect,
             keys: Keys::None,
             times: false,
             quasi: None,
@@ -154,100 +155,88 @@ impl Check {
         }
     }
 
-    /// With the checker of that name: `auto`, one of [the searches](clewline_check::search), or several joined
-    /// by `+`, which then compete.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such checker.
-    pub fn with_algorithm(self, name: &str) -> Result<Check, Error> {
-        let algorithm = Algorithm::parse(name).map_err(Error::from)?;
-        Ok(Check { algorithm, ..self })
+    /// Sets the checking algorithm. An [`Algorithm`] is read from text: `auto`, one of
+    /// [the searches](clewline_check::search), or several joined by `+`, which then compete.
+    #[must_use]
+    pub fn algorithm(self, algorithm: Algorithm) -> Check {
+        Check { algorithm, ..self }
     }
 
     /// On so many threads, where there are as many independent parts.
     #[must_use]
-    pub fn with_jobs(self, jobs: usize) -> Check {
+    pub fn jobs(self, jobs: usize) -> Check {
         Check { jobs, ..self }
     }
 
     /// For no longer than this, reading included; else the verdict is unknown.
     #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Check {
+    pub fn timeout(self, timeout: Duration) -> Check {
         Check { timeout: Some(timeout), ..self }
     }
 
     /// With no more than so many bytes; else the verdict is unknown. On Linux this is what the whole process
     /// holds; elsewhere, what the searches know they hold.
     #[must_use]
-    pub fn with_memory(self, bytes: usize) -> Check {
+    pub fn memory(self, bytes: usize) -> Check {
         Check { memory: Some(bytes), ..self }
     }
 
     /// With no more than so many configurations in each search; else the verdict is unknown. Unlike a time
     /// limit this one gives the same verdict every time.
     #[must_use]
-    pub fn with_configurations(self, configurations: u64) -> Check {
+    pub fn configurations(self, configurations: u64) -> Check {
         Check { configurations: Some(configurations), ..self }
     }
 
-    /// Files are in the format of that name, or recognised if it is `auto`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such format.
-    pub fn with_input(self, format: &str) -> Result<Check, Error> {
-        if format == "auto" {
-            return Ok(Check { input: None, ..self });
-        }
-        let found = formats::find(format)
-            .ok_or_else(|| ParseError::new(format!("one of the formats auto, {}", format_names()), format))?;
-        Ok(Check { input: Some(found), ..self })
+    /// Sets the format of files. It is recognised by default.
+    #[must_use]
+    pub fn format(self, format: InputFormat) -> Check {
+        Check { format, ..self }
     }
 
     /// Keeps when operations were called and returned by the clock of the file, if it says so, for pages: a history has only
     /// their order.
     #[must_use]
-    pub fn with_times(self) -> Check {
+    pub fn keep_times(self) -> Check {
         Check { times: true, ..self }
     }
 
     /// What values are, in formats that cannot tell.
     #[must_use]
-    pub fn with_keys(self, keys: Keys) -> Check {
+    pub fn keyed(self, keys: Keys) -> Check {
         Check { keys, ..self }
     }
 
     /// Judges quasi linearizability, with these factors. What a factor is about, [`Quasi`] tells; for a history that a program
     /// made see [`history`](Self::history).
     #[must_use]
-    pub fn with_quasi(self, quasi: Quasi) -> Check {
+    pub fn quasi(self, quasi: Quasi) -> Check {
         Check { quasi: Some(quasi), ..self }
     }
 
     /// Files of so many bytes or more are [judged while they are read](Self::stream): half a gigabyte, unless
     /// something else is said.
     #[must_use]
-    pub fn with_files_streamed_from(self, bytes: u64) -> Check {
+    pub fn stream_files_from(self, bytes: u64) -> Check {
         Check { streamed_from: bytes, ..self }
     }
 
     /// What is judged while it is read is judged whenever so many operations have come, or later if many are
     /// held: 65,536, unless something else is said. What says nothing for a while is judged at once.
     #[must_use]
-    pub fn with_window(self, operations: usize) -> Check {
+    pub fn window(self, operations: usize) -> Check {
         Check { window: operations, ..self }
     }
 
     /// Tells `progress` how far it has come, now and then and from any thread.
     #[must_use]
-    pub fn with_progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
+    pub fn progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
         Check { progress: Arc::new(progress), ..self }
     }
 
     /// Judges a history that a program made.
     ///
-    /// With [quasi factors](Self::with_quasi) it is judged in the displacement reading. Classes are named as reports name
+    /// With [quasi factors](Self::quasi) it is judged in the displacement reading. Classes are named as reports name
     /// the calls: by what `Debug` writes before the first parenthesis or space. For the relaxed reading, give a
     /// [relaxed specification](clewline_specs::relaxed::Relaxed) and no factors.
     ///
@@ -266,7 +255,7 @@ impl Check {
     /// ])?;
     /// let plain = Queue::default();
     /// assert!(!Check::new().history(&plain, &history)?.holds());
-    /// let by_places = Check::new().with_quasi(Quasi::parse("all=1")?);
+    /// let by_places = Check::new().quasi("all=1".parse::<Quasi>()?);
     /// assert!(by_places.history(&plain, &history)?.holds());
     /// let relaxed = Relaxed { plain, factor: 1 };
     /// assert!(Check::new().history(&relaxed, &history)?.holds());
@@ -295,6 +284,25 @@ impl Check {
         let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
         let (judgement, told) = judge_program(&case.problems(), quasi, &options)?;
         Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
+    }
+
+    /// As [`history`](Self::history), in a test.
+    ///
+    /// # Panics
+    ///
+    /// With the whole report unless the history holds, and as `history` returns an error.
+    #[track_caller]
+    pub fn assert_history<S>(&self, specification: &S, history: &History<S::Call, S::Return>)
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        match self.history(specification, history) {
+            Ok(report) if report.holds() => (),
+            Ok(report) => panic!("{report}"),
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Judges a file by a specification of the [catalog](clewline_specs).
@@ -357,7 +365,7 @@ impl Check {
             }
             (Err(error), None) => return Err(Error::of_file(name, error)),
         };
-        let format = self.format(name, &head)?;
+        let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
         if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, Patient { input, budget }, &*object, &options)?;
@@ -420,10 +428,6 @@ impl Check {
             }
             plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => Planned::Quasi(quasi, plan),
         })
-    }
-
-    pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.timeout
     }
 
     /// Reads all, and judges it.
@@ -493,7 +497,7 @@ impl Check {
             let stopped = budget.stopped().map(Reading::Stopped);
             return stopped.ok_or_else(|| Error::of_file(name, error));
         }
-        let format = self.format(name, &head)?;
+        let format = self.format_of(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
         let keyed = self.keys == Keys::InValues;
         let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
@@ -507,8 +511,8 @@ impl Check {
     }
 
     /// The format that was asked for, or the one that is recognised.
-    fn format(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
-        if let Some(format) = self.input {
+    fn format_of(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
+        if let InputFormat::Given(format) = self.format {
             return Ok(format);
         }
         let extension = Path::new(name).extension().and_then(|it| it.to_str());
@@ -624,7 +628,7 @@ impl fmt::Debug for Check {
             .field("timeout", &self.timeout)
             .field("memory", &self.memory)
             .field("configurations", &self.configurations)
-            .field("input", &self.input.map(|it| it.name()))
+            .field("format", &self.format)
             .field("keys", &self.keys)
             .field("quasi", &self.quasi)
             .finish_non_exhaustive()

@@ -24,7 +24,7 @@ impl Check {
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
         let options = self.options();
-        let _timer = Timer::start(self.timeout(), &options.budget)?;
+        let _timer = Timer::start(self.timeout, &options.budget)?;
         let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
             Reading::Whole(recording) => *recording,
             Reading::Stopped(reason) => {

@@ -2,10 +2,10 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, parallel};
+use clewline_core::{Codec, CodecError, NotFound, parallel};
 use clewline_explore::{
     TaskId,
-    schedulers::{self, bounded::PREEMPTIONS},
+    schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_threads::{
     Component, Explorable, Subject, SubjectFactory, TestProgram,
@@ -16,19 +16,19 @@ use super::{
     concurrent::deadline,
     environment::{self, Given, Replayed},
     finding::Verdict,
-    options::{Options, Reference, memory_model, scheduler, scheduler_names},
+    options::{Options, Reference, scheduler},
+    outcome::Outcome,
     plan::{Entry, Plan},
     quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
     shrink::shrink,
-    tested::Tested,
 };
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
     matrix::{Matrix, calls},
-    relaxed::{Quasi, QuasiReading, Roles},
+    relaxed::{Quasi, Roles},
     typed::name_of,
 };
 
@@ -42,12 +42,12 @@ use crate::{
 ///     .call("get", |it| it.load(SeqCst))
 ///     .threads(2)
 ///     .operations(2)
-///     .check();
+///     .assert();
 /// ```
 ///
 /// What is tested has to use the atomics, locks and threads of [`clewline::sync`](clewline_threads::sync) and
 /// [`clewline::thread`](clewline_threads::thread), which outside of such a test are those of `std`.
-#[must_use = "nothing happens until `check` or `run`"]
+#[must_use = "nothing happens until `assert` or `run`"]
 pub struct LineUp<E> {
     subject: E,
     name: String,
@@ -55,7 +55,7 @@ pub struct LineUp<E> {
     invariants: Vec<String>,
     pub(super) plan: Plan,
     pub(super) options: Options,
-    pub(super) time: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     pub(super) jobs: usize,
     // How far out of order answers may be, if that was said.
     quasi: Option<Quasi>,
@@ -69,8 +69,8 @@ pub struct LineUp<E> {
 
 impl<E> LineUp<E> {
     pub(super) fn given(&mut self) -> Given<'_> {
-        let LineUp { plan, options, time, jobs, .. } = self;
-        Given { plan, options, time, jobs }
+        let LineUp { plan, options, timeout, jobs, .. } = self;
+        Given { plan, options, timeout, jobs }
     }
 }
 
@@ -189,7 +189,7 @@ impl<E: Explorable> LineUp<E> {
             invariants: Vec::new(),
             plan: Plan::default(),
             options: Options::default(),
-            time: None,
+            timeout: None,
             jobs: parallel::jobs_available(),
             quasi: None,
             matrices: Matrices::WellFormed,
@@ -240,13 +240,13 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// Calls that are made before each matrix, one after the other: `"push(1) push(2)"`.
-    pub fn initial(mut self, text: &str) -> Self {
+    pub fn initial_calls(mut self, text: &str) -> Self {
         self.plan.initial = self.read(text);
         self
     }
 
     /// Calls that are made after each matrix, one after the other.
-    pub fn last(mut self, text: &str) -> Self {
+    pub fn final_calls(mut self, text: &str) -> Self {
         self.plan.last = self.read(text);
         self
     }
@@ -283,6 +283,11 @@ impl<E: Explorable> LineUp<E> {
         self.bound(PREEMPTIONS.name, preemptions)
     }
 
+    /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
+    pub fn depth(self, depth: u32) -> Self {
+        self.bound(DEPTH.name, depth)
+    }
+
     /// A bound that a scheduler has of its own, by its name: `depth`, `preemptions`. `None` lifts it, where it may be lifted. It matters
     /// to schedulers that have it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
@@ -298,22 +303,17 @@ impl<E: Explorable> LineUp<E> {
         match scheduler(name) {
             Some(found) => self.options.scheduler = found,
             None => {
-                self.complain(format!("no scheduler is called `{name}`; there are {}", scheduler_names()))
+                let names = schedulers::SCHEDULERS.iter().map(|it| it.name);
+                self.complain(NotFound::new("scheduler", name, names).to_string());
             }
         }
         self
     }
 
-    /// What loads may see when calls overlap: `sc`, the newest store, unless something else is said; `tso`, as on x86; or
-    /// `rc11`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
-    pub fn memory(mut self, model: &str) -> Self {
-        match memory_model(model) {
-            Some(found) => self.options.memory.model = found,
-            None => {
-                let names = MemoryModel::ALL.map(MemoryModel::name).join(", ");
-                self.complain(format!("no memory model is called `{model}`; there are {names}"));
-            }
-        }
+    /// Sets the memory model of the concurrent executions. By default it is sequential consistency, which serial executions
+    /// always have.
+    pub fn memory_model(mut self, model: MemoryModel) -> Self {
+        self.options.memory.model = model;
         self
     }
 
@@ -346,20 +346,8 @@ impl<E: Explorable> LineUp<E> {
     /// Answers may be out of order by as much as this says: `"deq=2"`, `"enq=0,deq=2"`, `"all=1"`; `"deq=?"` finds out how much that is, which is
     /// then in the [summary](super::text::Summary::needed). What is right is the subject's specification, one that is
     /// [named](Self::against_named), or a golden [implementation](Self::against).
-    pub fn quasi(mut self, factors: &str) -> Self {
-        match Quasi::parse(factors) {
-            Ok(quasi) => self.quasi = Some(quasi),
-            Err(error) => self.complain(error.to_string()),
-        }
-        self
-    }
-
-    /// What out of order [means](crate::QuasiReading): what suits the specification, unless something else is said.
-    pub fn reading(mut self, reading: QuasiReading) -> Self {
-        match self.quasi.take() {
-            Some(quasi) => self.quasi = Some(quasi.with_reading(reading)),
-            None => self.complain("`reading` is said of `quasi`, which comes before it".to_owned()),
-        }
+    pub fn quasi(mut self, quasi: Quasi) -> Self {
+        self.quasi = Some(quasi);
         self
     }
 
@@ -396,8 +384,8 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// No matrix is begun after so long. If there are more, nobody knows whether all hold.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = Some(time);
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
@@ -418,7 +406,7 @@ impl<E: Explorable> LineUp<E> {
     /// # Errors
     ///
     /// If something that was said, or an environment variable, makes no sense.
-    pub fn run(self) -> Result<Tested, Error> {
+    pub fn run(self) -> Result<Outcome, Error> {
         self.conclude(None)
     }
 
@@ -428,7 +416,7 @@ impl<E: Explorable> LineUp<E> {
     ///
     /// With the whole report if one fails, or if nobody knows.
     #[track_caller]
-    pub fn check(self) {
+    pub fn assert(self) {
         match self.conclude(this_test()) {
             Ok(tested) if tested.holds() => (),
             Ok(tested) => panic!("{tested}"),
@@ -454,7 +442,7 @@ impl<E: Explorable> LineUp<E> {
         }
     }
 
-    fn conclude(mut self, test: Option<String>) -> Result<Tested, Error> {
+    fn conclude(mut self, test: Option<String>) -> Result<Outcome, Error> {
         let mut replayed = None;
         if self.heeds_environment {
             replayed = environment::apply(self.given(), |name| std::env::var(name).ok())?;
@@ -463,7 +451,7 @@ impl<E: Explorable> LineUp<E> {
         self.options.sequences = self.plan.sequences();
         self.verify()?;
         let roles = self.ask()?;
-        let mut tested = Tested::new(&self.name, &self.options, test);
+        let mut tested = Outcome::new(&self.name, &self.options, test);
         let found = match replayed {
             Some(replayed) => Some(self.again(&replayed, &mut tested)?),
             None => self.all(roles, &mut tested)?,
@@ -521,7 +509,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// One execution, as its token has it.
-    fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::finding::Checked, Error> {
+    fn again(&self, replayed: &Replayed, tested: &mut Outcome) -> Result<super::finding::Checked, Error> {
         let misfit = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
@@ -538,9 +526,9 @@ impl<E: Explorable> LineUp<E> {
     fn all(
         &self,
         roles: Option<Roles>,
-        tested: &mut Tested,
+        tested: &mut Outcome,
     ) -> Result<Option<super::finding::Checked>, Error> {
-        let until = deadline(self.time);
+        let until = deadline(self.timeout);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
             let is_early = until.is_none_or(|it| std::time::Instant::now() < it);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clewline_explore::{Schedule, schedulers};
 
 use super::{
-    options::{Options, memory_model, scheduler, scheduler_names},
+    options::{Options, scheduler, scheduler_names},
     plan::Plan,
 };
 use crate::{
@@ -19,8 +19,8 @@ const SEED: &str = "CLEWLINE_SEED";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
-const MEMORY: &str = "CLEWLINE_MEMORY_MODEL";
-const TIME: &str = "CLEWLINE_TIMEOUT";
+const MEMORY_MODEL: &str = "CLEWLINE_MEMORY_MODEL";
+const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
 /// One execution: a matrix, and what was chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn parts(text: &str) -> Vec<&str> {
 pub(super) struct Given<'a> {
     pub(super) plan: &'a mut Plan,
     pub(super) options: &'a mut Options,
-    pub(super) time: &'a mut Option<Duration>,
+    pub(super) timeout: &'a mut Option<Duration>,
     pub(super) jobs: &'a mut usize,
 }
 
@@ -85,10 +85,10 @@ pub(super) fn apply(
     }
     set_bounds(&mut given.options.settings.bounds, &schedulers::bounds(), &look_up)?;
     let samples = parsed(&look_up, SAMPLES, "a number", number)?;
-    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
     given.plan.samples = samples.or(given.plan.samples);
-    if let Some(time) = time {
-        *given.time = Some(time);
+    if let Some(timeout) = timeout {
+        *given.timeout = Some(timeout);
         // Whoever asks for ten minutes does not want to be told after a hundred matrices, if these are drawn at all.
         let draws = given.plan.samples_or_usual() != 0;
         given.plan.samples = samples.or(draws.then_some(u64::MAX));
@@ -99,7 +99,7 @@ pub(super) fn apply(
     if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
         given.options.scheduler = found;
     }
-    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or rc11", memory_model)? {
+    if let Some(model) = parsed(&look_up, MEMORY_MODEL, "sc, tso or rc11", |it| it.parse().ok())? {
         given.options.memory.model = model;
     }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
@@ -127,7 +127,7 @@ mod tests {
             settings.seed,
             settings.bounds.get(&PREEMPTIONS),
             line_up.plan.samples,
-            line_up.time,
+            line_up.timeout,
             line_up.jobs,
             line_up.options.scheduler.name,
             line_up.options.memory.model.name(),
@@ -147,16 +147,16 @@ mod tests {
             (SEED, "3"),
             (VARIABLE, "none"),
             (SAMPLES, "9"),
-            (TIME, "2m"),
+            (TIMEOUT, "2m"),
             (JOBS, "4"),
             (SCHEDULER, "random"),
-            (MEMORY, "tso"),
+            (MEMORY_MODEL, "tso"),
         ];
         let time = Duration::from_secs(120);
         let told =
             format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
         assert_eq!(applied(&variables), Ok((told, None)));
-        let told = applied(&[(TIME, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
+        let told = applied(&[(TIMEOUT, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
         assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
     }
 
@@ -173,8 +173,8 @@ mod tests {
             (SAMPLES, "many"),
             (JOBS, "0"),
             (SCHEDULER, "fate"),
-            (MEMORY, "perfect"),
-            (TIME, "9"),
+            (MEMORY_MODEL, "perfect"),
+            (TIMEOUT, "9"),
         ];
         for variable in wrong {
             assert!(applied(&[variable]).is_err(), "{variable:?}");

@@ -24,6 +24,7 @@ mod json;
 pub mod observations;
 mod observing;
 mod options;
+mod outcome;
 mod plan;
 mod present;
 #[cfg(feature = "html")]
@@ -34,7 +35,6 @@ mod serial;
 mod serializability;
 mod shrink;
 mod specified;
-mod tested;
 pub mod text;
 
 use std::{
@@ -46,7 +46,7 @@ use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Strategy, TestProgram,
-    control::{Outcome, Points},
+    control::{self, Points},
 };
 
 use self::{
@@ -67,12 +67,12 @@ pub use every::{Answer, Every};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, Seen, Serial, Unserializable};
 pub use options::{Options, Reference, has_bound, scheduler};
+pub use outcome::Outcome;
 pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
 pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
 pub use shrink::shrink;
-pub use tested::Tested;
 
 /// Checks one matrix on a subject.
 ///
@@ -325,7 +325,7 @@ impl Check<'_> {
         }
     }
 
-    fn seen(&self, outcome: &Outcome<ResultId>) -> Vec<Seen> {
+    fn seen(&self, outcome: &control::Outcome<ResultId>) -> Vec<Seen> {
         let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
         operations
             .map(|(at, ((process, call), operation))| Seen {

@@ -8,7 +8,7 @@ use clewline_explore::{
 };
 use clewline_threads::{
     Explorable,
-    control::{Limits, Memory, MemoryModel},
+    control::{Limits, Memory},
 };
 
 use super::observations::Observations;
@@ -108,11 +108,6 @@ pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
 #[must_use]
 pub const fn has_bound(name: &str) -> bool {
     schedulers::has_bound(name)
-}
-
-/// The memory model called `name`.
-pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
-    MemoryModel::ALL.into_iter().find(|it| it.name() == name)
 }
 
 /// The schedulers there are.

@@ -20,8 +20,8 @@ use super::{
     finding::{Checked, Finding, Seen},
     json,
     options::Reference,
+    outcome::Outcome,
     present::{Presented, PresentedMatrix},
-    tested::Tested,
     text::{self, ReportContext},
 };
 use crate::{matrix::Matrix, relaxed::Judging};
@@ -57,7 +57,7 @@ impl Publish for Presented<'_> {
     }
 }
 
-impl Publish for Tested {
+impl Publish for Outcome {
     fn page(&self) -> Page {
         self.presented(|it| it.page())
     }

@@ -7,7 +7,7 @@
 //! * *displacement*: an order that real time allows and one that the specification allows differ, class by class, by at most
 //!   so many places: see [`checkers::quasi`](crate::checkers::quasi).
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use super::factors::{ALL, Factor, Factors, quasi_error};
 use crate::error::Error;
@@ -24,7 +24,7 @@ use crate::error::Error;
 /// {"process": 0, "op": "deq", "ret": 1, "call": 6, "return": 7}
 /// "#;
 /// let judge = |factors: &str| {
-///     let check = Check::new().with_quasi(Quasi::parse(factors)?);
+///     let check = Check::new().quasi(factors.parse()?);
 ///     check.reader("recorded.jsonl", recorded.as_bytes(), "queue")
 /// };
 /// assert!(!judge("deq=0")?.holds());
@@ -50,25 +50,25 @@ pub enum QuasiReading {
 }
 
 impl QuasiReading {
-    /// The reading of that name.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
-    pub fn parse(name: &str) -> Result<QuasiReading, Error> {
-        match name {
-            "relaxed" => Ok(QuasiReading::Relaxed),
-            "displacement" => Ok(QuasiReading::Displacement),
-            _ => Err(quasi_error(format!("expected `relaxed` or `displacement`, found `{name}`"))),
-        }
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             QuasiReading::Relaxed => "relaxed",
             QuasiReading::Displacement => "displacement",
+        }
+    }
+}
+
+impl FromStr for QuasiReading {
+    type Err = Error;
+
+    /// The reading of that name.
+    fn from_str(name: &str) -> Result<QuasiReading, Error> {
+        match name {
+            "relaxed" => Ok(QuasiReading::Relaxed),
+            "displacement" => Ok(QuasiReading::Displacement),
+            _ => Err(quasi_error(format!("expected `relaxed` or `displacement`, found `{name}`"))),
         }
     }
 }
@@ -105,15 +105,6 @@ pub(crate) enum Plan {
 }
 
 impl Quasi {
-    /// Reads factors: methods, or `all` for all of them, each with a number of places or `?`.
-    ///
-    /// # Errors
-    ///
-    /// If the text is something else.
-    pub fn parse(text: &str) -> Result<Quasi, Error> {
-        Ok(Quasi { factors: text.parse()?, reading: None })
-    }
-
     /// In this reading, whatever the object is.
     #[must_use]
     pub fn with_reading(self, reading: QuasiReading) -> Quasi {
@@ -202,6 +193,15 @@ impl Quasi {
             Factor::AtMost(factor) => Plan::Relaxed(format!("{relaxed}:{factor}")),
             Factor::Asked => Plan::LeastRelaxed(relaxed),
         })
+    }
+}
+
+impl FromStr for Quasi {
+    type Err = Error;
+
+    /// Reads factors: methods, or `all` for all of them, each with a number of places or `?`.
+    fn from_str(text: &str) -> Result<Quasi, Error> {
+        Ok(Quasi { factors: text.parse()?, reading: None })
     }
 }
 

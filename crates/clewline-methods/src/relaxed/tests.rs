@@ -2,7 +2,7 @@ use super::*;
 
 #[track_caller]
 fn check_plan(factors: &str, reading: Option<QuasiReading>, specification: &str, expected: &str) {
-    let planned = Quasi::parse(factors).and_then(|quasi| {
+    let planned = factors.parse::<Quasi>().and_then(|quasi| {
         let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
         quasi.plan(specification)
     });
@@ -68,7 +68,7 @@ fn what_makes_no_sense_is_told() {
 #[test]
 fn separate_classes_alone_are_warned_about() {
     let warns = |factors: &str, reading: QuasiReading| {
-        Quasi::parse(factors).unwrap().with_reading(reading).warning("queue").unwrap().is_some()
+        factors.parse::<Quasi>().unwrap().with_reading(reading).warning("queue").unwrap().is_some()
     };
     assert!(warns("enq=0,deq=2", QuasiReading::Displacement));
     assert!(warns("deq=2", QuasiReading::Displacement));

@@ -10,7 +10,7 @@ use clewline_threads::{Clock, Noise, Pinning};
 use super::{
     environment,
     outcome::{Outcome, Saved, Shrinking},
-    plan::{Origin, PATIENCE, Stress, TIME, Workload},
+    plan::{Origin, PATIENCE, Stress, TIMEOUT, Workload},
 };
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
@@ -38,7 +38,7 @@ fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
         // The same seed would find the same nothing.
-        None => format!("{}={}", environment::TIME, show_duration(longer(stress, outcome))),
+        None => format!("{}={}", environment::TIMEOUT, show_duration(longer(stress, outcome))),
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
     format!("{variable} cargo test{test}")
@@ -89,9 +89,9 @@ const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
 
 /// Ten times as long as it took, or was to take; in whole seconds.
 fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
-    let planned = stress.time.or(stress.runs.is_none().then_some(TIME));
+    let planned = stress.timeout.or(stress.executions.is_none().then_some(TIMEOUT));
     let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();
-    Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
+    Duration::from_secs((took * 10.0).round().max(TIMEOUT.as_secs_f64()) as u64)
 }
 
 /// `clewline stress SUBJECT` with all that bears on what threads do and who judges, where it is not the usual.
@@ -141,8 +141,8 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
 
 /// When to stop, as it was asked.
 fn limits(stress: &Stress) -> String {
-    let runs = stress.runs.map_or_else(String::new, |it| format!(" --executions {it}"));
-    let time = stress.time.map_or_else(String::new, |it| format!(" --timeout {}", show_duration(it)));
+    let runs = stress.executions.map_or_else(String::new, |it| format!(" --executions {it}"));
+    let time = stress.timeout.map_or_else(String::new, |it| format!(" --timeout {}", show_duration(it)));
     runs + &time
 }
 

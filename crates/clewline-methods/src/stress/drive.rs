@@ -79,7 +79,7 @@ fn record(
     let mut worked = Worked { time: Duration::ZERO, is_pinned: true };
     let mut drawn = session.draw(&inputs(stress, 0));
     for run in 0.. {
-        let is_last = stress.runs.is_some_and(|runs| runs <= run)
+        let is_last = stress.executions.is_some_and(|runs| runs <= run)
             || time.is_some_and(|time| time <= begun.elapsed())
             || judging.is_over.load(Ordering::Relaxed);
         if is_last {

@@ -7,19 +7,20 @@ use crate::{
 };
 
 pub(super) const SEED: &str = "CLEWLINE_SEED";
-const RUNS: &str = "CLEWLINE_EXECUTIONS";
-pub(super) const TIME: &str = "CLEWLINE_TIMEOUT";
+const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
+pub(super) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
 /// `stress` as the variables have it that `look_up` knows. They count for more than what the program says; and if one
 /// of the limits is set, the other is no longer the program's either: whoever asks for ten minutes does not want to be
 /// told after twenty runs.
 pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>) -> Result<Stress, Error> {
     let seed = parsed(&look_up, SEED, "a number", |it| it.parse().ok())?;
-    let runs = parsed(&look_up, RUNS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
-    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let executions =
+        parsed(&look_up, EXECUTIONS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
+    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
     stress.seed = seed.unwrap_or(stress.seed);
-    if runs.is_some() || time.is_some() {
-        (stress.runs, stress.time) = (runs, time);
+    if executions.is_some() || timeout.is_some() {
+        (stress.executions, stress.timeout) = (executions, timeout);
     }
     Ok(stress)
 }
@@ -46,7 +47,7 @@ mod tests {
     }
 
     fn applied(variables: &[(&str, &str)]) -> Result<Stress, String> {
-        let stress = Stress::new(Register, || Constant).with_runs(7).with_seed(1);
+        let stress = Stress::new(Register, || Constant).executions(7).seed(1);
         let look_up =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
         apply(stress, look_up).map_err(|it| it.to_string())
@@ -55,24 +56,27 @@ mod tests {
     #[test]
     fn what_is_not_set_changes_nothing() {
         let stress = applied(&[(SEED, "")]).expect("nothing is wrong");
-        assert_eq!((stress.seed, stress.runs, stress.time), (1, Some(7), None));
+        assert_eq!((stress.seed, stress.executions, stress.timeout), (1, Some(7), None));
     }
 
     #[test]
     fn what_is_set_counts_for_more_than_the_program() {
-        let stress = applied(&[(SEED, "42"), (TIME, "2m")]).expect("nothing is wrong");
-        assert_eq!((stress.seed, stress.runs, stress.time), (42, None, Some(Duration::from_secs(120))));
+        let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m")]).expect("nothing is wrong");
+        assert_eq!(
+            (stress.seed, stress.executions, stress.timeout),
+            (42, None, Some(Duration::from_secs(120)))
+        );
     }
 
     #[test]
     fn what_makes_no_sense_is_an_error() {
-        let error = applied(&[(RUNS, "many")]).expect_err("not a number");
+        let error = applied(&[(EXECUTIONS, "many")]).expect_err("not a number");
         assert_eq!(
             error,
             "the environment variable CLEWLINE_EXECUTIONS: expected a number from 1; found `many`"
         );
         for wrong in ["10", "s", "ten s", "-1s", "0s", "1parsec"] {
-            assert!(applied(&[(TIME, wrong)]).is_err(), "{wrong}");
+            assert!(applied(&[(TIMEOUT, wrong)]).is_err(), "{wrong}");
         }
     }
 }

@@ -26,7 +26,7 @@
 //! }
 //!
 //! // In a test: panics with the whole report if a history is not linearizable.
-//! Stress::new(Stack::default(), Mine::default).with_threads(2).with_runs(20).assert();
+//! Stress::new(Stack::default(), Mine::default).threads(2).executions(20).assert();
 //! ```
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
@@ -57,18 +57,18 @@ use std::{
 use clewline_check::{Algorithm, failure_point};
 use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
 use clewline_specs::check_mix;
-use clewline_threads::{Clock, ClockKind, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
+use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
 use crate::{
     environment::this_test,
-    error::Error,
+    error::{Error, ErrorKind},
     limits::available_memory,
     relaxed::{Quasi, QuasiReading},
     typed::name_of,
 };
 
 use asked::Asked;
-use plan::{Environment, Origin, PATIENCE, TIME};
+use plan::{Environment, Origin, PATIENCE, TIMEOUT};
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
@@ -126,7 +126,7 @@ impl Stress {
     ///     }
     /// }
     ///
-    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).with_operations(100).with_runs(20).assert();
+    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).operations(100).executions(20).assert();
     /// ```
     pub fn drawing<S, T>(
         specification: S,
@@ -159,8 +159,8 @@ impl Stress {
             clock: Clock::best(),
             pinning: Pinning::Pinned,
             patience: PATIENCE,
-            runs: None,
-            time: None,
+            executions: None,
+            timeout: None,
             algorithm: Algorithm::Auto,
             quasi: None,
             jobs: 1,
@@ -171,6 +171,7 @@ impl Stress {
             shrinking: SHRINKING,
             saving: Some(env::temp_dir().join("clewline")),
             environment: Environment::Heeded,
+            mistake: None,
         }
     }
 
@@ -180,91 +181,85 @@ impl Stress {
     }
 
     /// With so many threads: 4, unless something else is said.
-    pub fn with_threads(mut self, threads: usize) -> Stress {
+    pub fn threads(mut self, threads: usize) -> Stress {
         self.workload.threads = threads.max(1);
         self
     }
 
     /// With so many operations a thread in each run: 2,048, unless something else is said.
-    pub fn with_operations(mut self, operations: usize) -> Stress {
+    pub fn operations(mut self, operations: usize) -> Stress {
         self.workload.operations = operations.max(1);
         self
     }
 
-    /// Until so many runs have been judged.
-    pub fn with_runs(self, runs: u64) -> Stress {
-        Stress { runs: Some(runs), ..self }
+    /// Sets the number of executions. By default, only the time is limited.
+    pub fn executions(self, executions: u64) -> Stress {
+        Stress { executions: Some(executions), ..self }
     }
 
-    /// For so long: 10 seconds, unless a number of runs or something else is said.
-    pub fn with_time(self, time: Duration) -> Stress {
-        Stress { time: Some(time), ..self }
+    /// Sets the time limit. By default 10 seconds, or none if the number of executions is set.
+    pub fn timeout(self, timeout: Duration) -> Stress {
+        Stress { timeout: Some(timeout), ..self }
     }
 
     /// Methods are called as often as this says; those that are not named are not called. All alike, unless something is
     /// said. Whoever [draws calls](Self::drawing) asks [`CallSampler::method`] for it.
-    pub fn with_mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
+    pub fn mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
         self
     }
 
     /// With so many keys, for maps: 8, unless something else is said. Whoever [draws calls](Self::drawing) asks [`CallSampler::key`]
     /// for one.
-    pub fn with_keys(mut self, keys: usize) -> Stress {
+    pub fn keys(mut self, keys: usize) -> Stress {
         self.workload.keys = keys.max(1);
         self
     }
 
     /// Values come from there: all different, unless something else is said, so that monitors can judge. Whoever [draws
     /// calls](Self::drawing) asks [`CallSampler::value`] for one.
-    pub fn with_values(mut self, values: ValueDomain) -> Stress {
+    pub fn values(mut self, values: ValueDomain) -> Stress {
         self.workload.values = values;
         self
     }
 
     /// Threads are disturbed as often as this says: not at all, unless something else is said.
-    pub fn with_noise(mut self, noise: Noise) -> Stress {
+    pub fn noise(mut self, noise: Noise) -> Stress {
         self.workload.noise = noise;
         self
     }
 
-    /// Stamps come from this clock: the best the machine has, unless something else is said.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be trusted on this machine.
-    pub fn with_clock(self, kind: ClockKind) -> Result<Stress, clewline_threads::clock::Untrusted> {
-        Ok(Stress { clock: Clock::of(kind)?, ..self })
+    /// Sets the clock of timestamps. By default, the best that can be trusted on this machine.
+    pub fn clock(self, clock: Clock) -> Stress {
+        Stress { clock, ..self }
     }
 
     /// Whether threads stay on one processor each: they do, unless something else is said.
-    pub fn with_pinning(self, pinning: Pinning) -> Stress {
+    pub fn pinning(self, pinning: Pinning) -> Stress {
         Stress { pinning, ..self }
     }
 
     /// A run in which nothing has returned for so long is stuck: 3 seconds, unless something else is said.
-    pub fn with_patience(self, patience: Duration) -> Stress {
+    pub fn patience(self, patience: Duration) -> Stress {
         Stress { patience, ..self }
     }
 
-    /// Histories are judged by the checker of that name, or by several joined by `+`, which then compete: by what suits
-    /// them, unless something else is said.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such checker.
-    pub fn with_algorithm(self, name: &str) -> Result<Stress, Error> {
-        Ok(Stress { algorithm: Algorithm::parse(name)?, ..self })
+    /// Sets the checking algorithm. By default, the one that suits the history.
+    pub fn algorithm(self, algorithm: Algorithm) -> Stress {
+        Stress { algorithm, ..self }
     }
 
     /// Operations may be out of order by as much as `quasi` says, whatever the specification says about that; or, if a factor is asked
     /// for, runs are asked how far out of order they are: see [`Outcome::needed`].
     ///
-    /// # Errors
-    ///
-    /// If the specification is not built in, or has no such methods, or cannot be relaxed so.
-    pub fn with_quasi(self, quasi: Quasi) -> Result<Stress, Error> {
-        let asked = Asked::new(quasi, &self.testable.specification().unwrap_or_else(|| self.spec.clone()))?;
+    /// The specification has to be built in, to have these methods, and to allow such a relaxation: see
+    /// [`verify`](Self::verify).
+    pub fn quasi(self, quasi: Quasi) -> Stress {
+        let spec = self.testable.specification().unwrap_or_else(|| self.spec.clone());
+        let asked = match Asked::new(quasi, &spec) {
+            Ok(asked) => asked,
+            Err(error) => return Stress { mistake: Some(error.message()), ..self },
+        };
         let mut workload = self.workload;
         let usual = match &self.origin {
             Origin::Table(usual) => usual.operations,
@@ -273,33 +268,33 @@ impl Stress {
         if asked.reading() == QuasiReading::Displacement && workload.operations == usual {
             workload.operations = usual.min(DISPLACED);
         }
-        Ok(Stress { spec: asked.spec(), quasi: Some(asked), workload, ..self })
+        Stress { spec: asked.spec(), quasi: Some(asked), mistake: None, workload, ..self }
     }
 
     /// So many histories may be judged at once, while others are recorded: one, unless something else is said.
-    pub fn with_jobs(self, jobs: usize) -> Stress {
+    pub fn jobs(self, jobs: usize) -> Stress {
         Stress { jobs: jobs.max(1), ..self }
     }
 
     /// A search that has visited so many configurations is given up, and its history is not judged.
-    pub fn with_configurations(self, configurations: u64) -> Stress {
+    pub fn configurations(self, configurations: u64) -> Stress {
         Stress { configurations, ..self }
     }
 
     /// Everything random follows from `seed`, but for the schedule of the threads.
-    pub fn with_seed(self, seed: u64) -> Stress {
+    pub fn seed(self, seed: u64) -> Stress {
         Stress { seed, ..self }
     }
 
     /// Once something is found, smaller workloads that show it are looked for, for so long: 5 seconds, unless something
     /// else is said; not at all, if it is none.
-    pub fn with_shrinking(self, time: Duration) -> Stress {
+    pub fn shrink(self, time: Duration) -> Stress {
         Stress { shrinking: time, ..self }
     }
 
     /// The history of what is found is saved in this folder: in `clewline` where the system keeps temporary files, unless
     /// something else is said.
-    pub fn with_saving(self, folder: impl Into<PathBuf>) -> Stress {
+    pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }
 
@@ -315,13 +310,13 @@ impl Stress {
     }
 
     /// Tells `progress` how far it has come, after every run.
-    pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
+    pub fn progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
         Stress { progress: Arc::new(progress), ..self }
     }
 
-    /// What everything random follows from, but for the schedule of the threads.
+    /// The seed in use.
     #[must_use]
-    pub fn seed(&self) -> u64 {
+    pub fn current_seed(&self) -> u64 {
         self.seed
     }
 
@@ -329,6 +324,18 @@ impl Stress {
     #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
+    }
+
+    /// Whether the settings fit the specification. [`run`](Self::run) checks that first.
+    ///
+    /// # Errors
+    ///
+    /// If they do not.
+    pub fn verify(&self) -> Result<(), Error> {
+        match &self.mistake {
+            Some(mistake) => Err(ErrorKind::Quasi(mistake.clone()).into()),
+            None => Ok(check_mix(&self.testable.specification().unwrap_or_default(), &self.workload.mix)?),
+        }
     }
 
     /// Runs the test; if something is found, makes it smaller and saves it.
@@ -360,8 +367,9 @@ impl Stress {
         if let Environment::Heeded = stress.environment {
             stress = environment::apply(stress, |name| env::var(name).ok())?;
         }
-        check_mix(&stress.testable.specification().unwrap_or_default(), &stress.workload.mix)?;
-        let mut outcome = drive::drive(&stress, stress.time.or(stress.runs.is_none().then_some(TIME)))?;
+        stress.verify()?;
+        let timeout = stress.timeout.or(stress.executions.is_none().then_some(TIMEOUT));
+        let mut outcome = drive::drive(&stress, timeout)?;
         if let Some(finding) = &outcome.finding {
             outcome.shrinking = shrink::shrink(&stress, finding);
         }

@@ -20,8 +20,8 @@ pub struct Stress {
     pub(crate) clock: Clock,
     pub(crate) pinning: Pinning,
     pub(crate) patience: Duration,
-    pub(crate) runs: Option<u64>,
-    pub(crate) time: Option<Duration>,
+    pub(crate) executions: Option<u64>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) algorithm: Algorithm,
     // How far out of order runs may be, if not as the specification says.
     pub(super) quasi: Option<Asked>,
@@ -35,6 +35,8 @@ pub struct Stress {
     // Where the history of a finding is saved, if it is.
     pub(super) saving: Option<PathBuf>,
     pub(super) environment: Environment,
+    // What does not fit the specification.
+    pub(super) mistake: Option<String>,
 }
 
 /// Where a test comes from, and so how to run it again.
@@ -105,7 +107,7 @@ pub enum Phase {
 }
 
 /// A test that sets no limit ends after so long.
-pub(super) const TIME: Duration = Duration::from_secs(10);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 // A run in which nothing has returned for so long is stuck.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);

@@ -66,7 +66,7 @@ fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding
     let told = Arc::clone(&stress.progress);
     let smaller = Stress {
         workload: workload.clone(),
-        runs: None,
+        executions: None,
         progress: Arc::new(move |it| told(Progress { phase: Phase::Shrinking, ..it })),
         ..stress.clone()
     };

@@ -18,7 +18,9 @@ pub mod observations {
 #[cfg(feature = "files")]
 pub mod porcupine_kv;
 
-use clewline_core::Table;
+use std::{fmt, str::FromStr};
+
+use clewline_core::{ParseError, Table};
 
 use crate::Format;
 
@@ -35,6 +37,39 @@ pub static FORMATS: Table<&dyn Format> = Table::new(BUILT_IN, |it| it.name());
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Format> {
     FORMATS.find(name).copied()
+}
+
+/// Which format an input has.
+#[derive(Clone, Copy, Default)]
+pub enum InputFormat {
+    /// The one that is [recognised](detect).
+    #[default]
+    Detect,
+    /// This one.
+    Given(&'static dyn Format),
+}
+
+impl FromStr for InputFormat {
+    type Err = ParseError;
+
+    /// `auto`, or the name of a format.
+    fn from_str(name: &str) -> Result<InputFormat, ParseError> {
+        if name == "auto" {
+            return Ok(InputFormat::Detect);
+        }
+        let names = || FORMATS.names().collect::<Vec<_>>().join(", ");
+        let unknown = || ParseError::new(format!("one of the formats auto, {}", names()), name);
+        find(name).map(InputFormat::Given).ok_or_else(unknown)
+    }
+}
+
+impl fmt::Debug for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InputFormat::Detect => "auto",
+            InputFormat::Given(format) => format.name(),
+        })
+    }
 }
 
 /// The format of a file that begins with `head`, its first few KiB, and whose name ends in `.extension`.

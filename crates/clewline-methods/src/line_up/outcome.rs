@@ -22,7 +22,7 @@ use crate::matrix::Matrix;
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
-pub struct Tested {
+pub struct Outcome {
     name: String,
     options: Options,
     // The name of the test, as far as it can be known.
@@ -36,9 +36,9 @@ pub struct Tested {
     pub(super) is_replay: bool,
 }
 
-impl Tested {
-    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Tested {
-        Tested {
+impl Outcome {
+    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Outcome {
+        Outcome {
             name: name.to_owned(),
             options: options.clone(),
             test,
@@ -84,7 +84,7 @@ impl Tested {
     }
 }
 
-impl Present for Tested {
+impl Present for Outcome {
     fn name(&self) -> &str {
         &self.name
     }
@@ -116,7 +116,7 @@ impl Present for Tested {
     }
 }
 
-impl fmt::Display for Tested {
+impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&present::text(self, &Style::default()))
     }
