@@ -76,7 +76,7 @@ fn commands_do_what_their_pages_say() {
 
 // How often real threads may try to show a bug.
 const ATTEMPTS: usize = 3;
-// A command that takes longer has got stuck.
+// A command that takes longer is stuck.
 const SECONDS_MAX: &str = "1800";
 
 /// A fresh clone of this repository.
@@ -168,7 +168,7 @@ impl FreshClone {
         }
         let start = Instant::now();
         let mut output = self.run(text);
-        // Real threads need not meet where the bug is.
+        // With real threads the bug need not occur.
         for _ in 1..ATTEMPTS {
             if expected != 1 || !text.contains(" stress ") || output.status.code() != Some(0) {
                 break;

@@ -1,4 +1,4 @@
-//! What a page asks its reader to type.
+//! The commands on a page.
 //!
 //! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of
 //! `text` a line that begins with `$ ` is a command, and what follows it is its output. A comment
@@ -26,7 +26,7 @@ pub(crate) struct Command {
     pub(crate) shown: Option<String>,
 }
 
-/// What is of interest on a page.
+/// The relevant parts of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// All commands, in order.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_without_sense_are_refused() {
+    fn invalid_comments_are_rejected() {
         let block = "```sh\na\n```\n";
         assert!(complaints(&format!("<!-- not run: slow -->\n{block}")).is_empty());
         for wrong in ["not run:", "not run", "exits: -", "exits: 0; not run: slow", "exits: 0 0", "exits: x"]

@@ -1,5 +1,4 @@
-//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`,
-//! for those with a system of their own.
+//! `clewline actors` and `clewline systems`: text and JSON; and `Explore`, for systems of users.
 
 use clewline_actors::schedulers;
 use serde_json::Value as Json;
@@ -207,7 +206,7 @@ fn a_violation_is_shown_message_by_message_and_can_be_replayed() {
 }
 
 #[test]
-fn who_looks_at_schedules_does_not_vouch_for_states() {
+fn schedulers_of_schedules_do_not_check_properties_of_states() {
     let harness = ["--harness", "1r+1w", "--scheduler", "dpor"];
     for (name, args) in [
         ("properties", &["two-phase-commit", "--scheduler", "dpor"][..]),
@@ -221,7 +220,7 @@ fn who_looks_at_schedules_does_not_vouch_for_states() {
 }
 
 #[test]
-fn tokens_that_do_not_fit_are_refused() {
+fn tokens_of_other_systems_are_rejected() {
     for (token, printed) in [
         ("?", "not a replay token"),
         ("9:a", "the token names call 9, and there are 3"),
@@ -234,7 +233,7 @@ fn tokens_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success() {
+fn a_reached_limit_is_no_success() {
     for (name, args, printed) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
         ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
@@ -252,7 +251,7 @@ fn a_limit_that_was_hit_is_not_success() {
 }
 
 #[test]
-fn what_is_violated_within_a_limit_is_violated() {
+fn a_violation_within_a_limit_counts() {
     let args = ["edr", "--scheduler", "exhaustive", "--executions", "200"];
     let (code, object) = json("within", &args);
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
@@ -262,7 +261,7 @@ fn what_is_violated_within_a_limit_is_violated() {
 }
 
 #[test]
-fn rules_as_published_are_never_taken_for_proof() {
+fn rules_as_published_never_give_holds() {
     for scheduler in ["exhaustive", "random"] {
         let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--executions", "200"];
         let (code, object) = json(&format!("compat-limit-{scheduler}"), &args);
@@ -286,7 +285,7 @@ fn rules_as_published_are_never_taken_for_proof() {
 }
 
 #[test]
-fn what_the_rules_as_published_show_can_be_seen_again() {
+fn violations_of_the_rules_as_published_can_be_replayed() {
     let args = ["open-chord", "--harness", "2r+2w", "--scheduler", "dpor", "--compat", "ds2"];
     let ran = actors("compat-found", &args);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -309,7 +308,7 @@ fn faults_are_allowed_from_none_upward() {
 }
 
 #[test]
-fn calls_that_never_return_are_a_violation_where_that_is_said() {
+fn pending_calls_are_a_violation_if_forbidden() {
     let (code, object) = json("stuck-allowed", &["dr"]);
     assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
     assert!(object["stuck"].as_u64() > Some(0), "{object}");
@@ -448,14 +447,14 @@ mod odd {
         }
     }
 
-    /// What keeps a system from being explored that is asked for this.
+    /// The error of a system for which this is called.
     pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
         let harness = System { has_keys: false };
         let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
         explore.run().err().map(|it| it.to_string())
     }
 
-    /// What is wrong with keys that say that to set and to clear commute.
+    /// The error for keys according to which `set` and `clear` commute.
     pub(crate) fn error_of_keys() -> Option<String> {
         let explore = Explore::new(System { has_keys: true });
         let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
@@ -495,7 +494,7 @@ fn compat_ds2_reports_that_it_uses_one_thread() {
 }
 
 #[test]
-fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
+fn the_history_is_shown_without_messages_after_the_time_limit() {
     let args = ["edr:waits-for-all", "--harness", "3c", "--timeout", "0s"];
     let ran = actors("given-up", &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
@@ -521,7 +520,7 @@ fn a_system_without_clients_is_checked_by_its_properties() {
 }
 
 #[test]
-fn making_smaller_obeys_the_time_limit() {
+fn shrinking_respects_the_time_limit() {
     let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--timeout", "0s"];
     let (code, object) = json("no-time", &args);
     assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
@@ -604,6 +603,6 @@ fn the_second_notice_board_of_the_manual_goes_back_in_time() {
 }
 
 #[test]
-fn the_third_notice_board_of_the_manual_is_right() {
+fn the_third_notice_board_of_the_manual_is_correct() {
     assert_eq!(noticeboard::right(), None);
 }

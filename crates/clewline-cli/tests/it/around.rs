@@ -1,4 +1,4 @@
-//! Looking around in a page: with the mouse, with keys, by searching, by its address.
+//! Navigation in a page: with the mouse, with keys, by search, by address.
 
 use serde_json::{Value as Json, json};
 
@@ -132,7 +132,7 @@ fn keys_and_buttons_zoom_and_move() {
     check(&|it| it.press("-"), "-", &is_farther);
     check(&|it| it.press_with("ArrowRight", SHIFT), "Shift →", &|one, other| 1.0 < goes(one, other));
     check(&|it| it.press_with("ArrowLeft", SHIFT), "Shift ←", &|one, other| goes(one, other) < -1.0);
-    // What a browser does with Ctrl is left to it.
+    // Shortcuts of the browser with Ctrl are not handled.
     check(&|it| it.press_with("-", CTRL), "Ctrl -", &|one, other| one == other);
     let button = |id: &str| format!("document.getElementById('{id}').click()");
     check(&|it| drop(it.js(&button("zoom-in"))), "zoom-in", &is_closer);
@@ -228,7 +228,7 @@ fn a_search_goes_on_and_back_and_round() {
     let folder = page("around-search", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     browser.js("document.getElementById('search').focus()");
-    // Letters count, their size does not.
+    // The search ignores case.
     browser.ask("Input.insertText", json!({"text": "EQ"}));
     assert_eq!(state(&mut browser)["matches"], 2);
     browser.js("(it => { it.value = 'Q'; it.dispatchEvent(new Event('input')); })(document.getElementById('search'))");
@@ -249,11 +249,11 @@ fn a_search_goes_on_and_back_and_round() {
             (&json!(expected), &json!(printed))
         );
     }
-    // What has a meaning elsewhere is but a letter here.
+    // Shortcut keys are text in the search field.
     browser.press("?");
     assert_eq!(browser.js("document.getElementById('help').open"), false);
     assert_eq!(browser.js("document.getElementById('search').value"), "Q?");
-    // What is typed next is all that counts.
+    // Only the last search counts.
     let type_in = |text: &str| {
         format!(
             "(() => {{ const it = document.getElementById('search'); it.value = '{text}';
@@ -340,14 +340,14 @@ fn an_address_contains_the_whole_selection() {
     let seen = state(&mut browser);
     assert_eq!(seen["show"], "core");
     assert!(width(&seen) < 20.0, "{seen}");
-    // What can hardly be seen is looked at from nearby.
+    // A narrow operation is zoomed to.
     browser.open(&folder.path("report.html"), "");
     browser.js("clewline.zoom(1e6)");
     browser.js("location.hash = '#op=17'");
     browser.settle();
     let place = browser.js("clewline.place(17)");
     assert!(30.0 < number(&place["right"]) - number(&place["left"]), "{place}");
-    // What is looked at stands in the address, a moment later.
+    // The address contains the visible part, a moment later.
     let followed = |wanted: &str| {
         format!(
             "new Promise(done => {{ let left = 250; const look = () => location.hash.includes('{wanted}') || !left--
@@ -410,7 +410,7 @@ fn a_long_history_without_a_core_is_seen_from_its_beginning() {
     let Some(mut browser) = browse(&folder, "") else { return };
     let view = state(&mut browser);
     assert!(number(&view["from"]) < 0.0 && width(&view) < 100.0, "{view}");
-    // The keyboard begins with what is seen.
+    // The keyboard selection begins in the visible part.
     browser.js("clewline.look(3000, 3080)");
     focus(&mut browser);
     browser.press("ArrowRight");

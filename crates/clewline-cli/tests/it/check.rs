@@ -45,7 +45,7 @@ violated: lost.jsonl is not linearizable as a queue
 }
 
 #[test]
-fn what_comes_next_was_not_done_yet() {
+fn the_next_command_is_a_new_one() {
     let folder = Folder::new("next").with("lost.jsonl", BAD);
     let next = |drawings: &[&str]| {
         let ran = clewline(&folder, &[&["check", "lost.jsonl", "--spec", "queue"], drawings].concat(), "");
@@ -82,7 +82,7 @@ fn an_order_omits_results_that_do_not_matter() {
 }
 
 #[test]
-fn a_limit_that_is_hit_ends_with_3_and_is_named() {
+fn a_reached_limit_ends_with_3_and_is_named() {
     let folder = Folder::new("unknown").with("hard.jsonl", &hard());
     let args = ["check", "hard.jsonl", "--spec", "queue", "--memory", "1KiB"];
     let ran = clewline(&folder, &args, "");
@@ -227,7 +227,7 @@ fn json_gives_the_reason_of_an_unknown_verdict() {
 }
 
 #[test]
-fn of_many_files_the_worst_counts_and_the_last_line_sums_up() {
+fn the_worst_of_many_files_is_the_exit_code_and_the_last_line_is_a_summary() {
     let folder =
         Folder::new("many").with("good.jsonl", GOOD).with("also.jsonl", GOOD).with("lost.jsonl", BAD);
     let ran = clewline(&folder, &["check", "good.jsonl", "also.jsonl", "--spec", "queue"], "");

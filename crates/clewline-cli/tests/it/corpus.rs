@@ -15,7 +15,7 @@ use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_methods::Check;
 use clewline_specs::{CATALOG, find};
 
-/// Enough for every search that remembers configurations, on every file.
+/// Enough for every search with a cache of configurations, on every file.
 const CONFIGURATIONS: u64 = 200_000;
 
 /// Searches without a cache must decide histories of at most this number of operations.

@@ -69,7 +69,7 @@ const LOST: &str = r#"{"event": "call", "process": "a", "op": "write", "arg": 1}
 
 #[test]
 #[ignore = "needs a browser"]
-fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
+fn a_pending_operation_is_open_to_the_right_in_its_own_row() {
     let folder = page("drawn-pending", LOST, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=0") else { return };
     let tops = browser.js("[0, 1, 2, 3].map(it => clewline.place(it).top)");
@@ -273,7 +273,7 @@ const OBJECTS: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "ret
 
 #[test]
 #[ignore = "needs a browser"]
-fn who_overlaps_an_operation_is_counted_among_what_is_shown() {
+fn overlapping_operations_are_counted_among_the_visible_ones() {
     let folder = page("drawn-overlaps", OBJECTS, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
     let said = printed(&mut browser);

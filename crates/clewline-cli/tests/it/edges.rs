@@ -1,5 +1,5 @@
-//! Files that are odd, cut short or wrong: judged if there is one way to read them, refused with
-//! the place if not.
+//! Unusual, truncated or invalid files: checked if they are unambiguous, otherwise rejected with
+//! line and column.
 
 use crate::run::{Folder, Ran, clewline};
 
@@ -42,7 +42,7 @@ fn a_call_without_a_return_is_pending() {
     let seen = r#"{"process": 1, "op": "deq", "ret": 1, "call": 2, "return": 3}"#;
     check_verdict("pending-seen", "queue", format!("{pending}\n{seen}\n"), "holds");
     check_verdict("pending-unseen", "queue", format!("{pending}\n{EMPTY}\n"), "holds");
-    // Many libraries write what is not there as null.
+    // Many libraries write a missing value as null.
     let nulls = r#"{"process": 0, "op": "deq", "ret": null, "call": 2, "return": null}"#;
     check_verdict("pending-nulls", "queue", format!("{ENQ}\n{nulls}\n{EMPTY}\n"), "holds");
     let event = r#"{"event": "call", "process": 0, "op": "deq"}"#;
@@ -203,7 +203,7 @@ fn brackets_that_nest_deeply_are_refused_and_do_not_exhaust_the_stack() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_named() {
+fn bytes_that_are_not_utf_8_are_named() {
     let mut text = format!("{ENQ}\n").into_bytes();
     text.extend_from_slice(b"{\"process\": 0, \"op\": \"\xff\"");
     check_error("bytes", "queue", text, "line 2, column 23: expected text in UTF-8, found other bytes");
@@ -222,7 +222,7 @@ fn bytes_that_are_no_text_are_named() {
 }
 
 #[test]
-fn one_text_may_be_spelt_in_two_ways() {
+fn one_text_may_have_two_json_spellings() {
     let enq = ENQ.replace("\"arg\": 1", r#""arg": "\u00e9\ud83d\ude00\/""#);
     let deq = DEQ.replace("\"ret\": 1", "\"ret\": \"é😀/\"");
     check_verdict("spelling", "queue", format!("{enq}\n{deq}\n"), "holds");
@@ -232,7 +232,7 @@ fn one_text_may_be_spelt_in_two_ways() {
 }
 
 #[test]
-fn what_is_no_file_is_named() {
+fn a_path_that_is_not_a_file_is_named() {
     let folder = Folder::new("edges-folder");
     std::fs::create_dir(folder.path("inner.jsonl")).unwrap();
     for name in ["inner.jsonl", ".", "nowhere.jsonl", "inner.jsonl/nowhere"] {
@@ -243,7 +243,7 @@ fn what_is_no_file_is_named() {
 }
 
 #[test]
-fn operations_and_values_that_do_not_fit_the_object_are_named() {
+fn operations_and_values_of_another_specification_are_named() {
     let check = |test: &str, spec: &str, line: &str, expected: &str| {
         check_error(&format!("misfit-{test}"), spec, format!("\n{line}\n"), &format!("line 2: {expected}"));
     };

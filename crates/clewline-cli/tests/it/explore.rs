@@ -1,4 +1,4 @@
-//! `clewline explore`: what people and scripts see of it.
+//! `clewline explore`: its text and its JSON.
 
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
@@ -69,7 +69,7 @@ fn losing() -> Component<AtomicU32> {
     })
 }
 
-/// The report; of something wrong, made as small as can be.
+/// The report; a violation is shrunk first.
 fn printed(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
     told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
 }
@@ -99,8 +99,7 @@ fn told_of(
     redacted(&present::text(&presented, &Style::default()))
 }
 
-/// Without times, without the numbers of lines of this file, and without what depends on how many
-/// executions there are.
+/// Without times, line numbers of this file and numbers of executions.
 fn redacted(text: &str) -> String {
     let (drawn, facts) =
         text.split_at(text.find("\nmatrix:").or(text.find("\nphase 1:")).map_or(0, |it| it + 1));
@@ -167,7 +166,7 @@ next: clewline explore …
 ";
 
 #[test]
-fn who_waits_for_ever_is_named_with_the_place() {
+fn a_blocked_thread_is_named_with_its_location() {
     let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
         .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
         .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
@@ -183,7 +182,7 @@ fn who_waits_for_ever_is_named_with_the_place() {
 }
 
 #[test]
-fn a_step_says_which_lock_was_given_back_after_it() {
+fn a_step_names_the_lock_that_is_released_after_it() {
     type Pair = (Mutex<u32>, AtomicU32);
     let pair = Component::new(|| (Mutex::new(0), AtomicU32::new(0))).call("inc", |it: &Pair| {
         let guard = it.0.lock().unwrap();
@@ -226,7 +225,7 @@ fn nondeterministic_results_are_reported() {
         it.load(SeqCst);
         CALLS.fetch_add(1, Relaxed) % 2
     });
-    // What no scheduler controls need not be there in a smaller matrix.
+    // Uncontrolled nondeterminism need not occur in a smaller matrix.
     let text = told_of(&moody, "get get | get", Shown::Short, |checked, _| checked);
     assert!(text.starts_with("violated: it is not deterministic, one call at a time\n"), "{text}");
     assert!(text.contains("--nondeterminism allow") && text.contains("\n  2. "), "{text}");
@@ -243,7 +242,7 @@ fn a_panic_is_shown_with_its_location() {
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("another thread was here, left: 2, right: 1 ("), "{text}");
-    // Right behind the load that saw it, and in the place of a return.
+    // Directly after the load, and instead of a return.
     assert!(words.contains(" load x1: 2 explore.rs:# panics explore.rs:# "), "{text}");
     assert_eq!(text.matches("panics").count(), 3, "in the first line, in the next, and in its place: {text}");
 }
@@ -298,7 +297,7 @@ fn a_flush_names_the_thread_of_the_store_buffer() {
 }
 
 #[test]
-fn what_holds_says_what_was_not_tried() {
+fn a_report_of_holds_names_the_limits_of_the_exploration() {
     let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
     let text = printed(&right, "inc | inc", Shown::Short);
     assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
@@ -307,7 +306,7 @@ fn what_holds_says_what_was_not_tried() {
 }
 
 #[test]
-fn json_has_the_fields_that_were_promised() {
+fn json_has_the_documented_fields() {
     let ran = explore("explore-json", &ABA);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
     let objects = ran.json();
@@ -333,7 +332,7 @@ fn json_has_the_fields_that_were_promised() {
 }
 
 #[test]
-fn a_token_shows_the_same_execution_again() {
+fn a_token_replays_the_same_execution() {
     let found = explore("explore-found", &ABA).json().remove(0);
     let token = found["replay"].as_str().unwrap();
     let mut args = ABA.to_vec();
@@ -350,7 +349,7 @@ fn a_token_shows_the_same_execution_again() {
 }
 
 #[test]
-fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
+fn random_matrices_are_determined_by_the_seed_for_any_number_of_jobs() {
     let printed = |jobs: &str| {
         let args = [
             "explore",
@@ -399,7 +398,7 @@ fn a_new_seed_is_printed() {
 }
 
 #[test]
-fn a_limit_that_is_reached_is_unknown() {
+fn a_reached_limit_is_unknown() {
     let args = ["explore", "ms-queue", "--matrix", "enq(1) deq | enq(2) deq", "--executions", "20"];
     let ran = explore("explore-limit", &args);
     assert_eq!(ran.code, 3, "{ran:?}");
@@ -445,7 +444,7 @@ fn invalid_arguments_say_what_was_expected() {
 }
 
 #[test]
-fn observations_are_written_and_stand_for_phase_one() {
+fn observations_are_written_and_replace_phase_1() {
     let folder = Folder::new("explore-observations");
     let basis = ["explore", "treiber-stack:aba", "--matrix", "pop | pop pop | push(4)"];
     let basis = [&basis[..], &["--initial", "push(1) push(2)", "--format", "json"]].concat();
@@ -460,7 +459,7 @@ fn observations_are_written_and_stand_for_phase_one() {
     for field in ["cause", "serial_histories", "executions", "histories", "replay"] {
         assert_eq!(one[field], other[field], "{field}");
     }
-    // What was seen one call at a time is right for a stack, and what has no witness is not.
+    // The serial histories are correct for a stack, and the history without a witness is not.
     for (file, code) in [("seen.xml", 0), ("wrong.xml", 1)] {
         let ran = clewline(&folder, &["check", file, "--spec", "stack"], "");
         assert_eq!(ran.code, code, "{file}: {ran:?}");
@@ -491,19 +490,19 @@ fn a_report_names_the_file_of_observations() {
     let printed = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = clewline(&folder, &read, "");
     assert!(ran.code == 0 && printed(&ran).contains("in a serial history of the file,"), "{ran:?}");
-    // Something else is right now.
+    // Now the reference is another one.
     let seen = folder.read("seen.xml");
     let folder = folder.with("seen.xml", &seen.replace("result=\"1\"", "result=\"7\""));
     let ran = clewline(&folder, &read, "");
     let words = "First a file was read that says what the calls do one at a time, in every order, to learn what is right.";
     assert!(ran.code == 1 && printed(&ran).contains(words), "{ran:?}");
-    // A file may say now this and now that.
+    // A file may contain nondeterministic results.
     let folder = folder.with("seen.xml", &(seen.clone() + &seen.replace("result=\"1\"", "result=\"7\"")));
     assert_eq!(clewline(&folder, &read, "").code, 0);
 }
 
 #[test]
-fn a_specification_or_another_subject_says_what_is_right() {
+fn a_specification_or_another_subject_is_the_reference() {
     for right in [["--spec", "stack"], ["--golden", "treiber-stack"]] {
         let ran = explore("explore-right", &[&ABA[..], &right].concat());
         assert_eq!((ran.code, ran.json()[0]["cause"].as_str()), (1, Some("not-linearizable")), "{ran:?}");

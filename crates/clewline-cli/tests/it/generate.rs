@@ -6,7 +6,7 @@ use clewline_specs::{CATALOG, find};
 use crate::run::{Folder, clewline};
 
 #[test]
-fn what_is_generated_holds_for_every_specification() {
+fn generated_histories_hold_for_every_specification() {
     let folder = Folder::new("generate-all");
     for entry in &CATALOG {
         for more in [
@@ -31,8 +31,8 @@ fn a_planted_violation_is_found_for_every_specification() {
     for entry in &CATALOG {
         let drawn = find(entry.name).unwrap().generate(&GeneratorConfig::default());
         let has_results = drawn.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()));
-        // A lock returns nothing, so no result can be wrong; but an unlock can be missing, if none
-        // is to spare.
+        // A lock has no results, so no result can be wrong; but an unlock can be missing, if all
+        // are needed.
         let (spec, kind) = match (has_results, entry.parameter) {
             (true, _) => (entry.name.to_owned(), "invented"),
             (false, Some(_)) => (format!("{}:0", entry.name), "lost"),
@@ -70,7 +70,7 @@ fn a_violation_that_does_not_fit_is_an_error() {
 }
 
 #[test]
-fn the_mix_is_obeyed() {
+fn the_mix_is_respected() {
     let folder = Folder::new("mix");
     let args = ["generate", "--spec", "queue", "--operations", "50", "--mix", "enq=1,deq=0"];
     let made = clewline(&folder, &args, "");

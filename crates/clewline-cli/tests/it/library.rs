@@ -1,4 +1,4 @@
-//! The library as its users see it.
+//! The public library.
 
 use std::{
     sync::{
@@ -56,7 +56,7 @@ fn write_then_read(seen: i64) -> History<Call, Option<i64>> {
 }
 
 #[test]
-fn a_typed_history_is_judged() {
+fn a_typed_history_is_checked() {
     assert!(check(&Register, &write_then_read(1)).holds());
     let bad = write_then_read(0);
     let report = check(&Register, &bad);
@@ -90,7 +90,7 @@ fn a_limit_on_configurations_gives_unknown() {
 }
 
 #[test]
-fn files_are_judged_by_name() {
+fn files_are_checked_by_name() {
     let folder = Folder::new("library-files").with("good.jsonl", GOOD).with("lost.jsonl", BAD);
     assert!(check_file(folder.path("good.jsonl"), "queue").expect("readable").holds());
     assert!(!check_file(folder.path("lost.jsonl"), "queue").expect("readable").holds());
@@ -107,7 +107,7 @@ fn a_memory_limit_gives_unknown() {
 }
 
 #[test]
-fn a_time_limit_that_is_not_hit_changes_nothing() {
+fn a_time_limit_that_is_not_reached_changes_nothing() {
     let check = Check::new().timeout(Duration::from_secs(3_600)).jobs(2);
     assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());
 }

@@ -1,5 +1,5 @@
-//! Subjects that are hard on the check of a matrix: threads of their own, locks that are kept,
-//! panics that are caught.
+//! Difficult subjects for the check of a matrix: with their own threads, locks that are not
+//! released, panics that are caught.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -84,7 +84,7 @@ fn a_call_may_wait_for_a_thread_that_another_call_started() {
 #[test]
 fn a_call_that_waits_for_a_lock_of_a_blocked_call_counts_as_not_called() {
     struct Gate(Mutex<bool>, Condvar);
-    // The lock is kept while time is up again and again.
+    // The lock is held while the wait times out repeatedly.
     let wait = |it: &Gate| {
         let mut is_open = it.0.lock().unwrap();
         while !*is_open {
@@ -120,7 +120,7 @@ fn each_call_that_blocks_at_once_has_a_serial_history() {
 }
 
 #[test]
-fn a_loop_that_catches_every_panic_can_be_given_up() {
+fn a_loop_that_catches_every_panic_can_be_stopped() {
     let take = |one: &Mutex<u32>, other: &Mutex<u32>| {
         let _one = one.lock().unwrap();
         while catch_unwind(AssertUnwindSafe(|| drop(other.lock()))).is_err() {}
@@ -142,7 +142,7 @@ fn a_task_may_recurse_as_deep_as_a_thread() {
 }
 
 #[test]
-fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
+fn a_lock_that_is_tried_only_in_concurrent_executions_can_be_replayed() {
     type Subject = (Mutex<u32>, AtomicBool);
     let subject = || {
         let a = |it: &Subject| {
@@ -164,7 +164,7 @@ fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
 }
 
 #[test]
-fn a_count_that_is_looked_at_only_when_calls_overlap_can_be_replayed() {
+fn a_count_that_is_read_only_in_concurrent_executions_can_be_replayed() {
     type Subject = (Arc<u32>, AtomicBool);
     let subject = || {
         let a = |it: &Subject| {
@@ -217,7 +217,7 @@ fn too_many_columns_are_refused() {
 }
 
 #[test]
-fn time_that_is_up_is_no_success() {
+fn a_reached_time_limit_is_no_success() {
     let tested = LineUp::new(|| AtomicU32::new(0))
         .call("inc", |it| it.fetch_add(1, SeqCst))
         .timeout(Duration::ZERO)

@@ -51,7 +51,7 @@ fn looks(n: usize) -> Component<AtomicU32> {
 }
 
 #[test]
-fn executions_that_are_cut_are_no_success_in_either_phase() {
+fn truncated_executions_are_no_success_in_either_phase() {
     let limits = Limits { steps: 6, ..Limits::default() };
     let options = Options { limits, ..Options::default() };
     let serial = check(&looks(10), &matrix("look | look"), &options).unwrap();
@@ -61,7 +61,7 @@ fn executions_that_are_cut_are_no_success_in_either_phase() {
     assert_eq!(cause(&check(&looks(2), &matrix("look | look"), &options).unwrap()), None);
 }
 
-/// What it does second depends on how many of it were made before.
+/// Its second call depends on the number of earlier instances.
 fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
     let made = std::sync::atomic::AtomicU32::new(0);
     let make = move || (first.contains(&made.fetch_add(1, SeqCst)), AtomicU32::new(0));
@@ -76,19 +76,19 @@ fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
 }
 
 #[test]
-fn what_is_not_deterministic_is_no_success_in_either_phase() {
+fn uncontrolled_nondeterminism_is_no_success_in_either_phase() {
     // The executions of the first phase differ, and those of the second do not.
     let serial = check(&wavering(0..1), &matrix("look look | look"), &Options::default()).unwrap();
     unknown(&serial, "uncontrolled");
     assert_eq!(serial.executions, 0);
-    // Another implementation makes the first phase.
+    // Phase 1 runs another implementation.
     let concurrent = check(&wavering(0..1), &matrix("look look | look"), &golden(looks(1))).unwrap();
     unknown(&concurrent, "uncontrolled");
 }
 
 #[test]
 fn results_that_differ_in_a_replay_are_no_violation() {
-    // No execution can be seen again, and no access shows it.
+    // No execution can be replayed, and no access shows it.
     let next = || {
         let made = std::sync::atomic::AtomicU32::new(0);
         Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
@@ -109,7 +109,7 @@ fn a_panic_in_a_serial_execution_is_reported_first() {
     let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::Panic));
     assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
-    // A panic of what it is compared with says nothing of the subject.
+    // A panic of the reference is no violation of the subject.
     let calm = Component::new(|| ()).call("boom", |(): &()| 1);
     unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with panics");
 }
@@ -132,7 +132,7 @@ fn nondeterminism_is_a_violation_unless_it_is_allowed() {
 }
 
 #[test]
-fn observations_of_another_matrix_are_refused() {
+fn observations_of_another_matrix_are_rejected() {
     let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
     let options = Options { against: Reference::Observed(Arc::new(seen)), ..Options::default() };
     assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
@@ -140,7 +140,7 @@ fn observations_of_another_matrix_are_refused() {
 }
 
 #[test]
-fn a_pointer_that_was_taken_is_no_race() {
+fn taking_a_pointer_is_no_race() {
     let cell = || {
         Component::new(|| UnsafeCell::new(0))
             .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
@@ -152,7 +152,7 @@ fn a_pointer_that_was_taken_is_no_race() {
 }
 
 #[test]
-fn another_fault_of_a_smaller_matrix_is_another_story() {
+fn shrinking_keeps_the_kind_of_violation() {
     let subject = Component::new(|| AtomicU32::new(0))
         .call("boom", |_: &AtomicU32| -> u32 { panic!("always") })
         .call("inc", |it: &AtomicU32| {
@@ -190,7 +190,7 @@ fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
 }
 
 #[test]
-fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
+fn the_violation_with_the_fewest_preemptions_is_shown() {
     let options = Options::default();
     for (panics, fewest) in [(false, 1), (true, 2)] {
         let subject = interrupted(panics);
@@ -226,7 +226,7 @@ fn the_fewest_preemptions_are_shown_for_every_scheduler() {
 }
 
 #[test]
-fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
+fn shrinking_removes_a_sequence_as_a_whole() {
     // A thread that leaves without having entered is wrong in the same way as the bug.
     let subject = || {
         let count = |it: &AtomicU32| {
@@ -273,7 +273,7 @@ fn more_operations_than_a_word_has_bits_are_judged_as_well() {
 }
 
 #[test]
-fn time_that_is_up_is_no_success() {
+fn a_reached_time_limit_is_no_success() {
     let options = Options { time: Some(Duration::ZERO), ..Options::default() };
     unknown(&check(&looks(9), &matrix("look | look | look"), &options).unwrap(), "the limit was reached");
 }
@@ -295,7 +295,7 @@ fn serial_histories_with_the_same_results_are_shown_with_the_wrong_order() {
 }
 
 #[test]
-fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
+fn a_program_that_may_block_is_violated_though_it_may_also_end() {
     // The call returns in either case; the thread that it started may have come too early.
     let subject =
         Component::new(|| Shared::new(AtomicU32::new(0))).call("start", |it: &Shared<AtomicU32>| {
@@ -333,7 +333,7 @@ fn a_stuck_history_counts_once() {
 
 #[test]
 fn a_history_that_cannot_be_checked_is_no_success() {
-    // How far out of place is a call that waits?
+    // A blocked call has no displacement.
     let subject =
         || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
     let quasi = "all=1".parse::<Quasi>().unwrap();
@@ -344,7 +344,7 @@ fn a_history_that_cannot_be_checked_is_no_success() {
 }
 
 #[test]
-fn what_was_not_seen_to_its_end_is_not_written_down() {
+fn incomplete_observations_are_not_written() {
     let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
     assert_eq!(refused, "a call panics, one call at a time");

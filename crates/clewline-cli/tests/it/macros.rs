@@ -1,4 +1,4 @@
-//! Tests that the attribute macro and the builder write.
+//! Tests with the attribute macro and with the builder.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use clewline_threads::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
 };
 
-/// A counter that loses.
+/// A counter that loses updates.
 struct Lossy(AtomicU32);
 
 #[clewline::test(threads = 2, operations = 2, samples = 10)]
@@ -32,7 +32,7 @@ impl Lossy {
     }
 }
 
-/// A type of elsewhere, wrapped.
+/// A wrapper of a type of another crate.
 struct Tested(Mutex<VecDeque<u32>>);
 
 #[clewline::test(init = Tested(Mutex::new(VecDeque::new())), name = "queues_behind_a_lock_hold", threads = 2, operations = 2,
@@ -104,7 +104,7 @@ impl Lamp {
     }
 }
 
-/// Waits once where it should look again.
+/// Waits once instead of in a loop.
 struct Ticket(Mutex<u32>, Condvar);
 
 #[clewline::test(init = Ticket(Mutex::new(0), Condvar::new()), matrix = "take | put", spurious = 1, weak_failures)]
@@ -126,7 +126,7 @@ impl Ticket {
     }
 }
 
-/// Something is wrong only when all is over.
+/// Only its final state is wrong.
 struct Flags([AtomicBool; 2]);
 
 #[clewline::test(threads = 2, operations = 1, matrix = "raise(0) | raise(1)")]
@@ -159,7 +159,7 @@ fn lossy() -> LineUp<clewline_threads::Component<Lossy>> {
         .without_environment()
 }
 
-/// The report, but for how long it took.
+/// The report without durations.
 fn timeless(tested: &clewline_methods::line_up::Outcome) -> String {
     tested.to_string().lines().filter(|it| !it.starts_with("took:")).collect::<Vec<_>>().join("\n")
 }
@@ -180,7 +180,7 @@ fn a_builder_finds_and_shrinks_a_violation_and_prints_a_replay() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_number_of_jobs() {
+fn the_violation_does_not_depend_on_the_number_of_jobs() {
     let printed = |jobs: usize| timeless(&lossy().jobs(jobs).run().unwrap());
     assert_eq!(printed(1), printed(4));
 }
@@ -206,7 +206,7 @@ fn wrong_settings_are_reported() {
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success() {
+fn a_reached_limit_is_no_success() {
     let right =
         LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(6).preemptions(None).run().unwrap();
@@ -219,7 +219,7 @@ fn a_limit_that_was_hit_is_not_success() {
 }
 
 #[test]
-fn another_implementation_says_what_is_right() {
+fn another_implementation_is_the_reference() {
     let golden = || {
         LineUp::new(|| Mutex::new(0))
             .call("add(1)", |it: &Mutex<u32>| {
@@ -234,7 +234,7 @@ fn another_implementation_says_what_is_right() {
         .call("get", |it| it.load(SeqCst));
     let tested = right.against(golden()).threads(2).operations(2).without_environment().run().unwrap();
     assert!(tested.holds(), "{tested}");
-    // One call at a time it is always the same, and always wrong.
+    // Serial executions are deterministic, and always wrong.
     let wrong = || {
         LineUp::new(|| AtomicU32::new(0))
             .call("add(1)", |it| it.fetch_add(2, SeqCst))
@@ -280,8 +280,8 @@ fn two_tests_do_not_disturb_each_other() {
     }
 }
 
-/// Runs one of the tests above in a process of its own, in which a variable is set: whether it
-/// passed, and what it said.
+/// Runs one of the tests above in its own process with an environment variable. Returns whether it
+/// passed, and its output.
 fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
     let run = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
@@ -294,12 +294,12 @@ fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
 }
 
 #[test]
-fn the_environment_has_one_execution_seen_again() {
+fn the_environment_replays_one_execution() {
     let token = lossy().run().unwrap().token().unwrap();
     let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
     assert!(panics && printed.contains("violated: Lossy"), "{printed}");
     assert!(printed.contains("this one execution, run again"), "{printed}");
-    // Nothing is wrong with this one.
+    // This test holds.
     let (panics, printed) =
         run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "add(1) | add(1)#a2b2");
     assert!(!panics && printed.contains("did not panic"), "{printed}");
@@ -311,8 +311,8 @@ fn the_environment_has_one_execution_seen_again() {
 }
 
 #[test]
-fn the_environment_counts_for_more_than_the_test() {
-    // Without preemptions nothing is lost.
+fn the_environment_overrides_the_test() {
+    // Without preemptions no update is lost.
     let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
     assert!(!panics && printed.contains("did not panic"), "{printed}");
     let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");

@@ -23,7 +23,7 @@ fn drawn(test: &str, command: &[&str], code: i32) -> Folder {
     folder
 }
 
-/// The page opens, is drawn, says what the command says in its first line, and asks for nothing.
+/// The page opens, is drawn, has the first line of the command, and makes no requests.
 #[track_caller]
 fn check_page(folder: &Folder, headline: &str) -> Option<Browser> {
     let mut browser = browse(folder, "")?;
@@ -52,7 +52,7 @@ fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     browser.js("document.querySelector('#steps a').click()");
     assert!(0.0 <= number(&state(&mut browser)["selected"]));
     assert_eq!(browser.js("document.querySelectorAll('#steps a.chosen').length > 0"), true);
-    // What waits is what the page is about.
+    // The page shows the blocked call.
     let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core.length");
     assert_eq!(core, 1);
 }
@@ -96,7 +96,7 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
         browser.js("[...document.querySelectorAll('#facts dt')].some(it => it.textContent === 'seed')"),
         true
     );
-    // What is drawn already is not proposed.
+    // A page that is already written is not suggested.
     let next = browser.js("[...document.querySelectorAll('.next')].map(it => it.textContent)");
     assert!(
         next.as_array().is_some_and(|it| it.len() == 1 && !it[0].to_string().contains("--html")),
@@ -269,7 +269,7 @@ fn on_paper_there_is_everything_but_what_one_looks_around_in() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn what_is_searched_is_found_and_marked() {
+fn search_results_are_marked() {
     let folder = Folder::new("page-search").with("history.jsonl", &long());
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
     assert_eq!(clewline(&folder, &args, "").code, 1);

@@ -1,5 +1,5 @@
-//! Violations planted in long histories are found, with a few operations that show them, and
-//! nothing is found where nothing was planted.
+//! Violations planted in long histories are found, with small counterexamples, and histories
+//! without a planted violation hold.
 //!
 //! With `CLEWLINE_AT_LENGTH=hours` in the environment histories of up to a million operations are
 //! judged.
@@ -17,7 +17,7 @@ use self::decided::Decided;
 #[path = "../../../clewline-check/tests/it/monitors/decided.rs"]
 mod decided;
 
-/// A core of more operations than this is of little use to a reader.
+/// A counterexample of more operations than this is of little use to a reader.
 const SMALL: usize = 40;
 
 /// Whether some operation returns a value: otherwise the only possible violation is a missing
@@ -26,8 +26,8 @@ fn has_results(recording: &Recording) -> bool {
     recording.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()))
 }
 
-/// Whether what is wrong can be shown by a few operations. That there is one lock, or one
-/// increment, too few is a matter of counting, and each of them counts.
+/// Whether a few operations can show the violation. One missing lock or increment can only be shown
+/// by counting all of them.
 fn has_small_cores(recording: &Recording, kind: Option<ObjectKind>) -> bool {
     has_results(recording) && kind != Some(ObjectKind::Counter)
 }
@@ -56,7 +56,7 @@ fn load(spec: &dyn ErasedSpec, recording: Recording) -> Box<dyn ErasedHistory> {
     spec.load(recording).expect("a specification reads what it generated")
 }
 
-/// Judges one history of each kind; adds the sizes of the cores.
+/// Checks one history of each kind; adds the sizes of the counterexamples.
 fn check_planted(
     name: &str,
     decided: &Decided,

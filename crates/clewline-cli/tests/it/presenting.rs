@@ -66,7 +66,7 @@ fn judged(check: &Check, text: &str) -> Report<'static> {
 fn a_check_is_reported_everywhere_alike() {
     check_presented(&judged(&Check::new(), GOOD), "holds");
     check_presented(&judged(&Check::new(), BAD), "violated");
-    // That many are too many for the oracle.
+    // Too many operations for the oracle.
     let line =
         |it| format!("{{\"process\": {it}, \"op\": \"enq\", \"arg\": {it}, \"call\": 0, \"return\": 1}}\n");
     let long: String = (0..100).map(line).collect();

@@ -22,7 +22,7 @@ use clewline_threads::{
     },
 };
 
-/// Schedulers that claim to see every history, each with any number of preemptions.
+/// Schedulers that explore every history, each without a preemption bound.
 fn exhaustive() -> impl Iterator<Item = &'static Entry> {
     let found = SCHEDULERS.iter().filter(|it| it.is_exhaustive);
     assert!(2 <= found.clone().count());
@@ -161,7 +161,7 @@ fn replicas() -> LineUp<Component<[AtomicUsize; 2]>> {
 }
 
 #[test]
-fn replicas_that_never_meet_are_caught_in_both_orders() {
+fn replicas_that_are_never_synchronized_are_found_in_both_orders() {
     let register = || {
         LineUp::new(|| AtomicUsize::new(0))
             .call("write(1)", |it| it.store(1, SeqCst))
@@ -169,7 +169,7 @@ fn replicas_that_never_meet_are_caught_in_both_orders() {
     };
     for entry in exhaustive() {
         for matrix in ["write(1) | read", "read | write(1)"] {
-            // By themselves they are right: reads are always 0.
+            // Each alone is correct: reads are always 0.
             let tested = replicas().scheduler(entry.name).matrix(matrix).run().unwrap();
             assert!(tested.holds(), "{tested}");
             let tested = replicas().scheduler(entry.name).matrix(matrix).against(register()).run().unwrap();
@@ -206,12 +206,12 @@ fn preemptions_are_counted_as_chess_counts_them() {
 }
 
 #[test]
-fn what_no_scheduler_controls_is_named_with_its_place() {
+fn uncontrolled_nondeterminism_is_named_with_its_location() {
     static CALLS: Uncontrolled = Uncontrolled::new(0);
     let line_up =
         LineUp::new(|| [AtomicUsize::new(0), AtomicUsize::new(0)]).call("add", |it: &[AtomicUsize; 2]| {
             it[0].fetch_add(1, SeqCst);
-            // Now this one, now that one: a static keeps its value from execution to execution.
+            // Alternating: a static keeps its value from execution to execution.
             if CALLS.fetch_add(1, Relaxed).is_multiple_of(3) {
                 it[1].load(SeqCst);
             }

@@ -1,4 +1,4 @@
-//! Quasi linearizability of recorded histories: both readings, the least factor, and where they
+//! Quasi-linearizability of recorded histories: both readings, the least factor, and where they
 //! differ.
 
 use clewline_core::{Event, GeneratorConfig, History, Value, ValueDomain, Verdict};
@@ -158,7 +158,7 @@ fn reports_say_which_reading_it_was_and_what_the_least_factor_is() {
 }
 
 #[test]
-fn what_makes_no_sense_ends_with_2() {
+fn invalid_factors_end_with_2() {
     let folder = Folder::new("quasi-senseless").with("a.jsonl", &serial("e1 d1"));
     let check =
         |args: &[&str]| clewline(&folder, &[&["check", "a.jsonl", "--spec", "queue"], args].concat(), "");
@@ -293,7 +293,7 @@ fn a_witness_shows_both_orders_and_the_places_between() {
 }
 
 #[test]
-fn a_history_that_a_program_made_is_judged_by_places() {
+fn a_history_of_a_program_is_checked_by_displacement() {
     let value = |it| Value::small(it).unwrap();
     let mut history = Vec::new();
     for call in [Call::Enq(value(1)), Call::Enq(value(2)), Call::Deq, Call::Deq] {
@@ -324,7 +324,7 @@ fn a_history_that_a_program_made_is_judged_by_places() {
 }
 
 #[test]
-fn a_relaxed_history_is_judged_while_it_is_read() {
+fn a_relaxed_history_is_checked_while_it_is_read() {
     let rounds = 5_000;
     let mut text = String::new();
     for round in 0..rounds {

@@ -1,5 +1,5 @@
-//! What others recorded, with the verdicts they published. The files lie beside the checkout, if
-//! anywhere.
+//! Histories recorded by other projects, with their published verdicts. The files, if present, are
+//! beside the checkout.
 
 use std::{
     fs,
@@ -41,7 +41,7 @@ fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
     let judge = |algorithm: &str| {
         let check = Check::new().jobs(2).algorithm(algorithm.parse().expect("there is such a one"));
         let report = check.file(path, spec).unwrap_or_else(|error| panic!("{error}"));
-        // A monitor may leave a history to others, but not judge it differently.
+        // A monitor may not support a history, but its verdict must not differ.
         if algorithm != "monitor" || !matches!(report.verdict(), Verdict::Unknown(Reason::Refused(_))) {
             assert_eq!(report.verdict().word(), expected, "{} by {algorithm}", path.display());
         }
@@ -59,7 +59,7 @@ fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
 }
 
 #[test]
-fn etcd_is_judged_as_published() {
+fn etcd_histories_have_the_published_verdicts() {
     let Some(data) = data() else { return };
     let table = read(&data.join("etcd/VERDICTS.csv"));
     let mut judged = 0;
@@ -73,7 +73,7 @@ fn etcd_is_judged_as_published() {
 }
 
 #[test]
-fn key_value_stores_are_judged_by_their_names() {
+fn key_value_histories_have_the_verdicts_in_their_names() {
     let Some(data) = data() else { return };
     let files = files(&data.join("kv"), "txt");
     assert!(!files.is_empty());
@@ -90,7 +90,7 @@ fn key_value_stores_are_judged_by_their_names() {
 }
 
 #[test]
-fn knossos_histories_are_judged_by_their_folders() {
+fn knossos_histories_have_the_verdicts_of_their_folders() {
     let Some(data) = data() else { return };
     for (folder, expected) in [("good", "holds"), ("bad", "violated")] {
         let files = files(&data.join("knossos/cas-register").join(folder), "edn");
@@ -103,7 +103,7 @@ fn knossos_histories_are_judged_by_their_folders() {
 
 #[test]
 #[ignore = "long"]
-fn small_histories_are_judged_as_listed() {
+fn small_histories_have_the_listed_verdicts() {
     let Some(data) = data() else { return };
     let corpus = data.join("corpus");
     let (mut holds, mut violated) = (0, 0);

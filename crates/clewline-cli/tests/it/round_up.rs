@@ -64,7 +64,7 @@ fn the_least_factor_of_a_matrix_is_found_and_one_less_fails() {
 }
 
 #[test]
-fn another_subject_can_say_what_is_right() {
+fn another_subject_can_be_the_reference() {
     let more = ["--matrix", "enq(1) deq | enq(2) deq", "--golden", "ms-queue"];
     let strict = explore("quasi-golden", "two-lock-queue", "enq=0,deq=0", &more);
     assert_eq!((strict.code, &one(&strict)["verdict"]), (0, &Json::from("holds")), "{strict:?}");
@@ -101,12 +101,12 @@ fn the_subject_configured_with_factor_0_is_a_golden_model() {
     };
     assert_eq!((queue(2), queue(1)), (0, 1));
     let stack = |pop| golden("k-stack", &format!("all={pop}"), "pop | pop pop", "push(1) push(2) push(3)");
-    // Pushes may change places as well, so that less is enough.
+    // Pushes may be reordered as well, so a smaller factor is enough.
     assert_eq!((stack(1), stack(0)), (0, 1));
 }
 
 #[test]
-fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
+fn a_golden_model_is_drained_to_find_the_remaining_values() {
     // deq → null, enq(1), enq(2), deq → 2: 1 is left, and the call that removes it is late.
     let matrix = ["--matrix", "deq | enq(1) enq(2)", "--final", "deq", "--golden", "quasi-queue:k0"];
     let run = |subject: &str, factors: &str| explore("quasi-golden-left", subject, factors, &matrix);
@@ -122,7 +122,7 @@ fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
 }
 
 #[test]
-fn what_a_golden_model_cannot_be_asked_is_said() {
+fn unsupported_queries_of_a_golden_model_are_reported() {
     let more = ["--matrix", "deq | enq(1)", "--golden", "ms-queue"];
     let relaxed = [&more[..], &["--reading", "relaxed"]].concat();
     let ran = explore("quasi-golden-relaxed", "quasi-queue", "deq=1", &relaxed);
@@ -146,7 +146,7 @@ fn what_a_golden_model_cannot_be_asked_is_said() {
 }
 
 #[test]
-fn a_factor_that_a_reading_has_no_use_for_is_refused() {
+fn an_unused_factor_is_rejected() {
     let more = [&DEQUEUES[..], &["--reading", "relaxed"]].concat();
     for factors in ["all=2", "enq=1,deq=2"] {
         let ran = explore("quasi-useless", "quasi-queue", factors, &more);
@@ -155,7 +155,7 @@ fn a_factor_that_a_reading_has_no_use_for_is_refused() {
 }
 
 #[test]
-fn who_calls_methods_by_other_names_is_judged_alike() {
+fn methods_may_have_other_names() {
     let matrix =
         ["--matrix", "dequeue | dequeue", "--initial", "enqueue(1) enqueue(2)", "--reading", "displacement"];
     assert_eq!(explore("quasi-alias", "quasi-queue", "enq=0,deq=1", &matrix).code, 0);
@@ -164,7 +164,7 @@ fn who_calls_methods_by_other_names_is_judged_alike() {
 
 #[test]
 fn a_call_that_found_nothing_does_not_make_others_early() {
-    // The first finds nothing, and so something is left, which the second has overtaken.
+    // The first returns empty, so an element is left, which the second has overtaken.
     let matrix = ["--matrix", "enq(1) enq(2) | deq deq", "--reading", "displacement"];
     let ran = explore("quasi-left", "quasi-queue", "enq=0,deq=1", &matrix);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -174,7 +174,7 @@ fn a_call_that_found_nothing_does_not_make_others_early() {
 
 #[test]
 #[ignore = "long"]
-fn a_program_asks_the_same() {
+fn a_program_gets_the_same_verdicts() {
     let dequeues = |subject: &str| {
         clewline_lab::line_up(subject)
             .unwrap()
@@ -202,7 +202,7 @@ fn a_program_asks_the_same() {
     let against =
         dequeues("quasi-queue").quasi("enq=0,deq=1".parse().unwrap()).against(golden).run().unwrap();
     assert_eq!((against.verdict(), against.summary.serial_histories != 0), ("violated", true));
-    // Drawn matrices take out as much as they put in; those by hand have to.
+    // Random matrices remove as much as they insert; matrices of the user must.
     let drawn = clewline_lab::line_up("ms-queue").unwrap().threads(2).operations(2).samples(5);
     drawn.quasi("all=0".parse::<Quasi>().unwrap().with_reading(QuasiReading::Displacement)).assert();
     let by_hand = || {
@@ -217,7 +217,7 @@ fn a_program_asks_the_same() {
 }
 
 #[test]
-fn a_matrix_that_leaves_something_is_refused_unless_asked_for() {
+fn an_ill_formed_matrix_is_rejected_unless_allowed() {
     let more = ["--matrix", "enq(1) deq | enq(2)", "--reading", "displacement"];
     let ran = explore("quasi-ill", "ms-queue", "deq=1", &more);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -229,7 +229,7 @@ fn a_matrix_that_leaves_something_is_refused_unless_asked_for() {
 }
 
 #[test]
-fn matrices_that_are_drawn_take_out_as_much_as_they_put_in() {
+fn random_matrices_remove_as_much_as_they_insert() {
     let more =
         ["--threads", "2", "--operations", "1", "--samples", "6", "--seed", "3", "--reading", "displacement"];
     let ran = explore("quasi-drawn", "ms-queue", "enq=0,deq=0", &more);
@@ -378,7 +378,7 @@ fn a_stress_test_distinguishes_a_kept_bound_from_an_exceeded_one() {
 }
 
 #[test]
-fn a_history_that_a_stress_test_saves_is_judged_alike() {
+fn a_history_saved_by_a_stress_test_has_the_same_verdict() {
     for reading in ["relaxed", "displacement"] {
         let folder = Folder::new(&format!("stress-quasi-saved-{reading}"));
         let args =
@@ -405,7 +405,7 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
         let strict = one(&stress("stress-strict", "ms-queue", "enq=0,deq=?", &more));
         assert_eq!(strict["least_factor"].as_u64(), Some(0), "{reading}: {strict}");
     }
-    // What is removed twice has no factor.
+    // A value that is removed twice has no factor.
     let more = ["--timeout", "60s", "--operations", "32", "--format", "json"];
     let never = stress("stress-never", "quasi-queue:b2", "deq=?", &more);
     assert_eq!((never.code, &one(&never)["least_factor"]), (1, &Json::Null), "{never:?}");
@@ -418,7 +418,7 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
 }
 
 #[test]
-fn a_stress_test_says_what_cannot_be_asked() {
+fn a_stress_test_reports_unsupported_queries() {
     let ran = stress("stress-quasi-method", "ms-queue", "pop=1", &SHORT);
     assert!(ran.code == 2 && ran.stderr.contains("`queue` has no method `pop`"), "{ran:?}");
     let ran =
@@ -435,7 +435,7 @@ fn table(name: &str) -> Vec<Json> {
 
 #[test]
 #[ignore = "long"]
-fn the_tables_of_the_paper_say_here_what_they_say_there() {
+fn the_tables_of_the_paper_are_reproduced() {
     let own = |row: &Json| {
         let program = row["program"].as_str().unwrap();
         (program.to_owned(), row["calls"].as_str().unwrap().to_owned())

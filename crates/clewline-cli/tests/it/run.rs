@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value as Json;
 
-/// What a run of the binary left.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -46,7 +46,7 @@ pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    // A command that does not read its input has closed it, which is no matter.
+    // A command that does not read its input has closed it; this is not an error.
     let _closed = child.stdin.take().expect("piped").write_all(stdin.as_bytes());
     let output = child.wait_with_output().expect("the binary ends");
     Ran {
@@ -103,7 +103,7 @@ pub(crate) fn hard() -> String {
         text.push_str(&format!("{{\"process\": {process}, {call}, \"call\": {from}, \"return\": {to}}}\n"));
     };
     for it in 0..13 {
-        // All values come twice: otherwise this were not hard, but a matter of a monitor.
+        // All values occur twice: otherwise a monitor would decide it.
         line(it, &format!("\"op\": \"enq\", \"arg\": {}", it / 2), (it, 100 + it));
     }
     line(13, "\"op\": \"enq\", \"arg\": 6", (150, 151));

@@ -1,5 +1,4 @@
-//! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in
-//! between.
+//! A stream has the verdict of the whole history, and operations are dropped as soon as possible.
 
 use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Report, Watch};
@@ -87,7 +86,7 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
 }
 
 #[test]
-fn a_stream_gets_the_verdict_of_the_whole() {
+fn a_stream_has_the_verdict_of_the_whole_history() {
     let (mut held, mut violated, mut forgetful, mut unknown) = (0, 0, 0, 0);
     for entry in &CATALOG {
         let object = clewline_specs::find(entry.name).unwrap();
@@ -143,12 +142,12 @@ fn a_violation_is_reported_at_the_first_line_after_which_it_is_certain() {
 }
 
 #[test]
-fn lines_out_of_order_are_read_as_a_whole_while_that_is_possible() {
+fn lines_out_of_order_are_sorted_while_that_is_possible() {
     let recording = clewline_specs::find("queue").unwrap().generate(&plan(1));
     let text = lines(&recording, false);
     let reversed: String = text.lines().rev().map(|it| format!("{it}\n")).collect();
     assert!(streamed(&reversed, "queue", 10).holds());
-    // Once something is forgotten it is too late.
+    // After an operation was dropped it is too late.
     let late =
         format!("{text}{}\n", r#"{"process": 99, "op": "deq", "ret": null, "call": -5, "return": -4}"#);
     let check = Check::new().window(10);
@@ -176,7 +175,7 @@ fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
 }
 
 #[test]
-fn what_is_held_does_not_grow() {
+fn memory_of_a_stream_does_not_grow() {
     use clewline_specs::queue::{Call, Queue};
     let mut watch = Watch::new(Queue::default());
     let mut most = 0;
@@ -255,9 +254,9 @@ fn a_stream_counts_objects_and_separates_them() {
     assert!(alarm.to_string().contains("2 operations, 2 objects"), "{alarm}");
 }
 
-/// Small stacks, of many shapes: what may be forgotten of a stack is the most delicate.
+/// Small stacks of many shapes: what may be dropped of a stack is the most difficult case.
 #[test]
-fn what_a_stack_forgets_does_not_matter() {
+fn operations_that_a_stack_drops_do_not_matter() {
     let object = clewline_specs::find("stack").unwrap();
     let (mut held, mut violated, mut forgetful) = (0, 0, 0);
     for seed in 0..share(6_000_u64) {
@@ -315,7 +314,7 @@ fn line_of(report: &Report<'_>) -> Option<u64> {
 
 #[test]
 fn a_failure_may_be_what_makes_a_violation_certain() {
-    // Until then the enqueue of 7 may have happened.
+    // Until then the enqueue of 7 may have taken effect.
     let script = [
         "0 enq 1",
         "0 ->",
@@ -336,7 +335,7 @@ fn a_failure_may_be_what_makes_a_violation_certain() {
 }
 
 #[test]
-fn a_process_may_give_up_any_number_of_operations() {
+fn a_process_may_have_any_number_of_pending_operations() {
     use clewline_specs::register::{Call, Register};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Register);
@@ -349,7 +348,7 @@ fn a_process_may_give_up_any_number_of_operations() {
 }
 
 #[test]
-fn the_last_moments_that_there_are_count() {
+fn the_largest_times_are_valid() {
     let holding =
         clewline_specs::find("queue").unwrap().generate(&GeneratorConfig { operations: 60, ..plan(1) });
     let times = [("call", i64::MAX - 1), ("call", i64::MAX)];
@@ -436,7 +435,7 @@ impl clewline_core::Deterministic for CountedMap {
 }
 
 #[test]
-fn parts_and_the_whole_are_not_mistaken_for_each_other() {
+fn objects_and_their_parts_are_distinguished() {
     use MapCall::{Has, Put, Size};
     let round = |watch: &mut Watch<CountedMap>, operations: &[(MapCall, u64)]| {
         for (call, ret) in operations {
@@ -445,23 +444,23 @@ fn parts_and_the_whole_are_not_mistaken_for_each_other() {
         }
         watch.judge().unwrap().map(|it| it.verdict().word())
     };
-    // Forgotten as a whole, it is carried on as a whole.
+    // Compacted as a whole, it continues as a whole.
     let mut watch = Watch::new(CountedMap);
     assert_eq!(round(&mut watch, &[(Put(1), 1), (Size, 1), (Put(2), 1)]), None);
     assert_eq!((round(&mut watch, &[(Has(1), 1), (Has(2), 1), (Put(1), 0)]), watch.held()), (None, 0));
     assert_eq!(round(&mut watch, &[(Size, 2)]), None);
     assert_eq!(round(&mut watch, &[(Has(2), 0)]), Some("violated"));
-    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is
-    // raised.
+    // Compacted part by part, its whole state is no longer known: the verdict is unknown, not
+    // violated.
     let mut watch = Watch::new(CountedMap);
     assert_eq!(round(&mut watch, &[(Put(1), 1), (Put(2), 1)]), None);
     assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);
     assert_eq!(round(&mut watch, &[(Size, 2)]), Some("unknown"));
 }
 
-/// What overlaps with something open may still need all that it overlaps with.
+/// An operation that overlaps an open one may still need all operations that it overlaps.
 #[test]
-fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
+fn operations_that_overlap_an_open_one_are_kept() {
     use clewline_specs::priority_queue::{Call, First, PriorityQueue, Return};
     let mut watch = Watch::new(PriorityQueue { first: First::Greatest });
     let (done, found) = (Return::Done(true), |it| Return::First(Some(it)));
@@ -491,9 +490,9 @@ fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
     assert!(alarm.to_string().contains("Poll"), "{alarm}");
 }
 
-/// An element that is gone may still matter to two that are inside.
+/// A removed element may still matter to two elements of the stack.
 #[test]
-fn what_is_gone_from_a_stack_is_kept_while_two_are_inside() {
+fn a_removed_element_of_a_stack_is_kept_while_it_matters_to_two_others() {
     use clewline_specs::stack::{Call, Stack};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Stack::default());

@@ -32,12 +32,12 @@ fn the_table_of_subjects_is_in_order() {
     for found in subjects() {
         let name = found.name();
         let recipe = found.variant.recipe;
-        // A plain variant comes first, and nothing is wrong with it, unless it is the only one.
+        // The plain variant comes first and has no bug, unless it is the only variant.
         let variants = found.entry.variants;
         let plain = variants.iter().position(|it| it.name.is_empty());
         let is_fine = |it: usize| it == 0 && (variants[it].flaw.is_none() || variants.len() == 1);
         assert!(plain.is_none_or(is_fine), "{name}");
-        // What it is judged by is what the table says.
+        // It is checked against the specification in the table.
         let spec = found.spec();
         assert!(clewline_specs::find(&spec).is_ok(), "{name}: {spec}");
         assert_eq!((found.variant.build)().specification(), Some(spec.clone()), "{name}");
@@ -46,14 +46,14 @@ fn the_table_of_subjects_is_in_order() {
         assert!(found.entry.lacks.iter().all(|it| methods.contains(it)), "{name}: {:?}", found.entry.lacks);
         let offers = |method: &str| methods.contains(&method) && !found.entry.lacks.contains(&method);
         assert!(recipe.mix.iter().all(|it| offers(it.0)), "{name}: {:?}", recipe.mix);
-        // What is drawn if nothing is said has to be there.
+        // The methods of the default mix must exist.
         assert!(found.entry.lacks.is_empty() || !recipe.mix.is_empty(), "{name}");
         assert!(2 <= recipe.threads && 0 < recipe.operations, "{name}");
     }
 }
 
 #[test]
-fn what_is_right_is_not_accused() {
+fn correct_subjects_have_no_violation() {
     for found in subjects().filter(|it| it.variant.flaw.is_none()) {
         let runs = pick(2, 8);
         for noise in [Noise::NONE, Noise { between: 0.01, inside: 0.02 }] {
@@ -67,8 +67,8 @@ fn what_is_right_is_not_accused() {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
-    // A moment on an idle machine; other tests may have most of this one. In `./test` one of four.
+fn bugs_are_found() {
+    // Short on an idle machine; other tests may use most of this one. `./test` runs one of four.
     let wrong = subjects().filter(|it| it.variant.flaw.is_some());
     for found in wrong.step_by(pick(4, 1)) {
         let name = found.name();
@@ -78,7 +78,7 @@ fn what_is_wrong_is_found() {
     }
 }
 
-/// A queue behind a lock: not fast, but right.
+/// A queue behind a lock: not fast, but correct.
 #[derive(Default)]
 struct Locked(Mutex<std::collections::VecDeque<Value>>);
 
@@ -97,7 +97,7 @@ impl Subject<Queue> for Locked {
 }
 
 #[test]
-fn inputs_follow_from_the_seed() {
+fn inputs_are_determined_by_the_seed() {
     let history = |seed: u64, run: u64| {
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         struct Seen(Arc<Mutex<Vec<String>>>);
@@ -125,7 +125,7 @@ fn inputs_follow_from_the_seed() {
 }
 
 #[test]
-fn mix_that_means_nothing_is_an_error() {
+fn an_invalid_mix_is_an_error() {
     let printed = |mix: &[(&'static str, u32)]| {
         let stress = Stress::new(Queue::default(), Locked::default).mix(mix.iter().copied());
         stress.executions(1).run().expect_err("no such mix").to_string()
@@ -138,7 +138,7 @@ fn mix_that_means_nothing_is_an_error() {
 }
 
 #[test]
-fn any_algorithm_may_judge() {
+fn any_algorithm_can_check() {
     for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "monitor"] {
         let stress = Stress::new(Queue::default(), Locked::default)
             .operations(50)
@@ -174,7 +174,7 @@ fn a_lost_value_is_found() {
 }
 
 #[test]
-fn a_history_that_is_not_judged_is_no_success() {
+fn an_unchecked_history_is_no_success() {
     let stress = Stress::new(Queue::default(), Locked::default)
         .algorithm("jit-graph".parse().unwrap())
         .values(ValueDomain::Below(2))
@@ -185,7 +185,7 @@ fn a_history_that_is_not_judged_is_no_success() {
     assert!(!outcome.holds());
 }
 
-/// Panics when it is asked for what it does not have.
+/// Panics when it is empty.
 #[derive(Default)]
 struct Touchy(Locked);
 
@@ -199,7 +199,7 @@ impl Subject<Queue> for Touchy {
 }
 
 #[test]
-fn a_panic_is_a_finding() {
+fn a_panic_is_a_violation() {
     let stress = Stress::new(Queue::default(), Touchy::default).operations(10).executions(5);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
@@ -288,7 +288,7 @@ fn a_panic_is_a_violation_though_all_other_threads_block_correctly() {
     assert_eq!(panics[0].message, "it broke");
 }
 
-/// A specification with a mistake of its own.
+/// A specification with a bug.
 #[derive(Clone)]
 struct Mistaken;
 

@@ -1,4 +1,4 @@
-//! What people and scripts see of a stress test.
+//! Text and JSON of a stress test.
 //!
 //! Most subjects here go wrong when a single thread uses them, so that their histories are always
 //! the same.
@@ -48,7 +48,7 @@ impl Subject<Queue> for Backwards {
     }
 }
 
-/// One thread, one run, and nothing besides.
+/// One thread and one run.
 fn alone(stress: Stress) -> Stress {
     stress
         .threads(1)
@@ -129,7 +129,7 @@ next: CLEWLINE_SEED=1 cargo test
 ";
 
 #[test]
-fn the_saved_history_is_judged_the_same_way() {
+fn the_saved_history_has_the_same_verdict() {
     let folder = Folder::new("stress-saved");
     let stress = backwards().save(folder.path("runs"));
     let outcome = run(&stress);
@@ -153,17 +153,17 @@ fn the_saved_history_is_judged_the_same_way() {
             .contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
         "{printed}"
     );
-    // Another run leaves that file alone.
+    // Another run does not overwrite that file.
     let before = fs::read(path).expect("it is there");
     let twin = run(&stress);
     assert_eq!(twin.saved, Saved::File(folder.path("runs").join("Backwards-seed-1-2.jsonl")));
     assert_eq!(fs::read(path).expect("it is there"), before);
 }
 
-/// Two threads stamp the moment between two operations alike. Neither is reported as before the
-/// other, and so the operations of each thread overlap as well, which no file allows a process.
+/// The times between two operations of two threads are equal. Neither operation precedes the other,
+/// so the operations of each thread overlap as well, which no file allows for one process.
 #[test]
-fn a_history_with_equal_stamps_can_be_read_again() {
+fn a_history_with_equal_times_can_be_read_again() {
     let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
     let [one, two] = [1, 2].map(|it| Value::small(it).expect("it is small"));
     let history = History::merge(vec![
@@ -241,7 +241,7 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
     fn call(&self, call: &register::Call) -> Value {
         if self.calls.fetch_add(1, Ordering::Relaxed) == 3 {
             assert!(!PANICS, "the fourth call is too much");
-            // Ends when it is given up.
+            // Ends when the run is abandoned.
             loop {
                 point();
             }
@@ -258,7 +258,7 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
 }
 
 #[test]
-fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
+fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
     let stress = alone(Stress::new(Register, Fourth::<false>::default))
         .mix([("read", 1)])
         .patience(Duration::from_millis(100))
@@ -277,7 +277,7 @@ fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
 }
 
 #[test]
-fn a_panic_names_the_operation_and_what_it_said() {
+fn a_panic_names_the_operation_and_its_message() {
     let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).mix([("read", 1)]));
     assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
     let printed = outcome.to_string();
@@ -315,7 +315,7 @@ impl Subject<Tickets> for Dispenser {
 }
 
 #[test]
-fn a_specification_of_ones_own_panics_with_the_whole_report() {
+fn a_user_specification_panics_with_the_whole_report() {
     let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).operations(4);
     let stress = stress.save(Folder::new("stress-own").path("runs"));
     let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
@@ -329,7 +329,7 @@ fn a_specification_of_ones_own_panics_with_the_whole_report() {
 }
 
 #[test]
-fn a_limit_that_is_hit_is_not_success() {
+fn a_reached_limit_is_no_success() {
     let stress = backwards().algorithm("jit-graph".parse().expect("it is there")).configurations(0);
     let outcome = run(&stress);
     assert_eq!((outcome.verdict(), outcome.holds()), ("unknown", false), "{outcome}");
@@ -344,7 +344,7 @@ fn a_limit_that_is_hit_is_not_success() {
 }
 
 #[test]
-fn what_holds_says_that_it_is_no_proof() {
+fn a_report_of_holds_says_that_it_is_no_proof() {
     let folder = Folder::new("stress-holds");
     let args = ["stress", "register", "--executions", "3", "--operations", "100", "--seed", "7"];
     let ran = clewline(&folder, &args, "");
@@ -365,7 +365,7 @@ fn what_holds_says_that_it_is_no_proof() {
 }
 
 #[test]
-fn scripts_get_the_fields_that_were_promised() {
+fn json_has_the_documented_fields() {
     let folder = Folder::new("stress-json");
     let args = ["stress", "register", "--executions", "2", "--seed", "7", "--format", "json"];
     let ran = clewline(&folder, &args, "");
@@ -410,7 +410,7 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
 }
 
 #[test]
-fn who_cannot_judge_the_object_is_not_asked_again() {
+fn an_unsupported_algorithm_is_not_suggested_again() {
     let folder = Folder::new("stress-refused");
     let args = ["stress", "register", "--executions", "2", "--seed", "1", "--algorithm", "queue-oriented"];
     let ran = clewline(&folder, &args, "");

@@ -1,4 +1,4 @@
-//! `--junit`, `--markdown` and `--annotations`, of every command that judges.
+//! `--junit`, `--markdown` and `--annotations`, of every command with verdicts.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ fn summed(folder: &Folder, command: &[&str]) -> Ran {
     clewline(folder, &[command, &more].concat(), "")
 }
 
-/// How often each element occurs, and the attributes of the first; whatever else the file is, it is
-/// XML.
+/// The number of occurrences of each element, and the attributes of the first. Panics if the file
+/// is not XML.
 #[track_caller]
 fn elements(xml: &str) -> HashMap<String, (usize, HashMap<String, String>)> {
     let mut reader = Reader::from_str(xml);
@@ -60,7 +60,7 @@ fn check_junit(folder: &Folder, suite: &str, cases: usize, failures: usize, erro
 }
 
 #[test]
-fn files_are_summed_up() {
+fn files_have_a_summary() {
     let folder = Folder::new("summary-check")
         .with("good.jsonl", GOOD)
         .with("lost <&> \"1\".jsonl", BAD)
@@ -87,13 +87,13 @@ fn files_are_summed_up() {
     ] {
         assert!(markdown.contains(expected), "no {expected} in\n{markdown}");
     }
-    // For people, of files of which some do not hold.
+    // Text, for files of which some do not hold.
     let table = "All histories, the worst first:\n\n  verdict     operations  decided by";
     assert!(ran.stdout.contains(table), "{}", ran.stdout);
 }
 
 #[test]
-fn what_is_unknown_is_no_success() {
+fn unknown_is_no_success() {
     let folder = Folder::new("summary-unknown").with("hard.jsonl", &crate::run::hard());
     let args = ["check", "hard.jsonl", "--spec", "queue", "--algorithm", "wg-tree", "--timeout", "1ms"];
     let ran = summed(&folder, &args);
@@ -107,7 +107,7 @@ fn what_is_unknown_is_no_success() {
 }
 
 #[test]
-fn matrices_are_summed_up_one_by_one() {
+fn each_matrix_is_in_the_summary() {
     let folder = Folder::new("summary-explore");
     let args = ["explore", "iqueue", "--auto", "2", "--calls", "enq(1), deq", "--all"];
     let ran = summed(&folder, &args);
@@ -118,7 +118,7 @@ fn matrices_are_summed_up_one_by_one() {
 }
 
 #[test]
-fn systems_and_subjects_are_summed_up() {
+fn systems_and_subjects_have_a_summary() {
     let folder = Folder::new("summary-actors");
     assert_eq!(summed(&folder, &["actors", "edr"]).code, 1);
     check_junit(&folder, "clewline actors", 1, 1, 0);

@@ -49,7 +49,7 @@ fn every_module_says_what_it_is() {
 
 /// What a crate includes is packaged with it only if it is in its own folder.
 #[test]
-fn crates_include_only_what_is_theirs() {
+fn crates_include_only_their_own_files() {
     let mut complaints = Vec::new();
     let mut included = 0;
     for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/")) {
@@ -235,10 +235,9 @@ fn libraries_do_not_print() {
     expect_none(complaints);
 }
 
-/// Data flows one way: which of our crates, and whether anything that does input or output, each
-/// may use.
+/// The allowed dependencies of each crate.
 #[test]
-fn crates_depend_only_on_what_lies_before_them() {
+fn crates_depend_only_on_allowed_crates() {
     let allowed = [
         ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
         ("clewline-specs", vec!["clewline-core"]),
@@ -275,13 +274,12 @@ fn crates_depend_only_on_what_lies_before_them() {
                 "clewline-threads",
             ],
         ),
-        // The end where calls are made asks what a serial witness is, as the driver does.
+        // The process that makes the calls looks for serial witnesses, as the driver does.
         (
             "clewline-remote",
             vec!["clewline-check", "clewline-core", "clewline-explore", "clewline-threads", "rustc-hash"],
         ),
-        // It is loaded into other people's programs, and so has nothing that reports, and of what
-        // judges only that.
+        // It is loaded into the programs of users, so it has no reports, and of checking only that.
         ("clewline-tsan", vec!["clewline-core", "clewline-explore", "clewline-remote", "clewline-threads"]),
     ];
     let mut complaints = Vec::new();
@@ -298,7 +296,7 @@ fn crates_depend_only_on_what_lies_before_them() {
     expect_none(complaints);
 }
 
-/// What is written without tests: up to the tests of a file, which come last.
+/// The number of lines without tests, which are at the end of a file.
 fn product(text: &str) -> usize {
     text.lines().take_while(|it| *it != "#[cfg(test)]").count()
 }
@@ -415,7 +413,7 @@ fn the_manual_covers_every_specification_format_and_table() {
     expect_none(complaints);
 }
 
-/// What stands in the lists of a file, in brackets: names of modules, among others.
+/// The items of the lists in brackets of a file: names of modules, among others.
 fn listed(text: &str) -> Vec<&str> {
     let lists = text.split(['&', '!']).filter_map(|it| it.strip_prefix('[')?.split(']').next());
     lists.flat_map(|it| it.split([',', ' ', '\n', ':'])).filter(|it| !it.is_empty()).collect()

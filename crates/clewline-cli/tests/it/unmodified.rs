@@ -1,6 +1,6 @@
-//! `clewline cc`, `clewline run`, `clewline cargo test` and `clewline header`: code as it is.
+//! `clewline cc`, `clewline run`, `clewline cargo test` and `clewline header`: unmodified code.
 //!
-//! What needs a compiler or the runtime is skipped, and says so, where they are not.
+//! Without a compiler or the runtime, tests print a notice and are skipped.
 
 use std::process::Command;
 
@@ -82,7 +82,7 @@ fn a_bug_in_c_is_found_and_shown_with_its_lines() {
 }
 
 #[test]
-fn what_a_report_says_is_to_be_typed_shows_it_again() {
+fn the_command_of_a_report_replays_the_violation() {
     if !is_possible() {
         return;
     }
@@ -133,7 +133,7 @@ fn code_that_does_not_compile_is_an_error_with_the_compilers_words() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_one_message() {
+fn impossible_requests_get_one_message() {
     let folder = Folder::new("cc-nothing").with("a.c", "");
     let ran = clewline(&folder, &["cc", "--operations", "2"], "");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
@@ -168,7 +168,7 @@ fn tables_are_run_with_programs_in_c() {
         let ran = clewline(&folder, &args, "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
         assert!(ran.json().len() >= 18, "{name}");
-        // In so few executions not every bug is found, but nothing is found where nothing is.
+        // In few executions not every bug is found, but there is no false alarm.
         for row in ran.json() {
             let subject = row["subject"].as_str().unwrap().to_owned();
             let is_right = !subject.contains(':') && subject != "iqueue" && subject != "sl-queue";
@@ -298,7 +298,7 @@ CLEWLINE_OPERATION(there, by) { return add_elsewhere(&shared, by); }
 CLEWLINE_MATRIX(\"here(1) | there(1)\")
 ";
 
-/// With either compiler; and of what was compiled by others nothing more is known than that.
+/// With either compiler; of libraries that were compiled otherwise, only that fact is reported.
 #[test]
 fn code_without_instrumentation_is_reported() {
     if !is_possible() {

@@ -1,4 +1,4 @@
-//! How many executions there are, where that is known.
+//! Numbers of executions, where they are known.
 
 use super::program::build;
 
@@ -34,7 +34,7 @@ fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
 }
 
 #[test]
-fn what_is_explored_does_not_depend_on_the_run() {
+fn repeated_explorations_are_equal() {
     let Some(program) = build("queue.c", &["BUG=0"]) else { return };
     let counts: Vec<[u64; 2]> = (0..3)
         .map(|_| {
@@ -46,10 +46,10 @@ fn what_is_explored_does_not_depend_on_the_run() {
     assert!(counts.iter().all(|it| *it == counts[0]), "{counts:?}");
 }
 
-/// Reductions see what there is to see in C as well.
+/// Reductions find all histories in C as well.
 #[test]
 #[ignore = "long"]
-fn reductions_see_every_history() {
+fn reductions_find_every_history() {
     for (file, matrix) in [("treiber.c", "push(1) pop | push(2) pop"), ("queue.c", "enq(1) deq | enq(2) deq")]
     {
         let Some(program) = build(file, &["BUG=0"]) else { return };

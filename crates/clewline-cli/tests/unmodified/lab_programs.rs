@@ -1,4 +1,4 @@
-//! The programs in C and C++: the right ones hold, and each of their bugs is found.
+//! The programs in C and C++: the correct ones hold, and each of their bugs is found.
 //!
 //! They are compiled here. Where there is no compiler, or this is another platform, the tests say
 //! so and are skipped.
@@ -49,7 +49,7 @@ fn programs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../clewline-lab/programs")
 }
 
-// Processes take their time.
+// Processes are slow.
 const ISOLATED_MAX: u64 = 1_000;
 
 /// The number of executions, according to the text of a report.
@@ -137,7 +137,7 @@ const QUEUE: [&str; 2] = ["--matrix", "enq(1) deq | enq(2) deq"];
 const STACK: [&str; 2] = ["--matrix", "push(1) pop | push(2) pop"];
 
 #[test]
-fn right_structures_hold() {
+fn correct_structures_hold() {
     holds("herlihy_wing_queue.c", &[], &QUEUE);
     holds("ms_queue.c", &[], &QUEUE);
     holds("treiber_stack.c", &[], &STACK);
@@ -185,7 +185,7 @@ fn memory_that_is_filled_by_a_library_function_is_seen() {
 }
 
 #[test]
-fn threads_that_wait_for_ever_are_found() {
+fn deadlocks_are_found() {
     violated("two_lock_queue.c", &["-DBUG_ORDER"], &["--matrix", "enq(1) | deq"], "wait");
     holds("bounded_buffer.c", &[], &["--matrix", "put(1) put(2) | take take"]);
     violated(
@@ -260,7 +260,7 @@ fn cpp_with_its_threads_locks_and_exceptions_is_explored() {
     );
 }
 
-/// What a report says is to be typed shows the same execution again.
+/// The command of a report replays the same execution.
 #[test]
 fn a_violation_is_replayed_from_its_token() {
     let matrix = ["--matrix", "enq(1) | enq(2) deq"];
@@ -274,7 +274,7 @@ fn a_violation_is_replayed_from_its_token() {
 
 #[test]
 #[ignore = "long"]
-fn json_has_one_object_a_matrix() {
+fn json_has_one_object_per_matrix() {
     let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
         let lines: Vec<&str> = ran.out.lines().collect();

@@ -55,7 +55,7 @@ fn a_variable_on_the_stack_of_another_thread_is_shared() {
 
 /// A single thread has no races; a thread that has joined one thread may still race with another.
 #[test]
-fn who_has_waited_for_a_thread_may_race_with_another() {
+fn a_thread_that_joined_one_thread_may_race_with_another() {
     let Some(program) = build("unjoined.c", &[]) else { return };
     for kind in ["one of two has ended", "the first has ended", "one has ended for the other"] {
         let found = program.explore_main_with(&[kind], &[]);
@@ -65,7 +65,7 @@ fn who_has_waited_for_a_thread_may_race_with_another() {
 }
 
 #[test]
-fn who_waited_in_vain_finds_that_time_has_passed() {
+fn a_timed_wait_that_times_out_sees_later_time() {
     let Some(program) = build("late.c", &[]) else { return };
     for kind in ["mutex", "read", "write", "semaphore", "condition", "futex", "sleep", "c11", "c11-sleep"] {
         let found = program.explore_main_with(&[kind], &[]);

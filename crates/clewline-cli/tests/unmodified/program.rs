@@ -19,7 +19,7 @@ use clewline_unmodified::{Compiler, Program as Built, Runtime, Sources};
 #[derive(Clone)]
 pub(crate) struct Program(Vec<PathBuf>);
 
-/// What a run left.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -90,8 +90,7 @@ pub(crate) fn clewline(program: &Path, arguments: &[&str], own: &[&str]) -> Ran 
     run(&mut command)
 }
 
-// Processes take their time: where there are more executions than this, that they agree is looked
-// at elsewhere.
+// Processes are slow: with more executions than this, other tests check that they agree.
 const ISOLATED_MAX: u64 = 2_000;
 
 impl Program {
@@ -151,7 +150,7 @@ impl Program {
 }
 
 impl Ran {
-    /// What was written for people, without line breaks.
+    /// The text of the report, without line breaks.
     pub(crate) fn text(&self) -> String {
         self.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }

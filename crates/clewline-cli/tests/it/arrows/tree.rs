@@ -53,7 +53,7 @@ struct Mention {
 pub(super) struct Tree {
     modules: BTreeMap<String, Module>,
     mentions: Vec<Mention>,
-    /// Macros by name, and the files that define them: their paths do not tell.
+    /// Macros by name, and the files that define them, which their paths do not name.
     macros: BTreeMap<String, String>,
 }
 
