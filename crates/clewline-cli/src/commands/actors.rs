@@ -169,7 +169,7 @@ fn schedulers() -> String {
 
 fn compat() -> String {
     let names: Vec<String> = ds2::Published::ALL.iter().map(|it| format!("`{}`", it.name())).collect();
-    format!("Use the rules of the DS2 paper as published (unsound), with the scheduler {}", names.join(", "))
+    format!("Use the rules of the DS2 paper as published (unsound); for the schedulers {}", names.join(", "))
 }
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {

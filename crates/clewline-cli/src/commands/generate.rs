@@ -34,11 +34,11 @@ pub(super) struct Args {
     processes: usize,
 
     /// Random seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
     /// Degree of overlap, from 0 (sequential) to 1 (every process always has an open operation)
-    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = units::share)]
+    #[arg(long, value_name = "FRACTION", default_value = "0.5", value_parser = units::share)]
     overlap: f64,
 
     /// Relative frequency of each method, for example enq=3,deq=7 [default: uniform]
@@ -59,7 +59,7 @@ pub(super) struct Args {
     objects: usize,
 
     /// Fraction of operations that stay pending (never return)
-    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = units::share)]
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = units::share)]
     pending: f64,
 
     /// Plant a violation: swap (exchange two results), stale (return an old result), lost (remove

@@ -33,7 +33,7 @@ pub(super) struct Args {
     quick: bool,
 
     /// Random seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
     /// Language of the tested programs; `c` needs a C compiler

@@ -24,7 +24,7 @@ use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
 /// This file's line in the table.
 pub const ENTRY: Entry = Entry {
     name: "iterative",
-    about: "iterative context bounding: every schedule up to the preemption bound, fewest preemptions first",
+    about: "iterative context bounding: as `bounded`, fewest preemptions first",
     is_exhaustive: true,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),

@@ -47,7 +47,7 @@ impl Format for JsonLines {
     }
 
     fn about(&self) -> &'static str {
-        "JSON lines, the native format: an operation or an event a line"
+        "JSON lines, the native format: one operation or event per line"
     }
 
     fn extensions(&self) -> &'static [&'static str] {

@@ -108,7 +108,7 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = ["forbid", "allow"])]
     pub(super) ill_formed: String,
 
-    /// Allow nondeterministic serial behavior
+    /// Allow nondeterministic serial behaviour
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = nondeterminism)]
     pub(super) nondeterminism: Nondeterminism,
 
