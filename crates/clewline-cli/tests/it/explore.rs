@@ -125,7 +125,7 @@ const LOST: &str = "\
 violated: it is not linearizable: no order of its calls explains the answers
 
   First the same calls were made one at a time, in every order, to learn what is
-  right. When the calls overlap, they can be printed what they never are then, in
+  right. When the calls overlap, they can be told what they never are then, in
   any order that keeps what had returned before something else was called.
 
   The smallest matrix in which it shows; its columns run at the same time:
