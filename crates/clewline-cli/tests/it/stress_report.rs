@@ -323,7 +323,7 @@ fn a_user_specification_panics_with_the_whole_report() {
     assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
     assert!(message.contains("() → 3"), "{message}");
     assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
-    let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_specification_of_ones_own";
+    let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_user_specification";
     // With one thread for all tests, the name is unknown.
     assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");
 }
@@ -437,11 +437,11 @@ fn invalid_arguments_say_what_was_expected() {
         (["--threads", "0"], "expected a number of at least 1; found `0`"),
         (["--operations", "0"], "expected a number of at least 1; found `0`"),
         (["--executions", "0"], "expected a number of at least 1; found `0`"),
-        (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
+        (["--noise", "loud"], "expected `none`, or a fraction from 0 to 1"),
         (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),
         (["--patience", "1ms"], "expected at least 50ms; found `1ms`"),
-        (["--shrink", "5"], "expected a unit after the number"),
+        (["--shrink", "5"], "expected a number with a unit"),
         (["--algorithm", "guess"], "--algorithm: expected `auto`"),
     ] {
         let printed = printed(&args);
