@@ -75,12 +75,12 @@ where
 
 /// The case of a history that was given up before it was read.
 #[derive(Debug, Default)]
-pub(crate) struct NoCase {
+pub(crate) struct EmptyHistory {
     names: Names,
     values: Values,
 }
 
-impl ErasedHistory for NoCase {
+impl ErasedHistory for EmptyHistory {
     fn problems(&self) -> Vec<Problem<'_>> {
         Vec::new()
     }

@@ -3,7 +3,7 @@
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
-    text::{Reader, ReportContext, Shown, Summary},
+    text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::{
@@ -70,14 +70,14 @@ fn losing() -> Component<AtomicU32> {
 }
 
 /// The report; of something wrong, made as small as can be.
-fn told(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
+fn told(subject: &dyn Explorable, matrix: &str, shown: InterleavingDetail) -> String {
     told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
 }
 
 fn told_of(
     subject: &dyn Explorable,
     matrix: &str,
-    shown: Shown,
+    shown: InterleavingDetail,
     smaller: impl Fn(Checked, &Options) -> Checked,
 ) -> String {
     let options = Options::default();
@@ -87,7 +87,7 @@ fn told_of(
     let next = ["clewline explore …".to_owned()];
     let telling = ReportContext {
         subject: "it",
-        reader: Reader::Shell,
+        reader: Audience::Shell,
         is_replay: false,
         options: &options,
         next: &next,
@@ -118,7 +118,7 @@ fn redacted(text: &str) -> String {
 
 #[test]
 fn a_lost_update_is_shown_step_by_step() {
-    assert_eq!(told(&losing(), "inc inc | inc", Shown::Short), LOST);
+    assert_eq!(told(&losing(), "inc inc | inc", InterleavingDetail::Short), LOST);
 }
 
 const LOST: &str = "\
@@ -170,7 +170,7 @@ fn who_waits_for_ever_is_named_with_the_place() {
     let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
         .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
         .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
-    let text = told(&two_locks, "one | other", Shown::Short);
+    let text = told(&two_locks, "one | other", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
     for part in [
         "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
@@ -191,7 +191,7 @@ fn a_step_says_which_lock_was_given_back_after_it() {
         it.1.store(count + 1, SeqCst);
         count + 1
     });
-    let text = told(&pair, "inc | inc", Shown::Short);
+    let text = told(&pair, "inc | inc", InterleavingDetail::Short);
     assert!(text.contains("load x2: 0, unlock x1  "), "{text}");
 }
 
@@ -209,7 +209,7 @@ fn who_was_never_notified_is_told_from_those_who_returned() {
                 drop(it.2.wait(it.1.lock().unwrap()));
             }
         });
-    let text = told(&event, "set | wait", Shown::Short);
+    let text = told(&event, "set | wait", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
     for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
     {
@@ -226,7 +226,7 @@ fn who_answers_now_this_and_now_that_is_told_so() {
         CALLS.fetch_add(1, Relaxed) % 2
     });
     // What no scheduler controls need not be there in a smaller matrix.
-    let text = told_of(&moody, "get get | get", Shown::Short, |checked, _| checked);
+    let text = told_of(&moody, "get get | get", InterleavingDetail::Short, |checked, _| checked);
     assert!(text.starts_with("violated: it is not deterministic, one call at a time\n"), "{text}");
     assert!(text.contains("--nondeterminism allow") && text.contains("\n  2. "), "{text}");
 }
@@ -238,7 +238,7 @@ fn a_panic_is_told_with_its_place() {
         it.store(count + 1, SeqCst);
         assert_eq!(it.load(SeqCst), count + 1, "somebody else was here");
     });
-    let text = told(&touchy, "inc | inc", Shown::Full);
+    let text = told(&touchy, "inc | inc", InterleavingDetail::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
@@ -259,7 +259,7 @@ fn a_panic_is_told_before_what_is_dropped() {
         let falls = Falls(it);
         assert_eq!(falls.0.load(SeqCst), 1, "too early");
     });
-    let text = told(&touchy, "fall", Shown::Full);
+    let text = told(&touchy, "fall", InterleavingDetail::Full);
     let told_before =
         |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
     assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
@@ -299,7 +299,7 @@ fn whose_stores_leave_a_buffer_is_told() {
 #[test]
 fn what_holds_says_what_was_not_tried() {
     let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
-    let text = told(&right, "inc | inc", Shown::Short);
+    let text = told(&right, "inc | inc", InterleavingDetail::Short);
     assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
     assert!(text.contains("phase 1:  2 serial histories\n"), "{text}");
     assert!(text.contains("Every schedule was explored. Other calls"), "{text}");

@@ -9,9 +9,9 @@ use clewline_actors::{
 use clewline_report::render::{present, text};
 
 use super::{
-    options::{Options, Progress, Scheduler, StuckCalls, Wanted},
+    options::{Options, Progress, Scheduler, StopCondition, StuckCalls},
     outcome::{Error, Outcome, Verdict},
-    play::{Staged, Style},
+    play::{OperationFormat, StagedScenario},
     present::Presented,
     run,
     text::ReportContext,
@@ -19,7 +19,8 @@ use super::{
 };
 use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 
-/// A test in the making: every order of messages in an actor system, and whether clients could tell it from one object.
+/// A test under construction: every order of messages in an actor system, and whether clients can
+/// distinguish it from one object.
 ///
 /// ```
 /// use clewline::actors::{Actor, ActorId, AnyActor, Context, Explore, Harness};
@@ -111,7 +112,7 @@ impl<H: Harness> fmt::Debug for Explore<H> {
 }
 
 impl<H: Harness + 'static> Explore<H> {
-    /// Explores what `harness` describes. [`client`](Self::client) says what is called.
+    /// Explores the system that `harness` describes. [`client`](Self::client) adds the calls.
     pub fn new(harness: H) -> Self {
         Explore {
             harness,
@@ -122,7 +123,8 @@ impl<H: Harness + 'static> Explore<H> {
         }
     }
 
-    /// One more client, that asks these actors for these calls, one after the other. Actors are numbered from 0.
+    /// Adds a client that makes these calls to these actors, one after the other. Actors are
+    /// numbered from 0.
     pub fn client(mut self, calls: impl IntoIterator<Item = (u32, CallOf<H>)>) -> Self {
         let client = self.scenario.calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
         for (to, call) in calls {
@@ -147,28 +149,29 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// So many messages may be lost in one execution.
+    /// Sets how many messages may be lost in one execution.
     pub fn lose(self, messages: u8) -> Self {
         self.change_faults(|it| it.lose = messages)
     }
 
-    /// So many messages may arrive twice in one execution.
+    /// Sets how many messages may be duplicated in one execution.
     pub fn duplicate(self, messages: u8) -> Self {
         self.change_faults(|it| it.duplicate = messages)
     }
 
-    /// There may be so many crashes in one execution, after which actors do or do not come back, and find messages or not.
+    /// Sets how many crashes may occur in one execution, whether crashed actors restart, and
+    /// whether their mailbox survives.
     pub fn crash(self, crashes: u8, restart: Restart, mailbox: Mailbox) -> Self {
         self.change_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
     }
 
-    /// There may be so many partitions in one execution, one after the other.
+    /// Sets how many partitions may occur in one execution, one after the other.
     pub fn partition(self, partitions: u8) -> Self {
         self.change_faults(|it| it.partition = partitions)
     }
 
-    /// Who picks schedules: `states`, which is the default and visits every state once, or another that
-    /// `clewline actors --help` lists.
+    /// Sets the scheduler: `states`, which is the default and visits every state once, or another
+    /// one that `clewline actors --help` lists.
     pub fn scheduler(mut self, name: &str) -> Self {
         match Scheduler::find(name) {
             Ok(scheduler) => self.options.scheduler = scheduler,
@@ -177,8 +180,9 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// A bound that a scheduler has of its own, by its name: `delays`, `depth`. The environment variable of its name, such as
-    /// `CLEWLINE_DELAYS`, counts for more. It matters to schedulers that have it.
+    /// A bound that a scheduler has of its own, by its name: `delays`, `depth`. The environment
+    /// variable of its name, such as `CLEWLINE_DELAYS`, counts for more. It matters to schedulers
+    /// that have it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
             self.complain(mistake);
@@ -196,38 +200,38 @@ impl<H: Harness + 'static> Explore<H> {
         self.bound(DEPTH.name, depth)
     }
 
-    /// What random choices follow from.
+    /// Sets the random seed.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;
         self
     }
 
-    /// So many schedules at most; random schedulers draw as many.
+    /// Sets the maximum number of schedules. Random schedulers draw exactly this number.
     pub fn executions(mut self, executions: u64) -> Self {
         self.options.executions = executions;
         self
     }
 
-    /// So many states at most. If there are more, nobody knows.
+    /// Sets the maximum number of states. If there are more, the verdict is unknown.
     pub fn states(mut self, states: u64) -> Self {
         self.options.states = states;
         self
     }
 
-    /// For so long at most. If it takes longer, nobody knows.
+    /// Sets the time limit. If it is reached, the verdict is unknown.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(timeout);
         self
     }
 
-    /// Sets the memory limit of the process, in bytes. If it is reached, the verdict is unknown. By default, most of the
-    /// memory that is available.
+    /// Sets the memory limit of the process, in bytes. If it is reached, the verdict is unknown. By
+    /// default, most of the memory that is available.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.options.memory = Some(bytes);
         self
     }
 
-    /// On so many threads.
+    /// Sets the number of threads.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.options.jobs = jobs.max(1);
         self
@@ -245,9 +249,9 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// Stops at the first violation, which is what a test wants to know.
+    /// Stops at the first violation.
     pub fn stop_at_first(mut self) -> Self {
-        self.options.wanted = Wanted::First;
+        self.options.wanted = StopCondition::First;
         self
     }
 
@@ -255,7 +259,7 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// # Errors
     ///
-    /// If the calls do not fit the system, a handler is not pure, or the builder was told something that makes no sense.
+    /// If the calls do not fit the system, a handler is not pure, or a setting is invalid.
     pub fn run(self) -> Result<Outcome, Error> {
         let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
@@ -268,7 +272,7 @@ impl<H: Harness + 'static> Explore<H> {
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        let play = Staged::boxed(harness, scenario, Style::shown());
+        let play = StagedScenario::boxed(harness, scenario, OperationFormat::shown());
         match replay {
             None => run::run(&*play, &options, &Progress::default()),
             Some(token) => {
@@ -282,7 +286,7 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// # Panics
     ///
-    /// If something is violated, or nobody knows.
+    /// If there is a violation, or the verdict is unknown.
     #[track_caller]
     pub fn assert(self) {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());

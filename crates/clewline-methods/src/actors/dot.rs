@@ -1,4 +1,4 @@
-//! The message flow graph: who sends whom what, in the language of Graphviz.
+//! The message flow graph (sender, receiver, message), in the language of Graphviz.
 
 use std::{collections::BTreeMap, fmt::Write};
 

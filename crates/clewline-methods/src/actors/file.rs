@@ -1,4 +1,4 @@
-//! Harness files: who asks whom for what, a call a line.
+//! Harness files: client, actor and call, one call a line.
 //!
 //! ```text
 //! # Two clients and three actors. A client waits for its answer before it goes on.
@@ -12,12 +12,12 @@ use clewline_actors::{ActorId, ClientCall, Clients};
 use clewline_core::{Codec, Values, read_label};
 use clewline_report::ReadError;
 
-/// A file of calls, before anyone knows on what object.
+/// A file of calls, before the object is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HarnessFile {
-    /// How many, and on which line that is said.
+    /// The number of actors, and the line that sets it.
     pub actors: Option<(u32, usize)>,
-    /// How clients go about their calls, if that is said.
+    /// How clients make their calls, if the file sets it.
     pub clients: Option<Clients>,
     lines: Vec<Line>,
 }
@@ -76,7 +76,7 @@ impl HarnessFile {
         if program.lines.is_empty() { Err(nothing()) } else { Ok(program) }
     }
 
-    /// The calls, on an object and a system of so many actors that offers so much.
+    /// The calls, on an object and a system with this number of actors and these methods.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
-//! What was found, for programs: one JSON object.
+//! Outcomes for programs: one JSON object.
 //!
-//! The names of the fields are promised to other people's scripts. What a scheduler cannot know is null.
+//! The names of the fields are stable: scripts depend on them. A figure that a scheduler cannot
+//! determine is null.
 
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     finding::Finding,
-    outcome::{Metrics, Outcome, Times, Verdict},
+    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
     text::ReportContext,
 };
 use clewline_explore::Coverage;
@@ -83,7 +84,7 @@ pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
     object.into()
 }
 
-fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> Json {
+fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: PhaseTimes) -> Json {
     let ms = |it: Duration| 1e3 * it.as_secs_f64();
     json!({
         "exploring": ms(exploring),
@@ -93,7 +94,8 @@ fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> 
     })
 }
 
-/// The violation, made as small as can be. `schedule` is which schedule was the first to show one, where they are counted.
+/// The violation, made as small as can be. `schedule` is which schedule was the first to show one,
+/// where they are counted.
 fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();

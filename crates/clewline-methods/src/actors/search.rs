@@ -1,4 +1,4 @@
-//! What one exploration may spend, and what it has seen.
+//! The limits and the results of one exploration.
 
 use std::time::{Duration, Instant};
 
@@ -6,30 +6,30 @@ use clewline_actors::{HistoryEvent, Schedule};
 use clewline_core::{Budget, Reason};
 
 use super::{
-    finding::Why,
+    finding::ViolationKind,
     options::{Options, Progress},
     outcome::{Error, Metrics},
 };
 use crate::limits::{Timer, with_process_memory};
 use clewline_explore::Coverage;
 
-/// What one exploration, with one budget of faults, has seen.
-pub(super) struct Seen {
+/// The result of one exploration with one fault budget.
+pub(super) struct ExplorationResult {
     pub(super) metrics: Metrics,
     pub(super) coverage: Coverage,
     /// Whether it saw all that it was to see.
     pub(super) is_complete: bool,
-    pub(super) wrong: Option<Wrong>,
+    pub(super) wrong: Option<ViolationFound>,
 }
 
-/// What is wrong, and where.
-pub(super) struct Wrong {
-    pub(super) why: Why,
-    pub(super) way: Way,
+/// A violation, and where it occurs.
+pub(super) struct ViolationFound {
+    pub(super) why: ViolationKind,
+    pub(super) way: Provenance,
 }
 
 /// How it came about.
-pub(super) enum Way {
+pub(super) enum Provenance {
     /// So.
     Schedule(Schedule),
     /// No single execution shows it.
@@ -38,13 +38,13 @@ pub(super) enum Way {
     GivenUp(Vec<HistoryEvent>),
 }
 
-impl Wrong {
-    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
-        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
+impl ViolationFound {
+    pub(super) fn not_linearizable(schedule: Schedule) -> ViolationFound {
+        ViolationFound { why: ViolationKind::NotLinearizable, way: Provenance::Schedule(schedule) }
     }
 }
 
-/// What may be spent on everything together: exploring, and making smaller what was found.
+/// The limits of the exploration together with shrinking.
 pub(super) struct Limits {
     pub(super) budget: Budget,
     pub(super) deadline: Option<Instant>,

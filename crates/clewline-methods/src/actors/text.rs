@@ -1,4 +1,4 @@
-//! What the report of an exploration tells: the verdict, what it rests on, what was counted.
+//! The report of an exploration: the verdict, its evidence, the counts.
 
 use clewline_actors::{FaultPlacement, Faults, Kind, Modality};
 use clewline_core::OperationId;
@@ -11,33 +11,33 @@ use clewline_report::render::{
 };
 
 use super::{
-    finding::{Finding, Step, Why},
+    finding::{Finding, Step, ViolationKind},
     options::Scheduler,
-    outcome::{Metrics, Outcome, Times, Verdict},
+    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
 };
 
-/// What a report tells besides what was found.
+/// The context of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportContext<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
     /// The calls, as its user names them: `2r+1w`, or a file.
     pub harness: &'a str,
-    /// What its specification is called.
+    /// The name of its specification.
     pub spec: &'a str,
-    /// Who picked schedules.
+    /// The scheduler.
     pub scheduler: Scheduler,
     /// Whether one schedule was executed again, and no other.
     pub is_replay: bool,
-    /// What to type next, best first.
+    /// The commands to type next, best first.
     pub next: &'a [String],
 }
 
-/// What comes after the verdict's word.
+/// The text after the verdict's word.
 pub(super) fn headline(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
     let ReportContext { system, spec, .. } = telling;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    // Where nobody calls anything there is nothing to linearize.
+    // Without calls there is nothing to linearize.
     let is = if outcome.program.is_empty() {
         "is as its properties say".to_owned()
     } else {
@@ -47,13 +47,17 @@ pub(super) fn headline(telling: &ReportContext<'_>, outcome: &Outcome) -> String
         Verdict::Holds(()) => format!("{system} {is} in {}", seen(telling, outcome)),
         Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
-            Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
-            Why::Property(name, Modality::Always) => format!("in {system}, \"{name}\" is not always true"),
-            Why::Property(name, Modality::Sometimes) => format!("in {system}, \"{name}\" is never true"),
-            Why::Property(name, Modality::Eventually) => {
+            ViolationKind::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
+            ViolationKind::Property(name, Modality::Always) => {
+                format!("in {system}, \"{name}\" is not always true")
+            }
+            ViolationKind::Property(name, Modality::Sometimes) => {
+                format!("in {system}, \"{name}\" is never true")
+            }
+            ViolationKind::Property(name, Modality::Eventually) => {
                 format!("in {system}, \"{name}\" need not become true")
             }
-            Why::Stuck => format!("in {system} a call may never return"),
+            ViolationKind::Stuck => format!("in {system} a call may never return"),
         },
     }
 }
@@ -69,7 +73,7 @@ fn seen(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
     }
 }
 
-/// What the verdict means, and what it rests on.
+/// The meaning of the verdict, and its evidence.
 pub(super) fn sentences(telling: &ReportContext<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
         Verdict::Holds(()) => holds(telling, outcome),
@@ -118,26 +122,26 @@ fn unknown(telling: &ReportContext<'_>) -> String {
     }
 }
 
-/// What is wrong.
+/// The violation.
 fn violated(telling: &ReportContext<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
     let told = match finding.why {
-        Why::NotLinearizable => {
+        ViolationKind::NotLinearizable => {
             return text::sentences(&finding.judged(telling.system, telling.spec), style);
         }
-        Why::Property(name, Modality::Always) => {
+        ViolationKind::Property(name, Modality::Always) => {
             let place = if finding.is_given_up { "a state" } else { "the state" };
             let told =
                 if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
             format!("\"{name}\" is false in {place} {told}.")
         }
-        Why::Property(name, Modality::Sometimes) => {
+        ViolationKind::Property(name, Modality::Sometimes) => {
             format!("In none of the states that can be reached is \"{name}\" true.")
         }
-        Why::Property(name, Modality::Eventually) => format!(
+        ViolationKind::Property(name, Modality::Eventually) => format!(
             "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
              was before and can go round for ever."
         ),
-        Why::Stuck => {
+        ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
             format!("After {schedule} nothing can happen any more, and some call has not returned.")
         }
@@ -171,7 +175,7 @@ fn schedule(finding: &Finding) -> Vec<String> {
     lines.iter().zip(&finding.steps).enumerate().map(shown).collect()
 }
 
-/// `N2 ──FindSuccessor──► N1`, or what else happened.
+/// `N2 ──FindSuccessor──► N1`, or another event.
 pub(super) fn line(step: &Step) -> String {
     let Step { from, to, name, .. } = step;
     match step.kind {
@@ -196,7 +200,7 @@ pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
 }
 
-/// What is needed to see it again, and what was counted.
+/// The replay command, and the counts.
 pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut fact = |name: &'static str, told: String| facts.push(Fact::Named(name, told));
@@ -226,7 +230,7 @@ pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact>
 /// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
 fn took(outcome: &Outcome) -> String {
     let mut told = duration(outcome.elapsed);
-    if let Some(Times { judging, first_violation, .. }) = outcome.metrics.times {
+    if let Some(PhaseTimes { judging, first_violation, .. }) = outcome.metrics.times {
         told.push_str(&format!(", {} of it to judge histories", duration(judging)));
         if let Some(after) = first_violation {
             told.push_str(&format!("; the first violation after {}", duration(after)));
@@ -299,7 +303,7 @@ fn big(number: u128) -> String {
     u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
 }
 
-/// What may go wrong, in words.
+/// The faults, in words.
 fn faults(faults: Faults) -> Option<String> {
     let told = [
         (faults.lose, "lost message", "lost messages"),

@@ -8,12 +8,12 @@ use clewline_actors::Schedule;
 use clewline_core::ParseError;
 use clewline_explore::TOKEN;
 
-/// One execution: which calls of a scenario are made, and what is picked.
+/// One execution: which calls of a scenario are made, and the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The calls, by their places in the scenario; `None` for all.
     pub calls: Option<Vec<usize>>,
-    /// What is picked, step by step.
+    /// The choices, step by step.
     pub schedule: Schedule,
 }
 

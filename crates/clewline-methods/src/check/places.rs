@@ -6,7 +6,7 @@ use clewline_check::relaxed::QuasiWitness;
 use clewline_core::{ErasedHistory, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
-use super::{Check, Patient, Reading, outcome::Report};
+use super::{Check, ReadResult, WaitingReader, outcome::Report};
 use crate::{
     error::Error,
     limits::Timer,
@@ -25,21 +25,22 @@ impl Check {
         let begun = Instant::now();
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
-        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
-            Reading::Whole(recording) => *recording,
-            Reading::Stopped(reason) => {
-                let told = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
-                let report = self.report(name, specification, begun, self.not_judged(reason));
-                return Ok(Report { quasi: told, ..report });
-            }
-        };
+        let recording =
+            match self.read(name, WaitingReader { input, budget: &options.budget }, &options.budget)? {
+                ReadResult::Whole(recording) => *recording,
+                ReadResult::Stopped(reason) => {
+                    let told = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
+                    let report = self.report(name, specification, begun, self.not_judged(reason));
+                    return Ok(Report { quasi: told, ..report });
+                }
+            };
         let (spec, relaxed::Judged { case, judgement, told }) =
             judge_recording(name, recording, specification, (quasi, plan), &options)?;
         Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 
-/// What comes after the word in the displacement reading.
+/// The text after the verdict's word in the displacement reading.
 pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
     let factors = told.quasi.factors();
     let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));

@@ -5,7 +5,7 @@ use clewline_core::{Explanation, OperationId, Verdict};
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::words,
-    html::{Core, Page},
+    html::{Page, PageCounterexample},
     json::{self, Object, start},
     summary::Entry,
     svg::{self, Ground},
@@ -24,8 +24,9 @@ impl Publish for Report<'_> {
         let mut page = page_of(&self.judged());
         page.headline = self.headline();
         if self.displaced().is_some() {
-            // No few operations contradict each other then, and no one order is right.
-            (page.words, page.counterexample, page.paths) = (Vec::new(), Core::default(), Vec::new());
+            // Then there is neither a small counterexample nor a single witness.
+            (page.words, page.counterexample, page.paths) =
+                (Vec::new(), PageCounterexample::default(), Vec::new());
         }
         page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
         page
@@ -60,7 +61,8 @@ impl Report<'_> {
     }
 }
 
-/// The report for programs in the displacement reading. The fields come in the order of other reports.
+/// The report for programs in the displacement reading. The fields come in the order of other
+/// reports.
 fn placed(report: &Report<'_>, told: &QuasiEvidence, witness: WitnessShown) -> Object {
     let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
     let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {

@@ -35,7 +35,8 @@ fn what_was_lost_is_gone_and_nothing_else() {
     let specification = clewline_specs::find("queue").expect("in the catalog");
     let recording = specification.generate(&GeneratorConfig { pending: 0.2, ..GeneratorConfig::default() });
     let lost = OperationId(17);
-    let less = Places::new(&recording).whole(&Change::Remove(lost)).expect("events follow each other");
+    let less =
+        MutationPoints::new(&recording).whole(&Change::Remove(lost)).expect("events follow each other");
     let calls = |history: &RawHistory, but: Option<OperationId>| -> Vec<(RawCall, Option<Value>)> {
         let kept = history.operations().filter(|it| Some(it.id) != but);
         kept.map(|it| (*it.call, it.ret.copied())).collect()

@@ -1,4 +1,5 @@
-//! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each bound of a scheduler, and others.
+//! Settings of tests from the environment: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each
+//! bound of a scheduler, and others.
 
 use std::time::Duration;
 
@@ -22,16 +23,16 @@ const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
 const MEMORY_MODEL: &str = "CLEWLINE_MEMORY_MODEL";
 const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
-/// One execution: a matrix, and what was chosen.
+/// One execution: a matrix and a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Replayed {
+pub(super) struct ReplayToken {
     pub(super) matrix: Matrix,
     pub(super) schedule: Schedule,
 }
 
-impl Replayed {
-    /// In one word, nearly: the matrix, a `#`, and the token of the schedule. Calls before and after all others are before and
-    /// after semicolons.
+impl ReplayToken {
+    /// In one word, nearly: the matrix, a `#`, and the token of the schedule. Calls before and
+    /// after all others are before and after semicolons.
     pub(super) fn token(matrix: &Matrix, schedule: &Schedule) -> String {
         if matrix.initial.is_empty() && matrix.last.is_empty() {
             return format!("{matrix}#{schedule}");
@@ -40,7 +41,7 @@ impl Replayed {
         format!("{}#{schedule}", parts.join(" ; ").trim())
     }
 
-    fn parse(text: &str) -> Option<Replayed> {
+    fn parse(text: &str) -> Option<ReplayToken> {
         // No token has a `#`, but a call may.
         let (matrix, schedule) = text.rsplit_once('#')?;
         let parts = parts(matrix);
@@ -51,11 +52,11 @@ impl Replayed {
         };
         let mut matrix: Matrix = columns.parse().ok()?;
         (matrix.initial, matrix.last) = (calls(initial).ok()?, calls(last).ok()?);
-        Some(Replayed { matrix, schedule: schedule.trim().parse().ok()? })
+        Some(ReplayToken { matrix, schedule: schedule.trim().parse().ok()? })
     }
 }
 
-/// What is between semicolons that are in no text.
+/// The parts between semicolons that are outside of string literals.
 fn parts(text: &str) -> Vec<&str> {
     let mut in_text = false;
     let is_end = |it: char| {
@@ -65,20 +66,20 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(is_end).collect()
 }
 
-/// What the environment may change about a test.
-pub(super) struct Given<'a> {
+/// The settings that the environment may override.
+pub(super) struct Overridable<'a> {
     pub(super) plan: &'a mut Plan,
     pub(super) options: &'a mut Options,
     pub(super) timeout: &'a mut Option<Duration>,
     pub(super) jobs: &'a mut usize,
 }
 
-/// Changes `given` as the variables have it that `look_up` knows. They count for more than what the program says. If there is
-/// one execution to be seen again, answers which.
+/// Overrides the settings in `given` by the variables that `look_up` finds. They take precedence
+/// over the program. Returns the execution to replay, if there is one.
 pub(super) fn apply(
-    given: Given<'_>,
+    given: Overridable<'_>,
     look_up: impl Fn(&str) -> Option<String>,
-) -> Result<Option<Replayed>, Error> {
+) -> Result<Option<ReplayToken>, Error> {
     let number = |it: &str| it.parse::<u64>().ok();
     if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
         (given.plan.seed, given.options.settings.seed) = (seed, seed);
@@ -89,7 +90,8 @@ pub(super) fn apply(
     given.plan.samples = samples.or(given.plan.samples);
     if let Some(timeout) = timeout {
         *given.timeout = Some(timeout);
-        // Whoever asks for ten minutes does not want to be told after a hundred matrices, if these are drawn at all.
+        // With a time limit, random matrices are drawn until the time is up, not only a hundred of
+        // them.
         let draws = given.plan.samples_or_usual() != 0;
         given.plan.samples = samples.or(draws.then_some(u64::MAX));
     }
@@ -102,7 +104,7 @@ pub(super) fn apply(
     if let Some(model) = parsed(&look_up, MEMORY_MODEL, "sc, tso or release-acquire", |it| it.parse().ok())? {
         given.options.memory.model = model;
     }
-    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
+    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)
 }
 
 #[cfg(test)]
@@ -114,7 +116,7 @@ mod tests {
 
     const VARIABLE: &str = "CLEWLINE_PREEMPTIONS";
 
-    fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<Replayed>), String> {
+    fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<ReplayToken>), String> {
         let mut line_up =
             LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).jobs(1).samples(7);
         let look_up =
@@ -220,11 +222,11 @@ mod tests {
             let mut matrix: Matrix = columns.parse().expect("a matrix");
             matrix.initial = calls(initial).expect("calls");
             matrix.last = calls(last).expect("calls");
-            assert_eq!(Replayed::token(&matrix, &schedule), token);
-            assert_eq!(Replayed::parse(token), Some(Replayed { matrix, schedule: schedule.clone() }));
+            assert_eq!(ReplayToken::token(&matrix, &schedule), token);
+            assert_eq!(ReplayToken::parse(token), Some(ReplayToken { matrix, schedule: schedule.clone() }));
         }
         for wrong in ["pop", "pop#z", "pop ; pop#a", "#a", "pop#1"] {
-            assert_eq!(Replayed::parse(wrong), None, "{wrong}");
+            assert_eq!(ReplayToken::parse(wrong), None, "{wrong}");
         }
     }
 }

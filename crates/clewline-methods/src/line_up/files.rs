@@ -1,4 +1,4 @@
-//! How places in the source are written: as briefly as tells them apart.
+//! How source places are written: as short as is unambiguous.
 
 use clewline_threads::control::{Place, Site};
 
@@ -26,7 +26,7 @@ impl Files {
 
     fn show_site(&self, mut site: Site) -> String {
         match library(&site.file) {
-            // Nobody wrote that line: a guard goes out of scope.
+            // That line is not in the source: a guard goes out of scope.
             Some("core/src/ptr/mod.rs") => return "when dropped".to_owned(),
             Some(file) => site.file = file.to_owned().into(),
             None => {
@@ -37,7 +37,7 @@ impl Files {
         site.to_string()
     }
 
-    /// What all of them have in common, if anything.
+    /// Their common folder, if any.
     pub(super) fn legend(&self) -> Option<String> {
         (!self.folder.is_empty()).then(|| format!("Files are in {}", self.folder))
     }

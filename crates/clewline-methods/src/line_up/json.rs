@@ -1,4 +1,4 @@
-//! What was found, for programs: one JSON object a matrix.
+//! Results for programs: one JSON object a matrix.
 //!
 //! The names of the fields are promised to other people's scripts.
 
@@ -8,12 +8,12 @@ use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    finding::{Checked, Finding, Seen, Verdict},
+    finding::{Checked, Finding, ObservedOperation, Verdict},
     text::{ReportContext, Summary, is_exhausted},
 };
 use crate::matrix::Matrix;
 
-/// The object. `smallest` is what was left when the matrix was made smaller.
+/// The object. `smallest` is the matrix after shrinking.
 pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
     object.insert("subject".to_owned(), telling.subject.into());
@@ -42,7 +42,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
         object.insert("unserializable".to_owned(), it.executions.into());
     }
     if let Some(needed) = &checked.needed {
-        // Where some history needs more than any factor, or nobody knows, there is none.
+        // None if some history needs more than any factor, or the factor is unknown.
         let least = matches!(checked.verdict, Verdict::Holds(())).then(|| needed.factor());
         object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
@@ -57,7 +57,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
     object.into()
 }
 
-/// What the checks of all matrices gave.
+/// The results of all matrices.
 pub(super) fn summary(subject: &str, summary: &Summary) -> Object {
     let mut object = Object::new();
     object.add("subject", subject);
@@ -100,7 +100,7 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
     }
 }
 
-fn operation(seen: &Seen) -> Json {
+fn operation(seen: &ObservedOperation) -> Json {
     let (returned, answer) = seen.returned.as_ref().map(|(step, answer)| (*step, answer.as_str())).unzip();
     json!({
         "process": seen.process,

@@ -1,6 +1,6 @@
-//! What the report of a check tells: the verdict, what it rests on, what was explored.
+//! The report of a check: the verdict, its evidence, what was explored.
 //!
-//! Written for someone who has never heard of linearizability.
+//! Written for readers who have never heard of linearizability.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use clewline_report::render::{
 };
 use clewline_threads::control::{MemoryModel, Touch};
 
-pub use super::drawing::Shown;
+pub use super::drawing::InterleavingDetail;
 use super::{
     cause::Cause,
-    drawing::{self, Threads, answered, label},
-    finding::{Checked, Finding, Seen, Serial, Verdict},
+    drawing::{self, Threads, call_with_result, label},
+    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict},
     options::{Options, Reference},
 };
 use crate::{
@@ -24,33 +24,33 @@ use crate::{
     relaxed::{FactorHistogram, Judging, Quasi, distribution},
 };
 
-/// Who reads a report: what they are told to say is in words that they can say it with.
+/// The audience of a report, which determines how settings are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Someone at a command line, which has flags.
+pub enum Audience {
+    /// A user of the command line, which has flags.
     Shell,
-    /// Someone whose test failed, who has the methods of the builder, the attribute and the environment.
+    /// The author of a test, who has the methods of the builder, the attribute and the environment.
     Test,
 }
 
-/// What a report tells besides what was found.
+/// The context of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportContext<'a> {
     /// The subject, as its user names it.
     pub subject: &'a str,
-    /// Who reads it.
-    pub reader: Reader,
+    /// The audience.
+    pub reader: Audience,
     /// Whether one execution was run again, and no other.
     pub is_replay: bool,
     /// How matrices were checked.
     pub options: &'a Options,
-    /// What to type next, best first.
+    /// The commands to type next, best first.
     pub next: &'a [String],
     /// How much of an interleaving is shown.
-    pub shown: Shown,
+    pub shown: InterleavingDetail,
 }
 
-/// What checks of many matrices gave, taken together.
+/// The summary of the results of many matrices.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// How many matrices were checked.
@@ -59,7 +59,7 @@ pub struct Summary {
     pub first: Option<Matrix>,
     /// How many are violated.
     pub violated: u64,
-    /// How many nobody knows about.
+    /// How many have an unknown verdict.
     pub unknown: u64,
     /// Why, of the first of these.
     pub reason: Option<String>,
@@ -79,7 +79,7 @@ pub struct Summary {
     pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
-    /// Of each matrix, which factors its histories need, if that was asked.
+    /// Of each matrix, the factors that its histories need, if that was requested.
     pub needed: Vec<(Matrix, FactorHistogram)>,
     /// How long both phases took, added up.
     pub elapsed: Duration,
@@ -88,7 +88,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What the check of one matrix gave.
+    /// Adds the result of one matrix.
     #[must_use]
     pub fn of(checked: &Checked) -> Summary {
         let mut summary = Summary::default();
@@ -137,7 +137,7 @@ impl Summary {
     }
 }
 
-/// What is wrong, and how it came about.
+/// The violation, and its interleaving.
 pub(super) fn evidence(
     telling: &ReportContext<'_>,
     checked: &Checked,
@@ -176,7 +176,7 @@ pub(super) fn evidence(
     blocks
 }
 
-/// What comes after the word if something is wrong.
+/// The text after the verdict's word for a violation.
 pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
     let subject = telling.subject;
     match finding.cause {
@@ -211,8 +211,9 @@ pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: 
         }
         Cause::Panic => {
             let process = finding.panic.as_ref().map(|it| it.0);
-            let open =
-                |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
+            let open = |it: &&ObservedOperation| {
+                Some(it.process) == process && it.called.is_some() && it.returned.is_none()
+            };
             let call = finding.operations.iter().find(open);
             let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
             let when = if checked.executions == 0 { ", one call at a time" } else { "" };
@@ -223,7 +224,7 @@ pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: 
     }
 }
 
-/// Where it was learned what is right.
+/// The source of the expected behaviour.
 fn learned(against: &Reference) -> &'static str {
     match against {
         Reference::Serial => "the same calls were made one at a time, in every order",
@@ -242,8 +243,8 @@ pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
             "Called one call at a time, and with the same calls before, it does now this and now that. So no \
              deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
             match telling.reader {
-                Reader::Shell => "--nondeterminism allow",
-                Reader::Test => "`nondeterministic`",
+                Audience::Shell => "--nondeterminism allow",
+                Audience::Test => "`nondeterministic`",
             }
         ),
         Cause::NotLinearizable if let Judging::Displaced(factors, _) = &telling.options.judging => {
@@ -301,7 +302,7 @@ pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
     }
 }
 
-/// What the specification is called, if there is one.
+/// The name of the specification, if there is one.
 fn specification(options: &Options) -> Option<String> {
     match (&options.against, &options.judging) {
         (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
@@ -316,7 +317,7 @@ fn capitalized(text: &str) -> String {
     format!("{}{rest}", first.to_uppercase())
 }
 
-/// What it means that something is out of place, and what is.
+/// The meaning of displacement, and the displaced operations.
 fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
         Reference::Golden(_) | Reference::Serial | Reference::Observed(_) | Reference::Anything => {
@@ -337,9 +338,9 @@ fn not_called(finding: &Finding) -> Option<Block> {
 }
 
 // More are counted, not shown.
-const TRIED: usize = 10;
+const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
 
-/// Serial histories with the same answers, and why none of them is a witness.
+/// Serial histories with the same results, and why none of them is a witness.
 fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
     // Where orders may differ, the serial histories that have the same order say nothing.
     if !matches!(telling.options.judging, Judging::Linearizable) {
@@ -361,7 +362,8 @@ fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
         let is_are = if all == 1 { "is" } else { "are" };
         let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
         let none = match (finding.cause, finding.blocked.first()) {
-            // Those in which it does not wait have an answer of it, so that none has just these.
+            // Serial histories in which it does not block have a result of it, so none has exactly
+            // these.
             (Cause::Blocking, Some(&it)) => format!(
                 "in none does {} wait for ever after the calls that returned here, with these answers",
                 finding.operations[it].call
@@ -382,31 +384,33 @@ fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Bloc
     let threads = Threads::of(&checked.matrix);
     let room = style.width.saturating_sub(2);
     let mut lines = Vec::new();
-    for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
+    for (number, serial) in finding.tried.iter().take(SERIAL_HISTORIES_SHOWN_MAX).enumerate() {
         let told = one_serial(&threads, finding, serial);
         lines.extend(hanging(&format!("{}. ", number + 1), &told, room));
         if let Some(why) = why_not(&threads, finding, serial) {
             lines.extend(hanging("   ", &format!("but {why}"), room));
         }
     }
-    let rest = finding.tried.len().saturating_sub(TRIED) as u64;
+    let rest = finding.tried.len().saturating_sub(SERIAL_HISTORIES_SHOWN_MAX) as u64;
     if rest != 0 {
         lines.push(format!("… and {}", count(rest, "more", "more")));
     }
     Block::Drawing(lines)
 }
 
-pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
+pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
     let who = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
     let mut told: Vec<String> = complete
-        .map(|(at, answer)| format!("{}: {}", who(*at), answered(&finding.operations[*at].call, answer)))
+        .map(|(at, answer)| {
+            format!("{}: {}", who(*at), call_with_result(&finding.operations[*at].call, answer))
+        })
         .collect();
     told.extend(serial.stuck.map(|at| format!("{}: {} waits", who(at), finding.operations[at].call)));
     told.join(", ")
 }
 
-pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
+pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> Option<String> {
     let told = |at: usize| {
         let seen = &finding.operations[at];
         format!("{}'s {}", threads.name(seen.process), label(seen))
@@ -428,7 +432,7 @@ pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> 
     }
 }
 
-/// What is needed to see it again. `found` is the matrix as it was checked first, if it has been made smaller since.
+/// The commands that replay it. `found` is the first failing matrix, if it has been shrunk since.
 pub(super) fn facts(
     telling: &ReportContext<'_>,
     checked: &Checked,
@@ -446,10 +450,10 @@ pub(super) fn facts(
 
 /// The matrix as it is typed.
 #[must_use]
-pub fn typed(matrix: &Matrix, reader: Reader) -> String {
+pub fn typed(matrix: &Matrix, reader: Audience) -> String {
     let (columns, before, after) = match reader {
-        Reader::Shell => ("--matrix ", " --initial ", " --final "),
-        Reader::Test => ("", ", initial: ", ", last: "),
+        Audience::Shell => ("--matrix ", " --initial ", " --final "),
+        Audience::Test => ("", ", initial: ", ", last: "),
     };
     let part = |name: &str, calls: &[String]| {
         if calls.is_empty() { String::new() } else { format!("{name}\"{}\"", calls.join(" ")) }
@@ -457,7 +461,7 @@ pub fn typed(matrix: &Matrix, reader: Reader) -> String {
     format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
 }
 
-/// What is told about the factor between the word and the colon, if one was asked for.
+/// The text about the factor between the word and the colon, if one was requested.
 pub(super) fn qualifier(telling: &ReportContext<'_>, summary: &Summary) -> Option<String> {
     if summary.verdict() != "holds" || !telling.options.judging.is_question() {
         return None;
@@ -466,7 +470,7 @@ pub(super) fn qualifier(telling: &ReportContext<'_>, summary: &Summary) -> Optio
     Some(format!("with factor {least} and no smaller one"))
 }
 
-/// What comes after the word of matrices in which nothing is wrong, or of which that is not known.
+/// The text after the verdict's word if no matrix is violated.
 pub(super) fn headline_of_all(telling: &ReportContext<'_>, summary: &Summary) -> String {
     let subject = telling.subject;
     let where_ = match (&summary.first, summary.matrices) {
@@ -485,7 +489,7 @@ pub(super) fn headline_of_all(telling: &ReportContext<'_>, summary: &Summary) ->
     }
 }
 
-/// What that means, and how far histories are out of order.
+/// The meaning of the verdict, and how far histories are out of order.
 pub(super) fn sentences_of_all(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
     let mut told: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
@@ -502,9 +506,10 @@ pub(super) fn sentences_of_all(telling: &ReportContext<'_>, summary: &Summary) -
 }
 
 // More are left out.
-const NEEDED: usize = 20;
+const FACTORS_SHOWN_MAX: usize = 20;
 
-/// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
+/// How far histories are out of order: in all, and of each matrix, those with the greatest factor
+/// first.
 fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
@@ -518,10 +523,10 @@ fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let mut matrices: Vec<&(Matrix, FactorHistogram)> = summary.needed.iter().collect();
     matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
     let mut lines = vec!["factor  matrix".to_owned()];
-    for (matrix, needed) in matrices.iter().take(NEEDED) {
+    for (matrix, needed) in matrices.iter().take(FACTORS_SHOWN_MAX) {
         lines.push(format!("{:>6}  {}", needed.factor(), typed(matrix, telling.reader)));
     }
-    let rest = matrices.len().saturating_sub(NEEDED) as u64;
+    let rest = matrices.len().saturating_sub(FACTORS_SHOWN_MAX) as u64;
     if rest != 0 {
         lines.push(format!("        … and {}, with no greater factor", count(rest, "more", "more")));
     }
@@ -529,7 +534,7 @@ fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     blocks
 }
 
-/// What `holds` means, and what it does not.
+/// What `holds` means, and what it does not mean.
 fn meaning(telling: &ReportContext<'_>, summary: &Summary) -> String {
     let options = telling.options;
     let right = match &options.against {

@@ -1,4 +1,4 @@
-//! Judging what needs the whole history: the least factor, and places in two orders.
+//! Checks that need the whole history: the least factor, and displacement.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +17,21 @@ use super::{
 };
 use crate::error::Error;
 
-/// A history, how it was judged, and what else was found out.
-pub(crate) struct Outcome {
+/// A history, its verdict, and further evidence.
+pub(crate) struct JudgedRecording {
     pub(crate) case: Box<dyn ErasedHistory>,
     pub(crate) judgement: Judgement,
     pub(crate) told: QuasiEvidence,
 }
 
-/// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
+/// Judges a history by `quasi`, and returns the specification used. `name` is for errors.
 pub(crate) fn judge_recording(
     name: &str,
     recording: Recording,
     specification: &str,
     (quasi, plan): (&Quasi, &Plan),
     options: &Options,
-) -> Result<(String, Outcome), Error> {
+) -> Result<(String, JudgedRecording), Error> {
     let load = |spec: &str, recording: Recording| -> Result<Box<dyn ErasedHistory>, Error> {
         clewline_specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
     };
@@ -46,24 +46,25 @@ pub(crate) fn judge_recording(
             let judgement = judge(case.problems(), options);
             (
                 relaxed.clone(),
-                Outcome { case, judgement, told: QuasiEvidence::new(quasi, QuasiReading::Relaxed) },
+                JudgedRecording { case, judgement, told: QuasiEvidence::new(quasi, QuasiReading::Relaxed) },
             )
         }
         Plan::Displacement => {
             let case = load(specification, recording)?;
             let (judgement, told) = judge_places(&case.problems(), quasi, options);
-            (specification.to_owned(), Outcome { case, judgement, told })
+            (specification.to_owned(), JudgedRecording { case, judgement, told })
         }
     })
 }
 
-/// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
+/// The least factor with which a history holds: it is doubled until it is enough, and then halved
+/// in between.
 fn least_relaxed(
     quasi: &Quasi,
     with: &dyn Fn(u32) -> Result<Box<dyn ErasedHistory>, Error>,
     options: &Options,
-) -> Result<(u32, Outcome), Error> {
-    // Nobody asks who it is that is out of order.
+) -> Result<(u32, JudgedRecording), Error> {
+    // The displaced operations are not requested.
     let quick = Options { counterexample_configurations: 0, ..options.clone() };
     let mut told = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
     let mut above = 0;
@@ -77,19 +78,19 @@ fn least_relaxed(
             Verdict::Holds(_) => enough = Some((factor, case, judgement)),
             Verdict::Unknown(_) => {
                 told.at_least = above;
-                return Ok((factor, Outcome { case, judgement, told }));
+                return Ok((factor, JudgedRecording { case, judgement, told }));
             }
             // Nothing can be out of order by more than there is.
             Verdict::Violated(_) if most <= factor => {
                 let judgement = judge(case.problems(), options);
-                return Ok((factor, Outcome { case, judgement, told }));
+                return Ok((factor, JudgedRecording { case, judgement, told }));
             }
             Verdict::Violated(_) => above = factor + 1,
         }
         factor = match enough.take_if(|it| it.0 == above) {
             Some((least, case, judgement)) => {
                 told.least = Some(least);
-                return Ok((least, Outcome { case, judgement, told }));
+                return Ok((least, JudgedRecording { case, judgement, told }));
             }
             None => enough.as_ref().map_or((2 * factor).max(1).min(most), |it| above.midpoint(it.0)),
         };
@@ -107,9 +108,9 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         let judged = match asked {
             Some(class) => {
                 let least = least_factor(problem, &relaxation, class, &options.budget);
-                told_least(problem, least, &mut told)
+                describe_least_factor(problem, least, &mut told)
             }
-            None => told_places(problem, &relaxation, options, &mut told),
+            None => describe_displacement(problem, &relaxation, options, &mut told),
         };
         verdict = verdict.merge(judged);
         if let Verdict::Violated(_) = verdict {
@@ -128,7 +129,7 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
     (judgement, told)
 }
 
-fn told_places(
+fn describe_displacement(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
     options: &Options,
@@ -147,7 +148,7 @@ fn told_places(
     }
 }
 
-fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut QuasiEvidence) -> Verdict {
+fn describe_least_factor(problem: &Problem<'_>, least: LeastFactor, told: &mut QuasiEvidence) -> Verdict {
     match least {
         LeastFactor::Least { factor, witness } => {
             told.least = told.least.max(Some(factor));
@@ -187,7 +188,7 @@ pub(crate) fn judge_program(
             "for the relaxed reading, give a relaxed specification and no factors".to_owned(),
         ));
     }
-    // A class that nobody is in is a mistyped one, unless everybody is in another.
+    // A class without operations is a typing error, unless all operations are in another class.
     let methods: BTreeSet<String> = problems.iter().flat_map(methods).collect();
     let is_known = |class: &str| class == ALL || methods.contains(class);
     let classes = quasi.factors().classes();

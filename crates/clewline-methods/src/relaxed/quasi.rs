@@ -1,11 +1,13 @@
-//! Quasi linearizability of recorded histories: which operations may be out of order, how far, and in which sense.
+//! Quasi linearizability of recorded histories: which operations may be out of order, how far, and
+//! in which sense.
 //!
-//! There are two readings, and `docs/quasi.md` tells them apart:
+//! There are two readings, which `docs/quasi.md` compares:
 //!
-//! * *relaxed*: the specification itself is relaxed, as [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time
-//!   order is kept, and every checker judges it as it judges any other object.
-//! * *displacement*: an order that real time allows and one that the specification allows differ, class by class, by at most
-//!   so many places: see [`checkers::quasi`](crate::checkers::quasi).
+//! * *relaxed*: the specification itself is relaxed, as
+//!   [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time order is kept, and every checker
+//!   judges it as it judges any other object.
+//! * *displacement*: an order that real time allows and one that the specification allows differ,
+//!   class by class, by at most the factor: see [`checkers::quasi`](crate::checkers::quasi).
 
 use std::{fmt, str::FromStr};
 
@@ -35,7 +37,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quasi {
     factors: Factors,
-    // None: what suits the object.
+    // None: the default of the object.
     reading: Option<QuasiReading>,
 }
 
@@ -93,12 +95,13 @@ const RELAXABLE: &[Relaxable] = &[
     },
 ];
 
-/// What is to be judged.
+/// What to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// Linearizability, by another specification.
     Relaxed(String),
-    /// The least factor with which the specification holds that has this name, a colon, and the factor.
+    /// The least factor with which the specification holds that has this name, a colon, and the
+    /// factor.
     LeastRelaxed(&'static str),
     /// Places in two orders.
     Displacement,
@@ -111,7 +114,7 @@ impl Quasi {
         Quasi { reading: Some(reading), ..self }
     }
 
-    /// The reading that was asked for, if one was.
+    /// The requested reading, if any.
     #[must_use]
     pub fn chosen(&self) -> Option<QuasiReading> {
         self.reading
@@ -123,8 +126,8 @@ impl Quasi {
         &self.factors
     }
 
-    /// The reading that an object of the catalog is judged in: the one that was asked for, or the relaxed one if the
-    /// object has a relaxed specification and these factors are about what that relaxes.
+    /// The reading for an object of the catalog: the requested one, or the relaxed one if the
+    /// object has a relaxed specification and these factors fit it.
     ///
     /// # Errors
     ///
@@ -136,7 +139,7 @@ impl Quasi {
         })
     }
 
-    /// What a user should know before believing a verdict, if anything.
+    /// A warning to show before the verdict, if any.
     ///
     /// # Errors
     ///
@@ -171,7 +174,7 @@ impl Quasi {
         }
     }
 
-    /// What is to be judged in the relaxed reading, or why there is none.
+    /// The plan in the relaxed reading, or why there is none.
     fn relaxed(&self, specification: &str) -> Result<Plan, String> {
         let found = RELAXABLE.iter().find(|it| it.plain == specification);
         let Some(&Relaxable { plain, relaxed, adds, removes }) = found else {

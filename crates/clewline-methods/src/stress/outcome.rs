@@ -1,4 +1,4 @@
-//! What a stress test found.
+//! The outcome of a stress test.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -6,7 +6,7 @@ use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
-use super::{asked::Asked, plan::Workload};
+use super::{asked::QuasiRequest, plan::Workload};
 use crate::{check::Report, relaxed::FactorHistogram};
 
 /// The outcome of a stress test. Displays as the report for people.
@@ -14,33 +14,33 @@ use crate::{check::Report, relaxed::FactorHistogram};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was tested.
+    /// The subject.
     pub subject: String,
-    /// What it should do.
+    /// Its specification.
     pub spec: String,
     /// How many histories were judged.
     pub runs: u64,
     /// How many operations they had that returned.
     pub operations: u64,
-    /// How many runs need which factor, and no greater one, if that was asked.
+    /// How many runs need which least factor, if that was requested.
     pub needed: Option<FactorHistogram>,
-    // What was asked of each run, if not whether it is linearizable.
-    pub(super) asked: Option<Asked>,
+    // The quasi question asked of each run, if any.
+    pub(super) asked: Option<QuasiRequest>,
     /// How many histories were given up: a limit was hit before they were judged.
     pub unknown: u64,
     /// The first such limit.
     pub reason: Option<Reason>,
-    /// How long it took until something was found, or until the end.
+    /// The time until the finding, or until the end.
     pub elapsed: Duration,
     /// For how much of that time threads were running.
     pub worked: Duration,
-    /// What everything random followed from, but for the schedule of the threads.
+    /// The random seed. It does not determine the schedule of the threads.
     pub seed: u64,
     /// Where stamps came from.
     pub clock: ClockKind,
     /// Whether threads stayed on one processor each.
     pub pinning: Pinning,
-    /// What the threads of each run did.
+    /// The workload of each run.
     pub workload: Workload,
     /// The first run that was not as it should be.
     pub finding: Option<Finding>,
@@ -60,13 +60,13 @@ pub struct Outcome {
 pub struct Finding {
     /// The number of the run, from 0.
     pub run: u64,
-    /// What is wrong.
+    /// The cause.
     pub cause: Cause,
     /// The verdict on its history.
     pub report: Report<'static>,
     /// How long the test had taken until then.
     pub after: Duration,
-    /// What its threads did.
+    /// The workload.
     pub workload: Workload,
 }
 
@@ -74,9 +74,9 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Its history is not linearizable. It may have ended badly besides.
+    /// Its history is not linearizable. Operations may also be stuck or have panicked.
     NotLinearizable(Ending),
-    /// Nothing returned for so long, though the specification lets it.
+    /// Nothing returned for this time, though the specification allows a return.
     Stuck(Duration, Vec<Standing>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
@@ -94,13 +94,14 @@ pub enum CauseKind {
     Panicked,
 }
 
-/// What came of looking for a smaller workload that shows the same.
+/// The result of searching for a smaller workload that shows the same.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Shrinking {
     /// Nothing was found, or it was switched off.
     Off,
-    /// It would have taken longer than was allowed: each attempt to get stuck takes all the patience there is.
+    /// It would have taken longer than was allowed: each attempt to get stuck takes all the
+    /// patience there is.
     TooSlow,
     /// Smaller workloads were tried.
     Tried {
@@ -117,7 +118,7 @@ pub enum Shrinking {
     },
 }
 
-/// What became of the history of a finding.
+/// Where the history of a finding was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Saved {

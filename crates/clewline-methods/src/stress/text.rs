@@ -1,6 +1,6 @@
-//! What the report of a stress test tells: the verdict, what it rests on, how it was found.
+//! The report of a stress test: the verdict, its evidence, how it was found.
 //!
-//! Written for someone who has never heard of linearizability.
+//! Written for readers who have never heard of linearizability.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
 use super::{
-    asked::Asked,
+    asked::QuasiRequest,
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::Workload,
 };
 use crate::relaxed::{self, QuasiReading};
 
-/// What comes after the verdict's word.
+/// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {
     match outcome.shown() {
         Some(finding) => found(outcome, finding),
@@ -30,7 +30,7 @@ pub(super) fn headline(outcome: &Outcome) -> String {
     }
 }
 
-/// What the verdict means, and what it rests on.
+/// The meaning of the verdict, and its evidence.
 pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
     let Some(finding) = outcome.shown() else {
         return if outcome.holds() { holds(outcome) } else { vec![Block::paragraph(unknown(outcome))] };
@@ -49,7 +49,7 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
     blocks
 }
 
-/// What went wrong besides answers: which operations are stuck, and which panicked.
+/// Failures other than results: stuck operations, and panics.
 pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     match &finding.cause {
@@ -107,12 +107,12 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Bloc
     [Block::paragraph(told), Block::List(standings.iter().map(line).collect())]
 }
 
-/// `3 s`: it was asked for, not measured.
+/// `3 s`: a setting, not a measurement.
 fn show_patience(patience: Duration) -> String {
     duration(patience).replace(".0 s", " s")
 }
 
-/// Which operations panicked, and what they said.
+/// The operations that panicked, and their messages.
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
@@ -121,7 +121,7 @@ fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     Block::List(panics.iter().map(line).collect())
 }
 
-/// Whether the answers, at least, were right.
+/// Whether at least the results were correct.
 fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
     Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
@@ -137,7 +137,7 @@ fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
     })
 }
 
-/// How it was found, and what is needed to find it again; or how fast it was, if nothing was found.
+/// How it was found, and the settings to find it again; or the rate, if there is no finding.
 pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
     match outcome.shown() {
         Some(finding) => how(outcome, finding),
@@ -168,7 +168,7 @@ fn how(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
     facts
 }
 
-/// What shrinking achieved.
+/// The result of shrinking.
 fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
     Some(match &outcome.shrinking {
         Shrinking::Off => return None,
@@ -187,7 +187,8 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Some(smallest) => format!(
                     "it was found with {}, too ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
-                    // The drawing may show another run: the one with the fewest operations that contradict each other.
+                    // The drawing may show another run: the one with the fewest operations that
+                    // contradict each other.
                     if finding.workload == *smallest {
                         ", and is shown as it was there".to_owned()
                     } else {
@@ -218,7 +219,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                     let lines = line_numbers(&finding.report.judged(), &violation.counterexample);
                     format!(" (drawn above: {lines})")
                 }
-                // What a check cannot tell is that more was expected.
+                // A check cannot show that more returns were expected.
                 Verdict::Holds(_) => " (its answers are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
@@ -232,7 +233,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
     })
 }
 
-/// What is told about the factor between the word and the colon, if one was asked for.
+/// The text about the factor between the word and the colon, if one was requested.
 pub(super) fn qualifier(outcome: &Outcome) -> Option<String> {
     let needed = outcome.needed.as_ref().filter(|_| outcome.holds())?;
     Some(format!("with factor {} and no smaller one", needed.factor()))
@@ -249,7 +250,7 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
         judged_as(outcome),
-        match outcome.asked.as_ref().map(Asked::reading) {
+        match outcome.asked.as_ref().map(QuasiRequest::reading) {
             None | Some(QuasiReading::Relaxed) =>
                 "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
                  answer is right.",
@@ -269,7 +270,7 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-/// `linearizable as a queue`, or whatever else was asked.
+/// `linearizable as a queue`, or another property.
 fn judged_as(outcome: &Outcome) -> String {
     let (spec, article) = (&outcome.spec, article(&outcome.spec));
     match outcome.asked.as_ref().map(|it| (it.reading(), it.quasi())) {
@@ -346,7 +347,7 @@ fn show_workload(workload: &Workload) -> String {
     )
 }
 
-/// What is different in `smaller`, and how many threads and operations there are in any case.
+/// The differences of `smaller`, and always its numbers of threads and operations.
 fn show_change(from: &Workload, smaller: &Workload) -> String {
     let mut told = format!(
         "{} × {}",

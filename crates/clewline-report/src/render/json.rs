@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, explain::explanation};
 
-/// An object whose fields keep the order in which they were added. Displays as JSON.
+/// An object whose fields keep the order in which they were added. `Display` writes JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(Vec<(String, Field)>);
 
@@ -31,7 +31,7 @@ impl Object {
         self.0.push((name.to_owned(), Field::Value(value.into())));
     }
 
-    /// Adds a field whose fields keep their order, too.
+    /// Adds an object as a field, which keeps its order, too.
     pub fn add_object(&mut self, name: &str, object: Object) {
         self.0.push((name.to_owned(), Field::Object(object)));
     }

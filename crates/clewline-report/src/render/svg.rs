@@ -1,9 +1,10 @@
 //! The core of a violation as a picture: SVG that stands by itself, for a paper or an issue.
 //!
-//! One row a process, time to the right; black lines on white, so that it can be printed. Columns are those of a
-//! [`timeline`]: what matters is who ended before whom began, not how long anything took.
+//! One row a process, time to the right; black lines on white, so that it can be printed. Columns
+//! are those of a [`timeline`]: they show which operation ended before which began, not durations.
 //!
-//! A history without a violation has no core. It is drawn whole if it is small; otherwise the picture says so.
+//! A history without a violation has no core. It is drawn whole if it is small; otherwise the
+//! picture says so.
 
 use std::fmt::Write;
 
@@ -12,11 +13,11 @@ use clewline_core::{OperationId, Verdict};
 use super::{
     CheckedHistory,
     explain::explanation,
-    text::{self, DRAWN},
-    timeline::{self, Placed, Row},
+    text::{self, DRAWN_OPS_MAX},
+    timeline::{self, PlacedBar, Row},
 };
 
-/// What is under the picture.
+/// The background of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// White, which is drawn.
@@ -25,7 +26,8 @@ pub enum Ground {
     Page,
 }
 
-// A column is as wide as a letter of this size in any usual font of letters that are all of one width.
+// A column is as wide as a letter of this size in any usual font of letters that are all of one
+// width.
 const LETTER: usize = 8;
 const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 const FONT_SIZE: usize = 13;
@@ -38,7 +40,7 @@ const FOOT: usize = 24;
 // More columns than this fit no page.
 const COLUMNS: usize = 130;
 
-/// A picture, and what is on it.
+/// A picture, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The picture.
@@ -60,7 +62,7 @@ pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
             let len = judged.case.spans().len();
-            let all = (0..if len <= DRAWN { len } else { 0 }).map(OperationId::from_index).collect();
+            let all = (0..if len <= DRAWN_OPS_MAX { len } else { 0 }).map(OperationId::from_index).collect();
             (all, Vec::new(), text::meaning(judged))
         }
     };
@@ -73,13 +75,14 @@ pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     draw_beside(&title, &told, &rows.collect::<Vec<Row>>(), &starts, ground)
 }
 
-/// Draws `rows`. `title` and `told` are for those who cannot see them.
+/// Draws `rows`. `title` and `told` are for readers who cannot see them.
 #[must_use]
 pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> Picture {
     draw_beside(title, told, rows, &[], ground)
 }
 
-/// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for comparison.
+/// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for
+/// comparison.
 fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
@@ -98,7 +101,7 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
             written(&mut svg, name, from - 2 * LETTER, baseline, "end");
         }
     }
-    let is_beside = |it: &Placed| beside.contains(&it.start);
+    let is_beside = |it: &PlacedBar| beside.contains(&it.start);
     for bar in &placed {
         let kind = if is_beside(bar) { BarKind::Beside } else { BarKind::Core };
         draw_bar(&mut svg, bar, kind, from, ground);
@@ -116,17 +119,17 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
     Picture { svg, bars: placed.len() - dotted, beside: dotted }
 }
 
-/// What a bar is there for.
+/// The role of a bar.
 #[derive(Clone, Copy)]
 enum BarKind {
-    /// It is what the picture is about.
+    /// Part of the counterexample.
     Core,
     /// For comparison.
     Beside,
 }
 
 /// One operation: closed on both sides, or open to the right while it is pending.
-fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: Ground) {
+fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, from: usize, ground: Ground) {
     let top = MARGIN + bar.lane * LANE;
     let bottom = top + BAR;
     let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
@@ -163,7 +166,7 @@ fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: 
     );
 }
 
-/// A picture that only says something.
+/// A picture with only a sentence.
 fn sentence(title: &str, told: &str, ground: Ground) -> String {
     let width = 2 * MARGIN + title.chars().count() * LETTER;
     let mut svg = opened(title, told, width, 2 * MARGIN + FONT_SIZE, ground);
@@ -209,7 +212,7 @@ fn written(svg: &mut String, text: &str, x: usize, y: usize, anchor: &str) {
 
 /// `text` as it stands in XML and in HTML, between tags or in an attribute.
 ///
-/// What XML cannot hold, which may well be in a recorded text, is replaced.
+/// Characters that XML cannot hold, which may well be in a recorded text, are replaced.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

@@ -91,7 +91,7 @@ impl ErasedHistory for Drawn {
     }
 }
 
-/// A process, its call, when it was called, and what it returned when.
+/// A process, its call, the time of the call, its result and the time of the return.
 pub(super) type Row = (u32, Call, i64, Option<(Return, i64)>);
 
 /// Operations on one object.
@@ -107,7 +107,8 @@ pub(super) fn case(operations: &[Row]) -> Drawn {
     Drawn { history, names: Names::default(), values: Values::new() }
 }
 
-/// 1 and 2 go in one after the other, and 2 comes out first, while someone else waits.
+/// 1 and 2 are enqueued one after the other, and 2 is dequeued first, while another operation is
+/// pending.
 fn overtaken() -> Drawn {
     case(&[
         (0, Some(1), 0, Some((None, 1))),
@@ -322,7 +323,7 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
         (0, Some(2), 2, Some((None, 3))),
         (1, None, 4, Some((Some(2), 5))),
     ]);
-    // A search may give up before enq(2), because it knows what follows.
+    // A search may stop before enq(2), because it knows the next operations.
     let verdict = exhausted(&[0, 1, 2], &[0], 1);
     let written = present::text(&judged(&case, &verdict), &Style::default());
     assert!(written.contains("is enq(1), enq(2). There deq() → 2 cannot come next:\n"), "{written}");

@@ -1,7 +1,7 @@
-//! A verdict on a history, in words: what it means, then what it rests on.
+//! A verdict on a history, in words: its meaning, then its evidence.
 //!
-//! Written for someone who has never heard of linearizability: each verdict comes with one plain sentence
-//! that says what it means.
+//! Written for readers who have never heard of linearizability: each verdict comes with one plain
+//! sentence about its meaning.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,10 +14,10 @@ use super::{
     timeline::{self, Bar, Row},
 };
 
-/// How a report looks.
+/// The style of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// How wide a line may be, in characters, if what stands on it leaves any choice.
+    /// The maximum width of a line, in characters, where it can be kept.
     pub width: usize,
     /// Whether the verdict is coloured.
     pub paint: Paint,
@@ -40,7 +40,8 @@ pub enum Paint {
     Plain,
 }
 
-/// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for `unknown`.
+/// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for
+/// `unknown`.
 #[must_use]
 pub fn painted(word: &str, paint: Paint) -> String {
     let colour = match (paint, word) {
@@ -52,7 +53,7 @@ pub fn painted(word: &str, paint: Paint) -> String {
     format!("\x1b[1;{colour}m{word}\x1b[0m")
 }
 
-/// What comes after the verdict's word: `lost.jsonl is not linearizable as a queue`.
+/// The text after the verdict's word: `lost.jsonl is not linearizable as a queue`.
 #[must_use]
 pub fn headline(judged: &CheckedHistory<'_>) -> String {
     let CheckedHistory { name, spec, verdict, .. } = judged;
@@ -64,7 +65,7 @@ pub fn headline(judged: &CheckedHistory<'_>) -> String {
     }
 }
 
-/// What the verdict means, and what it rests on.
+/// The meaning of the verdict, and its evidence.
 #[must_use]
 pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
     match judged.verdict {
@@ -74,7 +75,7 @@ pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
     }
 }
 
-/// What the verdict means for this history, in plain words.
+/// The meaning of the verdict for this history, in plain words.
 pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
     match judged.verdict {
         Verdict::Holds(_) => all_is_well(judged),
@@ -181,7 +182,7 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
     blocks
 }
 
-/// What is drawn of a violation.
+/// The drawn part of a violation.
 pub(super) struct Picture {
     // In the order of their calls.
     pub(super) drawn: Vec<OperationId>,
@@ -191,7 +192,8 @@ pub(super) struct Picture {
     left_out: usize,
 }
 
-/// The core, and what the words name besides. Of a large core that is told in a few words only what they name.
+/// The counterexample, and the operations that the words name in addition. Of a large
+/// counterexample with a short explanation, only the operations that it names.
 pub(super) fn picture(violation: &Violation) -> Picture {
     const BESIDE: usize = 6;
     const LARGE: usize = 12;
@@ -202,7 +204,7 @@ pub(super) fn picture(violation: &Violation) -> Picture {
     let mut drawn: Vec<OperationId> = if is_told {
         named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
     } else {
-        core[core.len().saturating_sub(DRAWN)..].to_vec()
+        core[core.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
     };
     let left_out = core.len() - drawn.len();
     drawn.extend(&beside);
@@ -211,7 +213,7 @@ pub(super) fn picture(violation: &Violation) -> Picture {
 }
 
 // More operations than this are not a picture any more.
-pub(super) const DRAWN: usize = 40;
+pub(super) const DRAWN_OPS_MAX: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
 pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Vec<Row> {
@@ -255,7 +257,7 @@ fn ended_early(reason: &Reason) -> &'static str {
     }
 }
 
-/// Who judged, how long it took, and how much there was to judge: `by auto in 12 ms: 3 operations, 1 object`.
+/// Checker, duration and amount of work: `by auto in 12 ms: 3 operations, 1 object`.
 #[must_use]
 pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
     let mut figures = figures(judged);

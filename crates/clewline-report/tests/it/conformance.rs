@@ -1,4 +1,4 @@
-//! What every format in the table owes.
+//! Requirements on every format in the table.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -53,7 +53,7 @@ fn random_value(random: &mut Random, values: &mut Values, depth: usize) -> Value
     }
 }
 
-/// What the recordings of one kind are about.
+/// The values and methods of one kind of recordings.
 #[derive(Clone, Copy, Debug)]
 struct Sort {
     methods: &'static [&'static str],
@@ -108,7 +108,7 @@ fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: 
     Names { processes, objects, ids, ..Names::default() }
 }
 
-/// A history from events: processes go on after operations that nobody knows of, and some fail.
+/// A history from events: processes continue after operations of unknown outcome, and some fail.
 fn from_events(random: &mut Random, sort: &Sort) -> Recording {
     let mut values = Values::new();
     let mut log = EventLog::new();
@@ -201,7 +201,7 @@ fn what_is_written_reads_as_the_same() {
     }
 }
 
-/// How many histories a format held, and what there was in them.
+/// How many histories a format held, and their features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     all: usize,

@@ -1,4 +1,4 @@
-//! Telling what format a file is in by looking at it.
+//! Detection of the format of a file by its contents.
 
 use clewline_report::formats::{FORMATS, detect, find};
 

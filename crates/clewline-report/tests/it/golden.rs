@@ -1,8 +1,8 @@
-//! Reports on violations, word for word: each history of the corpus that is written by hand and violated, and what a
-//! person reads about it.
+//! Reports on violations, word for word: each handwritten violated history of the corpus, and its
+//! report.
 //!
-//! The reports lie under `testdata/reports`, in folders like those of the histories. `CLEWLINE_BLESS=1` writes them anew; read
-//! them aloud then.
+//! The reports lie under `testdata/reports`, in folders like those of the histories.
+//! `CLEWLINE_BLESS=1` writes them anew; read them aloud then.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -126,7 +126,7 @@ fn every_report_belongs_to_a_history() {
     }
 }
 
-/// What kind of reason a report gives: the name of its rule, or `End` if no order gets further.
+/// The kind of reason of a report: the name of its rule, or `End` if no order gets further.
 fn reason(violation: &Violation) -> String {
     let name = |rule: &Rule| format!("{rule:?}").split([' ', '{']).next().unwrap().to_owned();
     match (violation.why.as_deref(), &violation.explanation) {
@@ -136,8 +136,8 @@ fn reason(violation: &Violation) -> String {
     }
 }
 
-/// For each kind of object, the reasons that its violations may have. A new rule belongs here together with a history in the
-/// corpus that shows it.
+/// For each kind of object, the reasons that its violations may have. A new rule belongs here
+/// together with a history in the corpus that shows it.
 fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
         None => &["End"],
@@ -196,7 +196,7 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
         Some(ObjectKind::Register { .. }) => {
             &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Chain"]
         }
-        // What is said of such an object is in the words of its own monitor.
+        // Explanations of such an object are in the words of its own monitor.
         Some(ObjectKind::Other(_)) => &[],
     }
 }
@@ -223,7 +223,7 @@ fn every_kind_of_object_shows_each_kind_of_violation() {
     assert!(11 < seen.len(), "{} kinds of objects", seen.len());
 }
 
-/// The same history gives the same bytes, however many threads there are and however often it is asked.
+/// The same history gives the same bytes, for any number of threads and requests.
 #[test]
 fn reports_do_not_depend_on_when_and_where_they_are_made() {
     for sample in samples() {
@@ -240,7 +240,8 @@ fn reports_do_not_depend_on_when_and_where_they_are_made() {
     }
 }
 
-/// What is wider than the terminal is broken, but for labels, names of files and commands that cannot be.
+/// Lines wider than the terminal are broken, except for labels, names of files and commands that
+/// cannot be.
 #[test]
 fn reports_keep_to_the_width() {
     for columns in [40, 60, 80, 120] {
@@ -263,7 +264,8 @@ fn reports_keep_to_the_width() {
     }
 }
 
-/// Whoever may spend next to nothing gets a core that is violated, and is told that it may be smaller.
+/// With next to no budget the counterexample is violated, and the report says that it may be
+/// smaller.
 #[test]
 fn a_core_that_could_not_be_made_minimal_says_so() {
     let mut told = 0;

@@ -1,4 +1,4 @@
-//! Jepsen's EDN: what its maps mean, and what is wrong with those that mean nothing.
+//! Jepsen's EDN: the meaning of its maps, and errors in invalid ones.
 
 use crate::support::{canonical, check, check_error, format, options, read, show, write};
 

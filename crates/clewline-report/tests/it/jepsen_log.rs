@@ -1,4 +1,4 @@
-//! Jepsen's logs: which lines are operations, and what became of them.
+//! Jepsen's logs: which lines are operations, and their outcomes.
 
 use crate::support::{canonical, check, check_error, read, write};
 

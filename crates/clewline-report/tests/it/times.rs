@@ -5,7 +5,7 @@ use clewline_report::ReadOptions;
 
 use crate::support::{format, options};
 
-/// Line, call and return of each operation of which `text` tells the times.
+/// Line, call and return of each operation of `text` that has times.
 fn times(name: &str, text: &str) -> Option<Vec<(usize, i64, Option<i64>)>> {
     let options = ReadOptions { times: true, ..options(false, 1) };
     let recording = format(name).read(&mut text.as_bytes(), &options).ok()?;

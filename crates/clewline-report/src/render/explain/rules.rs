@@ -1,31 +1,31 @@
-//! What it says that a rule is broken, a sentence or two for each.
+//! Explanations of rule violations, a sentence or two for each.
 
 use std::collections::HashSet;
 
 use clewline_core::{OperationId, Rule};
 
-use super::{Explainer, TOLD, found_value, listed, put_value, times};
+use super::{Explainer, LAST_OPERATIONS_SHOWN, found_value, listed, put_value, times};
 use crate::render::count;
 
 impl Explainer<'_> {
-    /// What a broken rule says, in the words of the operations that break it.
+    /// A rule violation, in terms of the operations that violate it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
         let told = Explained { teller: self, operations };
         let words = told.words(rule);
         let last = |number: u32| operations.len().saturating_sub(number as usize);
-        // Those of which it is said how many there were.
+        // The operations whose number is stated.
         let counted = match rule {
             Rule::Often { added } => [&operations[..1], &operations[last(added)..]].concat(),
             Rule::AddedAgain { removed } if 0 < removed => operations.to_vec(),
             Rule::Left { added } if 1 < added => operations[1..].to_vec(),
             _ => return words,
         };
-        // Of elements that came and went nothing may be held, or told.
+        // Elements that came and went may be neither held nor shown.
         let is_settled = self.judged.has_forgotten() || self.happened_before(&counted, operations);
         if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
     }
 
-    /// Whether what is `counted` had happened before the operations that are told, too.
+    /// Whether the `counted` operations happened before the named ones, too.
     fn happened_before(&self, counted: &[OperationId], operations: &[OperationId]) -> bool {
         let case = self.judged.case;
         let spans = case.spans();
@@ -116,17 +116,17 @@ impl Explained<'_> {
         self.operations.get(place).map_or_else(String::new, |&it| self.teller.label(it))
     }
 
-    /// What the operation put somewhere.
+    /// The value that the operation put.
     fn put(&self, place: usize) -> String {
         put_value(&self.label(place)).unwrap_or_else(|| format!("what {} put there", self.name(place)))
     }
 
-    /// What the operation found.
+    /// The value that the operation observed.
     fn found(&self, place: usize) -> String {
         found_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
     }
 
-    /// What it put somewhere if it answers nothing, and what it found if it answers something.
+    /// The value that it put if it has no result, and otherwise the value that it observed.
     fn value(&self, place: usize) -> String {
         let label = self.label(place);
         if crate::render::timeline::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
@@ -249,7 +249,7 @@ impl Explained<'_> {
 
     fn left(&self, added: usize) -> String {
         let miss = self.name(0);
-        // Of those who saw something one would do.
+        // One of the observing operations is enough.
         let removers = 1 + added..self.operations.len();
         let adders = times_each(self.counted(1..1 + added, |id| self.teller.label(id)));
         let (found, goes_first) = match crate::render::timeline::halves(&self.label(0)).1.as_deref() {
@@ -290,7 +290,8 @@ impl Explained<'_> {
         }
     }
 
-    /// What it says that elements of a queue leave out of turn. If one is not known to have left, there are fewer operations.
+    /// Elements of a queue leave out of order. If one is not known to have left, there are fewer
+    /// operations.
     fn out_of_turn(&self, rule: Rule) -> String {
         let is_late_drawn =
             self.operations.last().is_some_and(|it| self.teller.violation.counterexample.contains(it));
@@ -435,8 +436,8 @@ impl Explained<'_> {
         format!("{elements} in every order ({}); {allowed}", listed(&others))
     }
 
-    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
-    /// and an end that is not drawn comes too late to matter.
+    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one
+    /// and the same has no end, and an end that is not drawn comes too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
         let is_drawn = |it: &OperationId| self.teller.violation.counterexample.contains(it);
         let stretch = |pair: &[OperationId]| match pair {
@@ -447,7 +448,7 @@ impl Explained<'_> {
             [] => String::new(),
         };
         let all: Vec<String> = operations.chunks(2).map(stretch).collect();
-        let (told, rest) = all.split_at(all.len().min(TOLD));
+        let (told, rest) = all.split_at(all.len().min(LAST_OPERATIONS_SHOWN));
         let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
         format!("{}{more}", told.join(", then "))
     }

@@ -13,9 +13,9 @@ use super::{
         text::{self, Style},
         timeline::{arguments, halves},
     },
-    Core, Page,
-    columns::{Columns, Shown},
-    orders::{DeadEnd, Path},
+    Page, PageCounterexample,
+    columns::{Columns, PageOperation},
+    orders::{DeadEnd, ShownOrder},
 };
 
 impl Page {
@@ -37,17 +37,17 @@ impl Page {
             caller: judged.source.caller(),
             history: Some(columns(judged)),
             picture,
-            counterexample: Core::contradiction(core),
+            counterexample: PageCounterexample::contradiction(core),
             paths: paths(judged),
             ..Page::new(format!("{word}: {}", judged.name), word, text::headline(judged))
         }
     }
 
-    /// Shows these orders as well, each of which leads no further, the longest first. Of several that get stuck at the same operation the first is
-    /// shown.
+    /// Shows these orders as well, each of which leads no further, the longest first. Of several
+    /// that get stuck at the same operation the first is shown.
     pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[DeadEnd]) {
         for end in ends {
-            let path = Path::dead_end(judged, end);
+            let path = ShownOrder::dead_end(judged, end);
             if self.paths.iter().all(|it| it.stuck != path.stuck) {
                 self.paths.push(path);
             }
@@ -56,12 +56,14 @@ impl Page {
     }
 }
 
-fn paths(judged: &CheckedHistory<'_>) -> Vec<Path> {
+fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {
     match judged.verdict {
-        Verdict::Holds(witness) if !witness.order.is_empty() => vec![Path::witness(judged, &witness.order)],
+        Verdict::Holds(witness) if !witness.order.is_empty() => {
+            vec![ShownOrder::witness(judged, &witness.order)]
+        }
         Verdict::Violated(violation) => match &violation.explanation {
             Explanation::Exhausted { prefix, next } => {
-                vec![Path::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
+                vec![ShownOrder::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
             }
             Explanation::Broken { .. } => Vec::new(),
         },
@@ -98,7 +100,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
-        let shown = Shown {
+        let shown = PageOperation {
             process: "",
             object: &object,
             part: parts.get(operation.index()).map_or("", String::as_str),
@@ -117,9 +119,10 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     columns
 }
 
-/// What the part of each operation is called; empty if nothing is judged in parts.
+/// The name of the part of each operation; empty if nothing is judged in parts.
 ///
-/// A part has no name of its own. If all its operations have the same first argument, that is the key they are about.
+/// A part has no name of its own. If all its operations have the same first argument, that is the
+/// key they are about.
 fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
     let problems = judged.case.problems();
     let objects = problems.len();

@@ -1,4 +1,4 @@
-//! What became of many histories, as a table that links to the page of each.
+//! The outcomes of many histories, as a table that links to the page of each.
 
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! JUnit's XML, which nearly everything that builds software can show.
 //!
-//! An entry is a test case. One that is violated has failed; one that is unknown, or could not be read, is an error, since a test that was skipped counts as
-//! passed in most places.
+//! An entry is a test case. One that is violated has failed; one that is unknown, or could not be
+//! read, is an error, since a test that was skipped counts as passed in most places.
 
 use std::fmt::Write;
 
@@ -62,7 +62,7 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
     for command in &entry.next {
         told.push_str(&format!("\n\nnext: {command}"));
     }
-    // Line by line: what stands between two lines is to stay.
+    // Line by line: the line breaks are to stay.
     let lines: Vec<String> = told.trim_start_matches('\n').lines().map(escaped).collect();
     let _infallible = writeln!(
         xml,

@@ -2,9 +2,9 @@
 
 use super::{super::grouped, super::text::duration, Clock, Entry, Summary, Word};
 
-// Of more entries that hold only the number is told, and of more others the rest have no section.
-const HOLDING: usize = 100;
-const TOLD: usize = 20;
+// Of more entries that hold only the number is shown, and of more others the rest have no section.
+const HOLDING_ROWS_MAX: usize = 100;
+const SECTIONS_MAX: usize = 20;
 
 /// The summary as Markdown: the tally, a table, and a section for each entry that does not hold.
 #[must_use]
@@ -17,19 +17,19 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
     let mut holding = 0;
     for entry in summary.ordered() {
         holding += usize::from(entry.verdict == Word::Holds);
-        if holding <= HOLDING {
+        if holding <= HOLDING_ROWS_MAX {
             row(&mut text, entry, clock);
         }
     }
-    if HOLDING < holding {
-        text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING));
+    if HOLDING_ROWS_MAX < holding {
+        text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING_ROWS_MAX));
     }
     let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(|it| it.verdict != Word::Holds).collect();
-    for entry in wrong.iter().take(TOLD) {
+    for entry in wrong.iter().take(SECTIONS_MAX) {
         section(&mut text, entry);
     }
-    if TOLD < wrong.len() {
-        text.push_str(&format!("\n… and {} more that do not hold.\n", wrong.len() - TOLD));
+    if SECTIONS_MAX < wrong.len() {
+        text.push_str(&format!("\n… and {} more that do not hold.\n", wrong.len() - SECTIONS_MAX));
     }
     text
 }

@@ -38,7 +38,7 @@ fn mixed() -> Summary {
     ])
 }
 
-/// The elements of a text that has to be XML: names, attributes, and what stands within each.
+/// The elements of a text that has to be XML: names, attributes, and contents.
 #[track_caller]
 fn elements(xml: &str) -> Vec<(String, HashMap<String, String>, String)> {
     let mut reader = Reader::from_str(xml);
@@ -129,7 +129,7 @@ fn junit_is_xml_that_counts_what_is_in_it() {
         (lost["name"].as_str(), lost["file"].as_str(), lost["line"].as_str()),
         ("lost, 1.jsonl", "lost, 1.jsonl", "3")
     );
-    // What is unknown is no success.
+    // An unknown verdict is no success.
     assert_eq!((named("failure").len(), named("error").len()), (1, 2));
     let failure = named("failure")[0];
     assert_eq!(failure.1["type"], "violated");

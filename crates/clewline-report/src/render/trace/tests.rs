@@ -51,7 +51,8 @@ fn a_short_trace_is_told_from_the_beginning_to_the_break() {
     );
 }
 
-/// One process does a hundred operations; another adds 1000 early and takes what nobody added late.
+/// One process does a hundred operations; another adds 1000 early and late takes a value that was
+/// never added.
 fn long() -> Vec<tests::Row> {
     let mut rows: Vec<tests::Row> =
         (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();

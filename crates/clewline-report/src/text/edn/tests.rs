@@ -7,7 +7,7 @@ fn read(text: &str) -> Result<String, (usize, String)> {
     let mut edn = Edn::new(text, Tail::End);
     let mut value = || {
         let value = edn.value(&mut sink)?;
-        if edn.next()? == Next::End { Ok(value) } else { Err(edn.fault("the end")) }
+        if edn.next()? == NextForm::End { Ok(value) } else { Err(edn.fault("the end")) }
     };
     match value() {
         Ok(value) => {
@@ -17,8 +17,8 @@ fn read(text: &str) -> Result<String, (usize, String)> {
             };
             Ok(format!("{sort}{}", sink.values.show(value)))
         }
-        Err(Stop::Fault(fault)) => Err((fault.at, fault.message)),
-        Err(Stop::More) => panic!("there is no more"),
+        Err(FormEnd::Fault(fault)) => Err((fault.at, fault.message)),
+        Err(FormEnd::More) => panic!("there is no more"),
     }
 }
 
@@ -26,11 +26,11 @@ fn read(text: &str) -> Result<String, (usize, String)> {
 fn check(text: &str, expected: &str) {
     assert_eq!(read(text).map_err(|(at, message)| format!("{at}: {message}")), Ok(expected.to_owned()));
     assert_eq!(Edn::new(text, Tail::End).skip(), Ok(()), "passed over");
-    // However much of it is seen, the rest is asked for and nothing else.
+    // Every proper prefix asks for more, and for nothing else.
     for end in (0..text.len()).filter(|&it| text.is_char_boundary(it)) {
         let mut edn = Edn::new(&text[..end], Tail::More);
         let early = edn.value(&mut Sink::default());
-        assert!(early == Err(Stop::More) || early.is_ok(), "{:?}: {early:?}", &text[..end]);
+        assert!(early == Err(FormEnd::More) || early.is_ok(), "{:?}: {early:?}", &text[..end]);
     }
 }
 
@@ -86,10 +86,10 @@ fn brackets_nest_so_deep_and_no_deeper() {
     for open in ["[", "(", "{", "#{", "#_", "#a ", "[#_["] {
         let text = open.repeat(1_000_000);
         let mut edn = Edn::new(&text, Tail::End);
-        let Err(Stop::Fault(fault)) = edn.skip() else { panic!("{open}") };
+        let Err(FormEnd::Fault(fault)) = edn.skip() else { panic!("{open}") };
         assert_eq!(fault.message, "brackets nest deeper than 64", "{open}");
         let mut edn = Edn::new(&text, Tail::End);
-        let Err(Stop::Fault(fault)) = edn.value(&mut Sink::default()) else { panic!("{open}") };
+        let Err(FormEnd::Fault(fault)) = edn.value(&mut Sink::default()) else { panic!("{open}") };
         assert_eq!(fault.message, "brackets nest deeper than 64", "{open}");
     }
     let deep = format!("{}{}", "[".repeat(64), "]".repeat(64));

@@ -3,7 +3,7 @@
 use clewline_core::{Datum, Value, Values};
 
 use super::{Edn, Tail, token::ends_token};
-use crate::text::{Sink, quoted::write_text, visibly};
+use crate::text::{Sink, quoted::write_text, shown_in_one_line};
 
 /// Writes a name as a keyword, or as a text if it cannot be one.
 pub(crate) fn write_name(name: &str, out: &mut String) {
@@ -49,7 +49,7 @@ pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(
             let mut edn = Edn::new(written, Tail::End);
             let same = edn.value(&mut sink).is_ok_and(|it| sink.values.get(it) == Datum::Other(written));
             if !same || edn.at != written.len() {
-                return Err(format!("EDN has no way to write {}", visibly(written)));
+                return Err(format!("EDN has no way to write {}", shown_in_one_line(written)));
             }
             out.push_str(written);
         }
