@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
         if tally.hold < args.files.len() {
-            let table = summary::table(&summary, Clock::Told, TABLED);
+            let table = summary::table(&summary, Clock::Shown, TABLED);
             let title = "All histories, the worst first:".to_owned();
             stdout.print(format!("\n{}", table::text(&Table { title, ..table }, WIDTH)).as_bytes())?;
         }

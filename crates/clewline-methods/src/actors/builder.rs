@@ -263,12 +263,12 @@ impl<H: Harness + 'static> Explore<H> {
     pub fn run(self) -> Result<Outcome, Error> {
         let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
-            return Err(Error::Told(mistake));
+            return Err(Error::Other(mistake));
         }
         set_bounds(&mut options.bounds, &schedulers::bounds(), |name| std::env::var(name).ok())
-            .map_err(|it| Error::Told(it.to_string()))?;
+            .map_err(|it| Error::Other(it.to_string()))?;
         if scenario.calls.is_empty() && harness.properties().is_empty() {
-            return Err(Error::Told(
+            return Err(Error::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
@@ -276,7 +276,7 @@ impl<H: Harness + 'static> Explore<H> {
         match replay {
             None => run::run(&*play, &options, &Progress::default()),
             Some(token) => {
-                let token: Token = token.parse().map_err(|it| Error::Told(format!("replay: {it}")))?;
+                let token: Token = token.parse().map_err(|it| Error::Other(format!("replay: {it}")))?;
                 run::replay(&*play, &options, &token)
             }
         }
@@ -300,7 +300,7 @@ impl<H: Harness + 'static> Explore<H> {
             }
             Some(_) | None => Vec::new(),
         };
-        let telling = ReportContext {
+        let context = ReportContext {
             system: name_of::<H>(),
             harness: "",
             spec: name_of::<H::Specification>(),
@@ -313,10 +313,7 @@ impl<H: Harness + 'static> Explore<H> {
             Verdict::Violated(_) | Verdict::Unknown(_) => {
                 panic!(
                     "{}",
-                    present::text(
-                        &Presented { context: telling, outcome: &outcome },
-                        &text::Style::default()
-                    )
+                    present::text(&Presented { context, outcome: &outcome }, &text::Style::default())
                 )
             }
         }
@@ -342,13 +339,18 @@ mod tests {
     #[test]
     fn every_bound_of_a_scheduler_is_set_by_the_builder_and_by_its_variable() {
         for bound in schedulers::bounds() {
-            let mut told = Explore::new(Servers).bound(bound.name, 17);
-            assert_eq!((told.options.bounds.get(bound), told.mistake), (Some(17), None), "{}", bound.name);
+            let mut explore = Explore::new(Servers).bound(bound.name, 17);
+            assert_eq!(
+                (explore.options.bounds.get(bound), explore.mistake),
+                (Some(17), None),
+                "{}",
+                bound.name
+            );
             let variable = bound.variable();
             let mut set = |value: &str| {
                 let look_up = |name: &str| (name == variable).then(|| value.to_owned());
-                set_bounds(&mut told.options.bounds, &schedulers::bounds(), look_up)?;
-                Ok::<_, crate::Error>(told.options.bounds.get(bound))
+                set_bounds(&mut explore.options.bounds, &schedulers::bounds(), look_up)?;
+                Ok::<_, crate::Error>(explore.options.bounds.get(bound))
             };
             assert_eq!(set("18").expect("a number"), Some(18), "{variable}");
             assert_eq!(set("").expect("nothing is set"), Some(18), "{variable}");

@@ -89,7 +89,7 @@ impl HarnessFile {
     ) -> Result<Vec<ClientCall<S::Call>>, ReadError> {
         let mut calls = Vec::new();
         for Line { number, client, to, call } in &self.lines {
-            let wrong = |told: String| ReadError::in_line(*number, told);
+            let wrong = |message: String| ReadError::in_line(*number, message);
             let mut values = Values::new();
             let (method, arg) = read_label(call, &mut values).map_err(|it| wrong(it.to_string()))?;
             if !offers.contains(&method) {
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        for (text, told) in [
+        for (text, message) in [
             ("", "line 1: expected a call as in"),
             ("C1 N1 read\nwrite(1)", "line 2: expected a call as in"),
             ("actors many", "line 1: expected a number of actors, found `actors many`"),
@@ -158,7 +158,7 @@ mod tests {
             ("C1 N1 write(1", "line 1: `write(1` lacks a closing bracket"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.starts_with(told), "{text}: {error}");
+            assert!(error.starts_with(message), "{text}: {error}");
         }
     }
 }

@@ -18,16 +18,16 @@ use super::{
 use clewline_explore::Coverage;
 
 /// The object.
-pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
+pub(super) fn object(context: &ReportContext<'_>, outcome: &Outcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;
     let mut object = Map::new();
     let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
-    add("system", telling.system.into());
-    add("harness", telling.harness.into());
-    add("scheduler", telling.scheduler.name().into());
-    if telling.scheduler.unsound().is_some() {
+    add("system", context.system.into());
+    add("harness", context.harness.into());
+    add("scheduler", context.scheduler.name().into());
+    if context.scheduler.unsound().is_some() {
         add("compat", "ds2".into());
     }
     add("verdict", outcome.verdict.word().into());

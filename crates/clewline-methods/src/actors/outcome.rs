@@ -141,7 +141,7 @@ pub enum Error {
     /// A file of calls is not one for this system.
     Harness(ReadError),
     /// Another error.
-    Told(String),
+    Other(String),
 }
 
 impl fmt::Display for Error {
@@ -151,7 +151,7 @@ impl fmt::Display for Error {
             Error::BadHandler(it) => it.fmt(f),
             Error::Unfit(it) => it.fmt(f),
             Error::Harness(it) => it.fmt(f),
-            Error::Told(it) => f.write_str(it),
+            Error::Other(it) => f.write_str(it),
         }
     }
 }

@@ -104,12 +104,12 @@ fn messages(finding: &Finding) -> SequenceDiagram {
         let number = at + 1;
         messages.extend(message(step, number, &column));
         let happening =
-            |actor, told, operation| ActorEvent { step: number, actor, description: told, operation };
+            |actor, sentence, operation| ActorEvent { step: number, actor, description: sentence, operation };
         match step.kind {
             Kind::Message | Kind::Timer | Kind::Lose => (),
             Kind::Duplicate => {
-                let told = format!("{} to {} will arrive twice", step.name, step.to);
-                happenings.push(happening(Some(column(step.to)), told, None));
+                let sentence = format!("{} to {} will arrive twice", step.name, step.to);
+                happenings.push(happening(Some(column(step.to)), sentence, None));
             }
             Kind::Crash => happenings.push(happening(Some(column(step.to)), "crashes".to_owned(), None)),
             Kind::Restart => {
@@ -118,9 +118,9 @@ fn messages(finding: &Finding) -> SequenceDiagram {
             Kind::Begin | Kind::Cut | Kind::Heal => happenings.push(happening(None, text::line(step), None)),
         }
         let own = step.calls.iter().chain(&step.returns).zip(text::notes(finding, step));
-        for (&operation, told) in own {
+        for (&operation, sentence) in own {
             let actor = (step.kind != Kind::Begin).then(|| column(step.to));
-            happenings.push(happening(actor, told, Some(operation)));
+            happenings.push(happening(actor, sentence, Some(operation)));
         }
     }
     for step in &finding.waiting {

@@ -142,7 +142,7 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     let calls = token.calls.clone().unwrap_or(all);
     if let Some(it) = calls.iter().find(|it| play.calls() <= **it) {
         let calls = play.calls();
-        return Err(Error::Told(format!("the token names call {}, and there are {calls}", it + 1)));
+        return Err(Error::Other(format!("the token names call {}, and there are {calls}", it + 1)));
     }
     let program = play.program();
     let faults = options.rules.faults;
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn budgets_go_up_one_fault_at_a_time() {
         let most = Faults { lose: 1, crash: 2, ..Faults::default() };
-        let told: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
-        assert_eq!(told, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
+        let budgets: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
+        assert_eq!(budgets, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
         assert_eq!(ladder(Faults::default()), [Faults::default()]);
     }
 }

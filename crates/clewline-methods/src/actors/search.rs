@@ -69,7 +69,8 @@ impl Limits {
         if let (Some(limit), Some(Duration::ZERO)) = (options.timeout, left) {
             budget.stop(Reason::Time(limit));
         }
-        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
+        let timer =
+            Timer::start(left, &budget).map_err(|it| Error::Other(format!("the time limit: {it}")))?;
         Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
     }
 }

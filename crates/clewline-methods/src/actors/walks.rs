@@ -56,7 +56,7 @@ fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
     };
     let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     match refute(&mut walk, &Keyed, &settings) {
-        Some(refuted) => Err(Error::Told(format!("the keys promise too much: {refuted}"))),
+        Some(refuted) => Err(Error::Other(format!("the keys promise too much: {refuted}"))),
         None => Ok(()),
     }
 }

@@ -284,8 +284,8 @@ impl Check {
         (self.progress)(Progress::Judging(&options.budget));
         let case = TypedHistory::new(specification, history);
         let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
-        let (judgement, told) = judge_program(&case.problems(), quasi, &options)?;
-        Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
+        let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
+        Ok(Report { quasi: Some(evidence), ..reported(case, judgement, begun) })
     }
 
     /// As [`history`](Self::history), in a test.
@@ -350,8 +350,8 @@ impl Check {
         specification: &str,
         order: LineOrder,
     ) -> Result<Report<'static>, Error> {
-        let (specification, told) = match self.planned(specification)? {
-            CheckPlan::Plain(specification, told) => (specification, told),
+        let (specification, evidence) = match self.planned(specification)? {
+            CheckPlan::Plain(specification, evidence) => (specification, evidence),
             CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
             }
@@ -363,7 +363,7 @@ impl Check {
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let budget = &options.budget;
         let reported =
-            |judged| Report { quasi: told.clone(), ..self.report(name, specification, begun, judged) };
+            |judged| Report { quasi: evidence.clone(), ..self.report(name, specification, begun, judged) };
         let head = match (first_line(&mut input, budget), budget.stopped()) {
             (Ok(head), _) => head,
             (Err(_), Some(reason)) => {
@@ -394,7 +394,7 @@ impl Check {
                 judgement,
                 elapsed: begun.elapsed(),
                 stream: Some(stream),
-                quasi: told,
+                quasi: evidence,
                 next: Vec::new(),
             }),
         }
@@ -412,8 +412,8 @@ impl Check {
         input: impl Read,
         specification: &str,
     ) -> Result<Report<'static>, Error> {
-        let (specification, told) = match self.planned(specification)? {
-            CheckPlan::Plain(specification, told) => (specification, told),
+        let (specification, evidence) = match self.planned(specification)? {
+            CheckPlan::Plain(specification, evidence) => (specification, evidence),
             CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
             }
@@ -423,7 +423,7 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let judged = self.judge_whole(name, input, &*object, &options)?;
-        Ok(Report { quasi: told, ..self.report(name, &specification, begun, judged) })
+        Ok(Report { quasi: evidence, ..self.report(name, &specification, begun, judged) })
     }
 
     /// What to check.

@@ -29,21 +29,21 @@ impl Check {
             match self.read(name, WaitingReader { input, budget: &options.budget }, &options.budget)? {
                 ReadResult::Whole(recording) => *recording,
                 ReadResult::Stopped(reason) => {
-                    let told = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
+                    let evidence = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
                     let report = self.report(name, specification, begun, self.not_judged(reason));
-                    return Ok(Report { quasi: told, ..report });
+                    return Ok(Report { quasi: evidence, ..report });
                 }
             };
-        let (spec, relaxed::Judged { case, judgement, told }) =
+        let (spec, relaxed::Judged { case, judgement, evidence }) =
             judge_recording(name, recording, specification, (quasi, plan), &options)?;
-        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
+        Ok(Report { quasi: Some(evidence), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 
 /// The text after the verdict's word in the displacement reading.
-pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
-    let factors = told.quasi.factors();
-    let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));
+pub(crate) fn headline(report: &Report<'_>, evidence: &QuasiEvidence) -> String {
+    let factors = evidence.quasi.factors();
+    let quasi = evidence.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));
     let (name, spec) = (&report.name, &report.spec);
     match report.verdict() {
         Verdict::Holds(_) => format!("{name} is quasi linearizable as a {spec} with {quasi}"),
@@ -55,8 +55,8 @@ pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
 }
 
 /// Both orders of each witness, and which operations are out of place.
-pub(crate) fn orders(report: &Report<'_>, told: &QuasiEvidence) -> Vec<Block> {
-    told.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
+pub(crate) fn orders(report: &Report<'_>, evidence: &QuasiEvidence) -> Vec<Block> {
+    evidence.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
 }
 
 fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> Vec<String> {

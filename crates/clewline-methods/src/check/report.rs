@@ -73,9 +73,9 @@ impl Report<'_> {
 
     /// The result about factors.
     pub(super) fn about_factors(&self) -> impl Iterator<Item = Block> {
-        let told =
+        let evidence =
             self.quasi.iter().flat_map(|it| it.why.clone().into_iter().chain(it.about_least(self.verdict())));
-        told.map(Block::paragraph)
+        evidence.map(Block::paragraph)
     }
 
     pub(crate) fn judged(&self) -> CheckedHistory<'_> {
@@ -106,7 +106,7 @@ impl Present for Report<'_> {
 
     fn headline(&self) -> String {
         match self.displaced() {
-            Some(told) => places::headline(self, told),
+            Some(evidence) => places::headline(self, evidence),
             None => text::headline(&self.judged()),
         }
     }
@@ -114,7 +114,9 @@ impl Present for Report<'_> {
     fn sentences(&self, style: &Style) -> Vec<Block> {
         let mut blocks: Vec<Block> = self.about_factors().collect();
         match self.displaced() {
-            Some(told) if style.witness == WitnessShown::Whole => blocks.extend(places::orders(self, told)),
+            Some(evidence) if style.witness == WitnessShown::Whole => {
+                blocks.extend(places::orders(self, evidence))
+            }
             Some(_) => (),
             None => blocks.extend(text::sentences(&self.judged(), style)),
         }

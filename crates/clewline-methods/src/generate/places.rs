@@ -22,7 +22,7 @@ pub(super) struct MutationPoints<'r> {
     // The operations of one method of one object that returned, in call order.
     groups: Vec<Vec<OperationId>>,
     // For each operation that returned, in call order: its group, and its index there.
-    answered: Vec<(usize, usize)>,
+    completed: Vec<(usize, usize)>,
     complete: Vec<OperationId>,
     // The least integer that is greater than all there are.
     fresh: i64,
@@ -36,7 +36,7 @@ impl<'r> MutationPoints<'r> {
             recording,
             events: history.events(),
             groups: Vec::new(),
-            answered: Vec::new(),
+            completed: Vec::new(),
             complete: Vec::new(),
             fresh: 0,
         };
@@ -53,7 +53,7 @@ impl<'r> MutationPoints<'r> {
             if group == fresh {
                 places.groups.push(Vec::new());
             }
-            places.answered.push((group, places.groups[group].len()));
+            places.completed.push((group, places.groups[group].len()));
             places.groups[group].push(operation.id);
         }
         places
@@ -66,12 +66,12 @@ impl<'r> MutationPoints<'r> {
             let operation = *self.complete.get(random.below(self.complete.len().min(within)))?;
             return Some(Change::Remove(operation));
         }
-        let &(group, place) = self.answered.get(random.below(self.answered.len().min(within)))?;
+        let &(group, place) = self.completed.get(random.below(self.completed.len().min(within)))?;
         let group = &self.groups[group];
         let operation = group[place];
-        let answer = *history.ret(operation)?;
+        let result = *history.ret(operation)?;
         if kind == Violate::Invented {
-            return self.fresh_value(answer).map(|invented| Change::Answer(operation, invented));
+            return self.fresh_value(result).map(|invented| Change::Answer(operation, invented));
         }
         // Somewhere around the operation, or before it.
         let first = place.saturating_sub(REPLACEMENT_DISTANCE_OPS_MAX);
@@ -82,12 +82,12 @@ impl<'r> MutationPoints<'r> {
         };
         let other = group[first + random.below(last - first + 1)];
         let given = *history.ret(other)?;
-        if answer == given {
+        if result == given {
             return None;
         }
         let precedes = || history.spans()[other.index()].precedes(history.spans()[operation.index()]);
         match kind {
-            Violate::Swap => Some(Change::Swap([(operation, given), (other, answer)])),
+            Violate::Swap => Some(Change::Swap([(operation, given), (other, result)])),
             Violate::Stale if history.call(other) == history.call(operation) && precedes() => {
                 Some(Change::Answer(operation, NewValue::Known(given)))
             }
@@ -99,9 +99,9 @@ impl<'r> MutationPoints<'r> {
         }
     }
 
-    /// A result that no operation returned, of the same kind as `answer`.
-    fn fresh_value(&self, answer: Value) -> Option<NewValue> {
-        match self.recording.values.get(answer) {
+    /// A result that no operation returned, of the same kind as `result`.
+    fn fresh_value(&self, result: Value) -> Option<NewValue> {
+        match self.recording.values.get(result) {
             Datum::Bool(truth) => Some(NewValue::Known(Value::bool(!truth))),
             Datum::Nil | Datum::Int(_) => Some(NewValue::Int(self.fresh)),
             Datum::Text(text) => Some(NewValue::Text(format!("{text} (invented)"))),
@@ -127,7 +127,7 @@ impl<'r> MutationPoints<'r> {
     fn replay(&self, change: &Change, events: &[(OperationId, End)]) -> Option<Recording> {
         let Recording { history, values, names, missing } = self.recording;
         let mut values = values.clone();
-        let answers = change.results(&mut values);
+        let new_results = change.results(&mut values);
         let mut log: EventLog<RawCall, Value> = EventLog::new();
         let mut open: BTreeSet<ProcessId> = BTreeSet::new();
         for &(id, end) in events {
@@ -144,7 +144,7 @@ impl<'r> MutationPoints<'r> {
                     log.push(Event::Call(process, object, *call)).ok()?;
                 }
                 End::Return => {
-                    let changed = answers.iter().flatten().find(|it| it.0 == id);
+                    let changed = new_results.iter().flatten().find(|it| it.0 == id);
                     open.remove(&process);
                     log.push(Event::Return(process, changed.map_or(*ret?, |it| it.1))).ok()?;
                 }
@@ -185,12 +185,12 @@ impl Change {
     fn results(&self, values: &mut Values) -> [Option<(OperationId, Value)>; 2] {
         match self {
             Change::Answer(operation, new) => {
-                let answer = match new {
+                let result = match new {
                     NewValue::Known(value) => *value,
                     NewValue::Int(int) => values.int(*int),
                     NewValue::Text(text) => values.text(text),
                 };
-                [Some((*operation, answer)), None]
+                [Some((*operation, result)), None]
             }
             Change::Swap([one, other]) => [Some(*one), Some(*other)],
             Change::Remove(_) => [None, None],

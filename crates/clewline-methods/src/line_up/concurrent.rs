@@ -77,7 +77,7 @@ pub(super) struct WrongExecution {
     /// The operations that should not block.
     pub(super) blocked: Vec<usize>,
     /// The displaced operations, or their displacement.
-    pub(super) told: Option<String>,
+    pub(super) explanation: Option<String>,
     /// The key of its history.
     pub(super) key: Vec<u32>,
 }
@@ -174,9 +174,9 @@ pub(super) fn explore_all(
                                     ..WrongExecution::of(Cause::Blocking, trial)
                                 });
                             }
-                            Ok(RelaxedVerdict::Wrong(told)) => {
+                            Ok(RelaxedVerdict::Wrong(explanation)) => {
                                 wrong = Some(WrongExecution {
-                                    told,
+                                    explanation,
                                     ..WrongExecution::of(Cause::NotLinearizable, trial)
                                 });
                             }
@@ -236,7 +236,7 @@ impl WrongExecution {
             cause,
             schedule: trial.schedule().unwrap_or_default(),
             blocked: Vec::new(),
-            told: None,
+            explanation: None,
             key,
         }
     }
@@ -302,9 +302,9 @@ impl CandidateHistory<'_> {
         let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
         calls.extend_from_slice(more);
         let texts = &*texts;
-        let show = |at: &u32, answer: Option<&ResultId>| {
+        let show = |at: &u32, result: Option<&ResultId>| {
             let (method, arguments) = split_method(&calls[*at as usize]);
-            let ret = answer.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
+            let ret = result.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
             Shown { method: method.to_owned(), arguments: arguments.to_owned(), ret }
         };
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
@@ -329,7 +329,7 @@ impl CandidateHistory<'_> {
     fn enough(&self, name: &str) -> Option<String> {
         match self.judge_relaxed(name).ok()? {
             RelaxedVerdict::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
-            RelaxedVerdict::Wrong(told) => told,
+            RelaxedVerdict::Wrong(explanation) => explanation,
             RelaxedVerdict::Right | RelaxedVerdict::Waits(_) => None,
         }
     }
@@ -370,13 +370,13 @@ impl CandidateHistory<'_> {
         renamed: &mut ResultNumbering,
     ) -> bool {
         let operations = &self.outcome.operations;
-        let answer = |(at, it): (usize, &Operation<_>)| {
-            it.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer))
+        let result = |(at, it): (usize, &Operation<_>)| {
+            it.ret.map(|(_, result)| renamed.id(self.trial, texts, at, result))
         };
-        let answers: Vec<_> = operations.iter().enumerate().map(answer).collect();
+        let results: Vec<_> = operations.iter().enumerate().map(result).collect();
         let is_called = |it: usize| operations[it].call.is_some();
         let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
-        set.explains(&answers, self.is_stuck, is_called, precedes)
+        set.explains(&results, self.is_stuck, is_called, precedes)
     }
 
     fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<RelaxedVerdict, String> {
@@ -432,7 +432,7 @@ impl CandidateHistory<'_> {
             called: 2 * i64::from(call),
             returned: self.outcome.operations[at]
                 .ret
-                .map(|(step, answer)| (renamed.id(self.trial, texts, at, answer), 2 * i64::from(step) + 1)),
+                .map(|(step, result)| (renamed.id(self.trial, texts, at, result), 2 * i64::from(step) + 1)),
         });
         History::from_operations(operations.chain(more)).expect("a task makes one call after the other")
     }

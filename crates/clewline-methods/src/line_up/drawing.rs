@@ -103,13 +103,13 @@ pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
 /// `pop → 1`, `push(1)`, `wait → ?`.
 pub(super) fn label(seen: &ObservedOperation) -> String {
     match &seen.returned {
-        Some((_, answer)) => call_with_result(&seen.call, answer),
+        Some((_, result)) => call_with_result(&seen.call, result),
         None => format!("{} → ?", seen.call),
     }
 }
 
-pub(super) fn call_with_result(call: &str, answer: &str) -> String {
-    if answer.is_empty() { call.to_owned() } else { format!("{call} → {answer}") }
+pub(super) fn call_with_result(call: &str, result: &str) -> String {
+    if result.is_empty() { call.to_owned() } else { format!("{call} → {result}") }
 }
 
 /// Operations that were called, cut wherever everything before a cut precedes everything after it.
@@ -248,7 +248,7 @@ fn verb(access: Access) -> &'static str {
 pub(super) struct InterleavingLine {
     pub(super) step: Option<usize>,
     pub(super) process: usize,
-    pub(super) told: String,
+    pub(super) action: String,
     pub(super) place: String,
     // The operation that it is part of, if it is its call or its return.
     pub(super) operation: Option<usize>,
@@ -295,7 +295,7 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
     heading.push("where".to_owned());
     let row = |line: &InterleavingLine| {
         let mut row = vec![line.step.map_or_else(String::new, |it| format!("{it:>4}"))];
-        let cell = |&it: &usize| if it == line.process { line.told.clone() } else { String::new() };
+        let cell = |&it: &usize| if it == line.process { line.action.clone() } else { String::new() };
         row.extend(processes.iter().map(cell));
         row.push(line.place.clone());
         row
@@ -359,10 +359,10 @@ fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<Inter
         let (step, process) = (at + 1, moment.step.task.index());
         let is_at = |it: u32| it as usize == step;
         let mine = || finding.operations.iter().enumerate().filter(|it| it.1.process == process);
-        let talk = |at: usize, told: String| InterleavingLine {
+        let talk = |at: usize, action: String| InterleavingLine {
             step: None,
             process,
-            told,
+            action,
             place: String::new(),
             operation: Some(at),
             is_change: false,
@@ -384,14 +384,14 @@ fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<Inter
         lines.push(InterleavingLine {
             step: Some(step),
             process,
-            told: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
+            action: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
             operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
         });
         let returned = mine().find_map(|(at, it)| Some((at, it.returned.as_ref().filter(|it| is_at(it.0))?)));
         lines.extend(
-            returned.map(|(at, (_, answer))| talk(at, format!("returns {answer}").trim_end().to_owned())),
+            returned.map(|(at, (_, result))| talk(at, format!("returns {result}").trim_end().to_owned())),
         );
         lines.extend(panics_at(step));
     }
@@ -406,7 +406,7 @@ fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)>
     let line = InterleavingLine {
         step: None,
         process: *process,
-        told: "panics".to_owned(),
+        action: "panics".to_owned(),
         place: panic.place.as_ref().map_or_else(String::new, |it| files.show_text(it)),
         operation: finding.operations.iter().position(open),
         is_change: false,
@@ -441,12 +441,12 @@ fn shortened(threads: &Threads, lines: Vec<InterleavingLine>) -> Vec<Interleavin
                 n += 1;
             }
             if n != 0 {
-                let told = format!("… {}", count(n, "step", "steps"));
+                let action = format!("… {}", count(n, "step", "steps"));
                 let (place, operation) = (String::new(), None);
                 short.push(InterleavingLine {
                     step: None,
                     process,
-                    told,
+                    action,
                     place,
                     operation,
                     is_change: false,
@@ -471,11 +471,11 @@ pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
     let flushes = finding.moments.iter().map(|it| &it.step).filter(|it| it.access == Access::Flush);
     let owners: BTreeMap<usize, usize> =
         flushes.filter_map(|it| Some((it.task.index(), it.cause?.index()))).collect();
-    let told = |(&buffer, &owner): (&usize, &usize)| {
+    let name = |(&buffer, &owner): (&usize, &usize)| {
         let [buffer, owner] = [buffer, owner].map(|it| threads.name(it));
         format!("Steps of {buffer} are stores of {owner} that others see from then on.")
     };
-    owners.iter().map(told).collect()
+    owners.iter().map(name).collect()
 }
 
 /// Where the blocked threads are.
@@ -485,7 +485,7 @@ pub(super) fn waiting(
     objects: &ObjectNumbers,
     files: &Files,
 ) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for pending in &finding.pending {
         let process = pending.task.index();
         let open =
@@ -500,7 +500,7 @@ pub(super) fn waiting(
         };
         let is_wrong = finding.cause == Cause::Blocking
             && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
-        told.push(format!(
+        lines.push(format!(
             "{} {}{what} ({}){}",
             threads.name(process),
             operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
@@ -508,10 +508,10 @@ pub(super) fn waiting(
             if is_wrong { ", and should not" } else { "" },
         ));
     }
-    if !told.is_empty() {
-        told.insert(0, "Then nobody can go on:".to_owned());
+    if !lines.is_empty() {
+        lines.insert(0, "Then nobody can go on:".to_owned());
     }
-    told
+    lines
 }
 
 /// The object whose notification the task waits for, if no notification came since. After one, it

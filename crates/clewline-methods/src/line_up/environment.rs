@@ -123,7 +123,7 @@ mod tests {
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
         let replayed = apply(line_up.given(), look_up).map_err(|it| it.to_string())?;
         let settings = &line_up.options.settings;
-        let told = format!(
+        let settings_text = format!(
             "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
             line_up.plan.seed,
             settings.seed,
@@ -134,13 +134,13 @@ mod tests {
             line_up.options.scheduler.name,
             line_up.options.memory.model.name(),
         );
-        Ok((told, replayed))
+        Ok((settings_text, replayed))
     }
 
     #[test]
     fn what_is_not_set_changes_nothing() {
-        let told = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
-        assert_eq!(applied(&[(SEED, "")]), Ok((told.to_owned(), None)));
+        let settings_text = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
+        assert_eq!(applied(&[(SEED, "")]), Ok((settings_text.to_owned(), None)));
     }
 
     #[test]
@@ -155,11 +155,14 @@ mod tests {
             (MEMORY_MODEL, "tso"),
         ];
         let time = Duration::from_secs(120);
-        let told =
+        let settings_text =
             format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
-        assert_eq!(applied(&variables), Ok((told, None)));
-        let told = applied(&[(TIMEOUT, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
-        assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
+        assert_eq!(applied(&variables), Ok((settings_text, None)));
+        let settings_text = applied(&[(TIMEOUT, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
+        assert!(
+            settings_text.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)),
+            "{settings_text}"
+        );
     }
 
     #[test]
@@ -191,18 +194,18 @@ mod tests {
     fn every_bound_of_a_scheduler_is_set_by_its_variable_and_by_the_builder() {
         let line_up = || LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst));
         for bound in schedulers::bounds() {
-            let mut told = line_up().bound(bound.name, 17);
-            assert_eq!(told.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
+            let mut tested = line_up().bound(bound.name, 17);
+            assert_eq!(tested.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
             let variable = bound.variable();
             let set = |value: &'static str| {
                 let variable = variable.clone();
                 move |name: &str| (name == variable).then(|| value.to_owned())
             };
-            apply(told.given(), set("18")).expect("a number");
-            assert_eq!(told.options.settings.bounds.get(bound), Some(18), "{variable}");
-            let lifted = apply(told.given(), set("none"));
+            apply(tested.given(), set("18")).expect("a number");
+            assert_eq!(tested.options.settings.bounds.get(bound), Some(18), "{variable}");
+            let lifted = apply(tested.given(), set("none"));
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{variable}");
-            let error = apply(told.given(), set("many")).expect_err("no number").to_string();
+            let error = apply(tested.given(), set("many")).expect_err("no number").to_string();
             assert!(error.contains(&variable) && error.contains(bound.expected()), "{error}");
             let lifted = line_up().bound(bound.name, None).without_environment().matrix("get").run();
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);

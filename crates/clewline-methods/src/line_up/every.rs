@@ -39,9 +39,9 @@ impl<T: Every> Every for Option<T> {
 pub struct ShownResult(String);
 
 impl ShownResult {
-    /// The `Debug` text of `answer`.
-    pub fn of(answer: &impl fmt::Debug) -> ShownResult {
-        ShownResult(format!("{answer:?}"))
+    /// The `Debug` text of `result`.
+    pub fn of(result: &impl fmt::Debug) -> ShownResult {
+        ShownResult(format!("{result:?}"))
     }
 }
 

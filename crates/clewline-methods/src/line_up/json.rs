@@ -14,9 +14,9 @@ use super::{
 use crate::matrix::Matrix;
 
 /// The object. `smallest` is the matrix after shrinking.
-pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
+pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
-    object.insert("subject".to_owned(), telling.subject.into());
+    object.insert("subject".to_owned(), context.subject.into());
     calls(&mut object, &checked.matrix);
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
@@ -32,7 +32,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
         "executions": checked.executions,
         "histories": checked.histories,
         "stuck": checked.stuck,
-        "coverage": if is_exhausted(telling.options, checked) { "exhausted" } else { "limited" },
+        "coverage": if is_exhausted(context.options, checked) { "exhausted" } else { "limited" },
         "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
     });
     if let Json::Object(counts) = counts {
@@ -95,18 +95,18 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
         object.insert("message".to_owned(), panic.message.as_str().into());
         object.insert("place".to_owned(), panic.place.as_deref().into());
     }
-    if let Some(told) = &finding.explanation {
-        object.insert("explanation".to_owned(), told.as_str().into());
+    if let Some(explanation) = &finding.explanation {
+        object.insert("explanation".to_owned(), explanation.as_str().into());
     }
 }
 
 fn operation(seen: &ObservedOperation) -> Json {
-    let (returned, answer) = seen.returned.as_ref().map(|(step, answer)| (*step, answer.as_str())).unzip();
+    let (returned, result) = seen.returned.as_ref().map(|(step, result)| (*step, result.as_str())).unzip();
     json!({
         "process": seen.process,
         "call": seen.call,
         "called": seen.called,
         "returned": returned,
-        "answer": answer,
+        "answer": result,
     })
 }

@@ -260,7 +260,7 @@ impl MatrixCheck<'_> {
     ) -> Verdict {
         if let Some(wrong) = &explored.wrong {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
-            finding.explanation.clone_from(&wrong.told);
+            finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
             self.trial.outcome().canonical(&mut key);
             if key != wrong.key {
@@ -340,20 +340,20 @@ impl MatrixCheck<'_> {
                 process: *process,
                 call: call.clone(),
                 called: operation.call,
-                returned: operation.ret.map(|(step, answer)| (step, self.trial.show_result(at, answer))),
+                returned: operation.ret.map(|(step, result)| (step, self.trial.show_result(at, result))),
             })
             .collect()
     }
 
     /// The serial histories with the same results.
     fn tried(&self, observed: &SerialObservations, operations: &[ObservedOperation]) -> Vec<SerialHistory> {
-        let answers_alike = |(at, answer): &(u32, ResultId)| {
+        let has_same_result = |(at, result): &(u32, ResultId)| {
             let returned = &operations[*at as usize].returned;
-            returned.as_ref().is_some_and(|(_, text)| *text == self.texts[answer.0])
+            returned.as_ref().is_some_and(|(_, text)| *text == self.texts[result.0])
         };
         let complete = operations.iter().filter(|it| it.returned.is_some()).count();
         let mut histories = observed.set.histories();
-        histories.retain(|it| it.complete.len() == complete && it.complete.iter().all(answers_alike));
+        histories.retain(|it| it.complete.len() == complete && it.complete.iter().all(has_same_result));
         histories.iter().map(|it| self.show(it, Some(operations))).collect()
     }
 
@@ -369,7 +369,7 @@ impl MatrixCheck<'_> {
                 earlier.map(|&it| (it, first))
             })
         });
-        let text = |&(at, answer): &(u32, ResultId)| (at as usize, self.texts[answer.0].clone());
+        let text = |&(at, result): &(u32, ResultId)| (at as usize, self.texts[result.0].clone());
         SerialHistory {
             complete: history.complete.iter().map(text).collect(),
             stuck: history.stuck.map(|it| it as usize),

@@ -46,8 +46,8 @@ impl Observations {
         let (threads, calls) = parts(&self.matrix);
         let entry = |serial: &SerialHistory| {
             let mut entry = Entry { fates: vec![Fate::NotCalled; calls.len()], events: Vec::new() };
-            for (at, answer) in &serial.complete {
-                entry.fates[*at] = Fate::Returned(answer.clone());
+            for (at, result) in &serial.complete {
+                entry.fates[*at] = Fate::Returned(result.clone());
                 entry.events.extend([Event::Call(*at), Event::Return(*at)]);
             }
             if let Some(at) = serial.stuck {
@@ -238,7 +238,7 @@ fn shown(call: &Call) -> String {
 pub fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
     let (threads, calls) = parts(matrix);
     let fate = |it: &ObservedOperation| match (&it.returned, it.called) {
-        (Some((_, answer)), _) => Fate::Returned(answer.clone()),
+        (Some((_, result)), _) => Fate::Returned(result.clone()),
         (None, Some(_)) => Fate::Blocked,
         (None, None) => Fate::NotCalled,
     };

@@ -71,7 +71,7 @@ impl Outcome {
     /// The presented outcome.
     pub(super) fn presented<T>(&self, show: impl FnOnce(&Presented<'_>) -> T) -> T {
         let next = self.next();
-        let telling = ReportContext {
+        let context = ReportContext {
             subject: &self.name,
             reader: Audience::Test,
             is_replay: self.is_replay,
@@ -80,7 +80,7 @@ impl Outcome {
             shown: if self.is_replay { InterleavingDetail::Full } else { InterleavingDetail::Short },
         };
         let shown = self.found.as_ref().filter(|it| it.finding().is_some());
-        show(&Presented { context: telling, summary: &self.summary, shown, found: self.drawn.as_ref() })
+        show(&Presented { context, summary: &self.summary, shown, found: self.drawn.as_ref() })
     }
 }
 

@@ -123,9 +123,9 @@ impl Present for PresentedMatrix<'_> {
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        let telling = ReportContext { shown: InterleavingDetail::Short, ..self.context };
+        let context = ReportContext { shown: InterleavingDetail::Short, ..self.context };
         self.finding().map_or_else(Vec::new, |(shown, finding)| {
-            text::evidence(&telling, shown, finding, self.smallest.is_some(), style)
+            text::evidence(&context, shown, finding, self.smallest.is_some(), style)
         })
     }
 

@@ -38,10 +38,10 @@ impl Publish for Presented<'_> {
     }
 
     fn json(&self, witness: WitnessShown) -> Object {
-        let Presented { context: telling, summary, shown, .. } = *self;
-        let mut object = json::summary(telling.subject, summary);
+        let Presented { context: report_context, summary, shown, .. } = *self;
+        let mut object = json::summary(report_context.subject, summary);
         if let Some(checked) = shown {
-            let shown = PresentedMatrix { context: telling, checked, smallest: None };
+            let shown = PresentedMatrix { context: report_context, checked, smallest: None };
             object.add_object("found", shown.json(witness));
         }
         object
@@ -90,28 +90,28 @@ impl Publish for PresentedMatrix<'_> {
 impl Presented<'_> {
     /// Shows the execution on the page, and says why nothing else is shown.
     fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
-        let Presented { context: telling, summary, .. } = self;
+        let Presented { context: report_context, summary, .. } = self;
         let called = CalledOperations::of(checked, finding);
         page.caller = "thread";
         page.history = Some(called.columns());
         page.counterexample = called.core(finding);
         if !page.counterexample.operations.is_empty() {
-            let told = text::cause(telling, finding);
-            page.picture = Some(called.picture(&page.headline, &told, Ground::Page));
+            let sentence = text::cause(report_context, finding);
+            page.picture = Some(called.picture(&page.headline, &sentence, Ground::Page));
         }
-        page.paths = called.serial_histories(telling, finding);
+        page.paths = called.serial_histories(report_context, finding);
         if !finding.moments.is_empty() {
-            page.steps = Some(steps(&checked.matrix, finding, telling.shown, |at| called.id(at)));
+            page.steps = Some(steps(&checked.matrix, finding, report_context.shown, |at| called.id(at)));
         }
         let mut facts = self.again();
         if finding.cause == Cause::NotLinearizable {
             if self.is_smaller() {
-                let told = "everything that was called; no smaller matrix that was tried failed";
-                facts.push(Fact::Named("core", told.to_owned()));
+                let note = "everything that was called; no smaller matrix that was tried failed";
+                facts.push(Fact::Named("core", note.to_owned()));
             }
-            facts.push(Fact::Named("states", no_states(&telling.options.against).to_owned()));
+            facts.push(Fact::Named("states", no_states(&report_context.options.against).to_owned()));
         }
-        facts.extend(text::explored(telling, summary));
+        facts.extend(text::explored(report_context, summary));
         page.facts.clear();
         page.add_facts(facts);
     }
@@ -120,9 +120,9 @@ impl Presented<'_> {
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let (checked, finding) = self.finding()?;
-        let (headline, told) =
+        let (headline, sentence) =
             (format!("violated: {}", self.headline()), text::cause(&self.context, finding));
-        Some(CalledOperations::of(checked, finding).picture(&headline, &told, Ground::Paper).svg)
+        Some(CalledOperations::of(checked, finding).picture(&headline, &sentence, Ground::Paper).svg)
     }
 }
 
@@ -181,9 +181,9 @@ impl<'a> CalledOperations<'a> {
         let mut columns = Columns::new(names);
         for (&at, &(start, end)) in self.order.iter().zip(&self.ranks) {
             let seen = &self.operations[at];
-            let answer = match &seen.returned {
-                Some((_, answer)) if answer.is_empty() => None,
-                Some((_, answer)) => Some(answer.as_str()),
+            let result = match &seen.returned {
+                Some((_, result)) if result.is_empty() => None,
+                Some((_, result)) => Some(result.as_str()),
                 None => Some("?"),
             };
             columns.push(&Operation {
@@ -191,7 +191,7 @@ impl<'a> CalledOperations<'a> {
                 object: "",
                 part: "",
                 call: &seen.call,
-                result: answer,
+                result,
                 id: "",
                 start,
                 end,
@@ -201,7 +201,7 @@ impl<'a> CalledOperations<'a> {
         columns
     }
 
-    fn picture(&self, title: &str, told: &str, ground: Ground) -> Picture {
+    fn picture(&self, title: &str, description: &str, ground: Ground) -> Picture {
         let bars = |process: usize| {
             let placed = self.order.iter().zip(&self.ranks);
             let mine = placed.filter(move |it| self.operations[*it.0].process == process);
@@ -209,7 +209,7 @@ impl<'a> CalledOperations<'a> {
         };
         let row = |it: usize| Row { name: format!("thread {}", self.threads.name(it)), bars: bars(it) };
         let rows: Vec<Row> = self.processes().into_iter().map(row).collect();
-        svg::draw(title, told, &rows, ground)
+        svg::draw(title, description, &rows, ground)
     }
 
     /// The counterexample of the page. There is no witness of all calls, so for a wrong result it
@@ -242,14 +242,14 @@ impl<'a> CalledOperations<'a> {
 
     /// Serial histories with the same results, as far as they are consistent with the precedence
     /// order.
-    fn serial_histories(&self, telling: &ReportContext<'_>, finding: &Finding) -> Vec<ShownOrder> {
+    fn serial_histories(&self, report_context: &ReportContext<'_>, finding: &Finding) -> Vec<ShownOrder> {
         // More are no help.
         const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
-        let has_serial = match &telling.options.against {
+        let has_serial = match &report_context.options.against {
             Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
             Reference::Specification | Reference::Named(_) | Reference::Anything => false,
         };
-        let is_plain = matches!(telling.options.judging, Judging::Linearizable);
+        let is_plain = matches!(report_context.options.judging, Judging::Linearizable);
         if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {
             return Vec::new();
         }
@@ -287,7 +287,7 @@ fn steps(
     let step = |line: InterleavingLine| html::Step {
         number: line.step,
         task: column(line.process),
-        description: line.told,
+        description: line.action,
         place: line.place,
         operation: line.operation.and_then(&id),
     };

@@ -22,12 +22,12 @@ impl ResultNumbering {
         trial: &dyn TestProgram,
         texts: &mut ResultTexts,
         operation: usize,
-        answer: ResultId,
+        result: ResultId,
     ) -> ResultId {
         *self
             .0
-            .entry((operation, answer))
-            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, answer))))
+            .entry((operation, result))
+            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, result))))
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn serial(
     let (mut complete, mut blocked) = (Vec::new(), Vec::new());
     for (call, at) in called {
         match outcome.operations[at].ret {
-            Some((_, answer)) => complete.push((at as u32, id(at, answer))),
+            Some((_, result)) => complete.push((at as u32, id(at, result))),
             None => blocked.push((call, at as u32)),
         }
     }

@@ -97,8 +97,8 @@ fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Rec
             object: ObjectId(0),
             call: RawCall { method, arg },
             called: 2 * i64::from(call),
-            returned: operation.ret.map(|(step, answer)| {
-                (read_result(&trial.show_result(at, answer), &mut values), 2 * i64::from(step) + 1)
+            returned: operation.ret.map(|(step, result)| {
+                (read_result(&trial.show_result(at, result), &mut values), 2 * i64::from(step) + 1)
             }),
         });
     }

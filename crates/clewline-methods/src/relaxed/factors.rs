@@ -108,11 +108,11 @@ impl Factors {
     /// The same, with a value for the requested factor.
     #[must_use]
     pub fn with_factor(&self, factor: u32) -> Factors {
-        let answer = |it: Factor| match it {
+        let result = |it: Factor| match it {
             Factor::AtMost(_) => it,
             Factor::Asked => Factor::AtMost(factor),
         };
-        Factors(self.0.iter().map(|(class, factor)| (class.clone(), answer(*factor))).collect())
+        Factors(self.0.iter().map(|(class, factor)| (class.clone(), result(*factor))).collect())
     }
 
     /// The factor of a method; 0 if it has none.

@@ -21,7 +21,7 @@ use crate::error::Error;
 pub(crate) struct JudgedRecording {
     pub(crate) case: Box<dyn ErasedHistory>,
     pub(crate) judgement: Judgement,
-    pub(crate) told: QuasiEvidence,
+    pub(crate) evidence: QuasiEvidence,
 }
 
 /// Judges a history by `quasi`, and returns the specification used. `name` is for errors.
@@ -46,13 +46,17 @@ pub(crate) fn judge_recording(
             let judgement = judge(case.problems(), options);
             (
                 relaxed.clone(),
-                JudgedRecording { case, judgement, told: QuasiEvidence::new(quasi, QuasiReading::Relaxed) },
+                JudgedRecording {
+                    case,
+                    judgement,
+                    evidence: QuasiEvidence::new(quasi, QuasiReading::Relaxed),
+                },
             )
         }
         Plan::Displacement => {
             let case = load(specification, recording)?;
-            let (judgement, told) = judge_places(&case.problems(), quasi, options);
-            (specification.to_owned(), JudgedRecording { case, judgement, told })
+            let (judgement, evidence) = judge_places(&case.problems(), quasi, options);
+            (specification.to_owned(), JudgedRecording { case, judgement, evidence })
         }
     })
 }
@@ -66,7 +70,7 @@ fn least_relaxed(
 ) -> Result<(u32, JudgedRecording), Error> {
     // The displaced operations are not requested.
     let quick = Options { counterexample_configurations: 0, ..options.clone() };
-    let mut told = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
+    let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
     let mut above = 0;
     let mut enough: Option<(u32, Box<dyn ErasedHistory>, Judgement)> = None;
     let mut factor = 0;
@@ -77,20 +81,20 @@ fn least_relaxed(
         match &judgement.verdict {
             Verdict::Holds(_) => enough = Some((factor, case, judgement)),
             Verdict::Unknown(_) => {
-                told.at_least = above;
-                return Ok((factor, JudgedRecording { case, judgement, told }));
+                evidence.at_least = above;
+                return Ok((factor, JudgedRecording { case, judgement, evidence }));
             }
             // Nothing can be out of order by more than there is.
             Verdict::Violated(_) if most <= factor => {
                 let judgement = judge(case.problems(), options);
-                return Ok((factor, JudgedRecording { case, judgement, told }));
+                return Ok((factor, JudgedRecording { case, judgement, evidence }));
             }
             Verdict::Violated(_) => above = factor + 1,
         }
         factor = match enough.take_if(|it| it.0 == above) {
             Some((least, case, judgement)) => {
-                told.least = Some(least);
-                return Ok((least, JudgedRecording { case, judgement, told }));
+                evidence.least = Some(least);
+                return Ok((least, JudgedRecording { case, judgement, evidence }));
             }
             None => enough.as_ref().map_or((2 * factor).max(1).min(most), |it| above.midpoint(it.0)),
         };
@@ -99,7 +103,7 @@ fn least_relaxed(
 
 /// Judges each object by the places of its operations in two orders.
 fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, QuasiEvidence) {
-    let mut told = QuasiEvidence::new(quasi, QuasiReading::Displacement);
+    let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
     let asked = quasi.factors().asked().map(|it| it.0);
     let visited = options.budget.visited();
@@ -108,9 +112,9 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         let judged = match asked {
             Some(class) => {
                 let least = least_factor(problem, &relaxation, class, &options.budget);
-                describe_least_factor(problem, least, &mut told)
+                describe_least_factor(problem, least, &mut evidence)
             }
-            None => describe_displacement(problem, &relaxation, options, &mut told),
+            None => describe_displacement(problem, &relaxation, options, &mut evidence),
         };
         verdict = verdict.merge(judged);
         if let Verdict::Violated(_) = verdict {
@@ -118,7 +122,7 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         }
     }
     if !matches!(verdict, Verdict::Holds(_)) {
-        told.least = None;
+        evidence.least = None;
     }
     let judgement = Judgement {
         verdict,
@@ -126,48 +130,48 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         algorithm: "displacement search".to_owned(),
         configurations: options.budget.visited() - visited,
     };
-    (judgement, told)
+    (judgement, evidence)
 }
 
 fn describe_displacement(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
     options: &Options,
-    told: &mut QuasiEvidence,
+    evidence: &mut QuasiEvidence,
 ) -> Verdict {
     match displaced(problem, relaxation, &options.budget) {
         Displaced::Holds(witness) => {
             debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
-            holds(witness, told)
+            holds(witness, evidence)
         }
         Displaced::Violated(violation) => {
-            told.why = Some(violation.text(problem));
+            evidence.why = Some(violation.text(problem));
             Verdict::Violated(about(problem, violation.operation))
         }
         Displaced::Unknown(reason) => Verdict::Unknown(reason),
     }
 }
 
-fn describe_least_factor(problem: &Problem<'_>, least: LeastFactor, told: &mut QuasiEvidence) -> Verdict {
+fn describe_least_factor(problem: &Problem<'_>, least: LeastFactor, evidence: &mut QuasiEvidence) -> Verdict {
     match least {
         LeastFactor::Least { factor, witness } => {
-            told.least = told.least.max(Some(factor));
-            holds(witness, told)
+            evidence.least = evidence.least.max(Some(factor));
+            holds(witness, evidence)
         }
         LeastFactor::Never => match problem.operations().first() {
             Some(&operation) => Verdict::Violated(about(problem, operation)),
             None => Verdict::Unknown(Reason::Refused("there are no operations".to_owned())),
         },
         LeastFactor::Unknown { at_least, reason } => {
-            told.at_least = told.at_least.max(at_least);
+            evidence.at_least = evidence.at_least.max(at_least);
             Verdict::Unknown(reason)
         }
     }
 }
 
-fn holds(witness: QuasiWitness, told: &mut QuasiEvidence) -> Verdict {
+fn holds(witness: QuasiWitness, evidence: &mut QuasiEvidence) -> Verdict {
     let order = witness.sequentialization.clone();
-    told.witnesses.push(witness);
+    evidence.witnesses.push(witness);
     Verdict::Holds(Witness { order })
 }
 

@@ -225,8 +225,8 @@ mod tests {
         assert_eq!(complete("push(1) | push(1)"), "--matrix \"push(1) | push(2)\" --final \"pop pop\"");
         assert_eq!(complete("pop | push(7)"), "--matrix \"pop | push(1)\"");
         assert_eq!(complete("pop | pop"), "--matrix \"pop | pop\" --initial \"push(1) push(2)\"");
-        let told = stack.check(&"push(1) | pop pop".parse().unwrap()).unwrap_err().to_string();
-        assert!(told.contains("it has 1 push and 2 pop"), "{told}");
+        let message = stack.check(&"push(1) | pop pop".parse().unwrap()).unwrap_err().to_string();
+        assert!(message.contains("it has 1 push and 2 pop"), "{message}");
     }
 
     #[test]

@@ -6,13 +6,13 @@ fn check_plan(factors: &str, reading: Option<QuasiReading>, specification: &str,
         let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
         quasi.plan(specification)
     });
-    let told = match planned {
+    let plan_text = match planned {
         Ok(Plan::Relaxed(name)) => name,
         Ok(Plan::LeastRelaxed(name)) => format!("{name}:?"),
         Ok(Plan::Displacement) => "displacement".to_owned(),
         Err(error) => error.to_string(),
     };
-    assert_eq!(told, expected);
+    assert_eq!(plan_text, expected);
 }
 
 #[test]

@@ -211,7 +211,7 @@ impl<'s> JudgePool<'s> {
             Ok(judged) => judged,
             Err(reason) => return self.give_up(&reason),
         };
-        let JudgedRun { case, judgement, told } = judged;
+        let JudgedRun { case, judgement, evidence } = judged;
         let cause = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
@@ -232,7 +232,7 @@ impl<'s> JudgePool<'s> {
                 }
             }
             (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
-            (Verdict::Holds(_), Ending::Full) => return self.note(told.as_ref()),
+            (Verdict::Holds(_), Ending::Full) => return self.note(evidence.as_ref()),
         };
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
@@ -243,7 +243,7 @@ impl<'s> JudgePool<'s> {
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
-            quasi: told,
+            quasi: evidence,
             next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
@@ -256,8 +256,8 @@ impl<'s> JudgePool<'s> {
     }
 
     /// Counts a run by the factor that it needs, if that was requested.
-    fn note(&self, told: Option<&QuasiEvidence>) {
-        if let Some(least) = told.and_then(|it| it.least) {
+    fn note(&self, evidence: Option<&QuasiEvidence>) {
+        if let Some(least) = evidence.and_then(|it| it.least) {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
         }
     }

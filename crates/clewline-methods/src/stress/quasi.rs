@@ -10,7 +10,7 @@ use crate::relaxed::{self, Plan, QuasiEvidence, QuasiReading, Roles, drained, ju
 pub(super) struct JudgedRun {
     pub(super) case: Box<dyn ErasedHistory>,
     pub(super) judgement: Judgement,
-    pub(super) told: Option<QuasiEvidence>,
+    pub(super) evidence: Option<QuasiEvidence>,
 }
 
 impl Stress {
@@ -22,7 +22,7 @@ impl Stress {
     ) -> Result<(String, JudgedRun), Reason> {
         let Some(QuasiRequest { quasi, plan, plain }) = &self.quasi else {
             let judgement = judge(case.problems(), options);
-            return Ok((self.spec.clone(), JudgedRun { case, judgement, told: None }));
+            return Ok((self.spec.clone(), JudgedRun { case, judgement, evidence: None }));
         };
         let refused = |why: String| Reason::Refused(why);
         let mut recording =
@@ -31,10 +31,10 @@ impl Stress {
             // Runs end with elements inside.
             recording = drained(recording, &roles);
         }
-        let (spec, relaxed::Judged { case, judgement, told }) =
+        let (spec, relaxed::Judged { case, judgement, evidence }) =
             judge_recording(&self.name, recording, plain, (quasi, plan), options)
                 .map_err(|it| refused(it.to_string()))?;
-        Ok((spec, JudgedRun { case, judgement, told: Some(told) }))
+        Ok((spec, JudgedRun { case, judgement, evidence: Some(evidence) }))
     }
 
     /// Whether the blocked operations of a run may block.

@@ -64,11 +64,11 @@ fn size(finding: &Finding) -> (usize, usize) {
 
 /// The finding with `workload`, if there is one.
 fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding> {
-    let told = Arc::clone(&stress.progress);
+    let progress = Arc::clone(&stress.progress);
     let smaller = Stress {
         workload: workload.clone(),
         executions: None,
-        progress: Arc::new(move |it| told(Progress { phase: Phase::Shrinking, ..it })),
+        progress: Arc::new(move |it| progress(Progress { phase: Phase::Shrinking, ..it })),
         ..stress.clone()
     };
     // If the system has no threads left, the finding is reported as it is.

@@ -92,7 +92,7 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
 fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
-    let told = format!(
+    let sentence = format!(
         "{} had returned, and then none did for {}. {} not come back:",
         count(returned, "operation", "operations"),
         show_patience(patience),
@@ -104,7 +104,7 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Bloc
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
         format!("thread {} in {operation}: {standing}", standing.thread)
     };
-    [Block::paragraph(told), Block::List(standings.iter().map(line).collect())]
+    [Block::paragraph(sentence), Block::List(standings.iter().map(line).collect())]
 }
 
 /// `3 s`: a setting, not a measurement.
@@ -245,7 +245,7 @@ fn nothing_found(outcome: &Outcome) -> String {
 }
 
 fn holds(outcome: &Outcome) -> Vec<Block> {
-    let told = format!(
+    let sentence = format!(
         "{} in runs of {}. Every run was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
@@ -265,7 +265,7 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
     };
     let proof =
         format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
-    let mut blocks = vec![Block::Paragraph(vec![told, proof])];
+    let mut blocks = vec![Block::Paragraph(vec![sentence, proof])];
     blocks.extend(outcome.needed.as_ref().map(|it| Block::Drawing(relaxed::distribution(it, "runs"))));
     blocks
 }
@@ -301,7 +301,7 @@ fn unknown(outcome: &Outcome) -> String {
     if outcome.runs == 0 {
         return "Time was up before the first run, so nothing is known.".to_owned();
     }
-    let told = match outcome.runs - outcome.unknown {
+    let sentence = match outcome.runs - outcome.unknown {
         0 => "No run was judged, so nothing is known.".to_owned(),
         judged => format!(
             "{} judged, and nothing is wrong with {}; but those that were given up may hide a violation.",
@@ -316,7 +316,7 @@ fn unknown(outcome: &Outcome) -> String {
         // Any other reason is a limit.
         Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",
     };
-    format!("{told} {advice}")
+    format!("{sentence} {advice}")
 }
 
 /// How fast it was and how it was set up, if nothing was found.
@@ -324,12 +324,12 @@ fn rate(outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     if outcome.runs != 0 {
         let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
-        let told = format!(
+        let value = format!(
             "{}: {} operations a second, recorded and judged",
             duration(outcome.elapsed),
             grouped(per_second as u64)
         );
-        facts.push(Fact::Named("took", told));
+        facts.push(Fact::Named("took", value));
     }
     facts.push(setting(outcome));
     facts.push(Fact::Named("seed", outcome.seed.to_string()));
@@ -349,22 +349,22 @@ fn show_workload(workload: &Workload) -> String {
 
 /// The differences of `smaller`, and always its numbers of threads and operations.
 fn show_change(from: &Workload, smaller: &Workload) -> String {
-    let mut told = format!(
+    let mut text = format!(
         "{} × {}",
         count(smaller.threads as u64, "thread", "threads"),
         count(smaller.operations as u64, "operation", "operations")
     );
     if smaller.keys != from.keys {
-        told.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
+        text.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
     }
     if smaller.values != from.values {
         let values = match smaller.values {
             ValueDomain::Below(bound) => count(u64::from(bound), "value", "values"),
             values => format!("{values} values"),
         };
-        told.push_str(&format!(", {values}"));
+        text.push_str(&format!(", {values}"));
     }
-    told
+    text
 }
 
 fn show_noise(noise: Noise) -> String {

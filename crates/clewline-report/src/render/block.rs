@@ -27,8 +27,8 @@ pub enum Block {
 impl Block {
     /// A paragraph of one part.
     #[must_use]
-    pub fn paragraph(told: impl Into<String>) -> Block {
-        Block::Paragraph(vec![told.into()])
+    pub fn paragraph(sentence: impl Into<String>) -> Block {
+        Block::Paragraph(vec![sentence.into()])
     }
 
     /// A paragraph about a drawing.
@@ -100,7 +100,7 @@ pub fn words(blocks: &[Block]) -> Vec<String> {
     blocks.iter().filter_map(paragraph).map(|it| unglued(&it)).collect()
 }
 
-/// `label` and, after it, `told`, in lines of at most `width` columns that are all indented as the
+/// `label` and, after it, `sentence`, in lines of at most `width` columns that are all indented as the
 /// first one.
 #[must_use]
 pub fn hanging(label: &str, text: &str, width: usize) -> Vec<String> {

@@ -29,23 +29,23 @@ pub fn explanation(judged: &CheckedHistory<'_>, violation: &Violation) -> String
 
 /// As [`explanation`], with [`GLUE`] for the spaces within an operation.
 pub(super) fn sentences(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
-    let teller = Explainer { judged, violation };
+    let explainer = Explainer { judged, violation };
     match (violation.why.as_deref(), &violation.explanation) {
-        (Some(Why::End(end)), _) => teller.stuck(end),
+        (Some(Why::End(end)), _) => explainer.stuck(end),
         (Some(Why::Rule { rule, operations, end }), _) => {
-            let end = end.as_ref().map(|it| teller.stuck(it));
+            let end = end.as_ref().map(|it| explainer.stuck(it));
             match (rule, end) {
                 (Rule::NoneBelow | Rule::OutOfOrder { .. }, Some(end)) => {
-                    format!("{} {end}", teller.broken(*rule, operations))
+                    format!("{} {end}", explainer.broken(*rule, operations))
                 }
                 // A rule that leaves out part of the counterexample may name the contradiction:
                 // which operation came before which, and which took what.
                 (_, Some(end)) => end,
-                (_, None) => teller.broken(*rule, operations),
+                (_, None) => explainer.broken(*rule, operations),
             }
         }
-        (None, Explanation::Exhausted { prefix, next }) => teller.stuck(&longest(judged, prefix, *next)),
-        (None, Explanation::Broken { rule, operations }) => teller.broken(*rule, operations),
+        (None, Explanation::Exhausted { prefix, next }) => explainer.stuck(&longest(judged, prefix, *next)),
+        (None, Explanation::Broken { rule, operations }) => explainer.broken(*rule, operations),
     }
 }
 
@@ -103,10 +103,10 @@ impl Explainer<'_> {
         let left_out = prefix.len().saturating_sub(LAST_OPERATIONS_SHOWN + 1);
         // One more takes no more room than to say that there is one.
         let left_out = if left_out == 1 { 0 } else { left_out };
-        let told = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
+        let order = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
         let order = match left_out {
-            0 => told,
-            n => format!("{}, then {told}", count(n as u64, "other operation", "other operations")),
+            0 => order,
+            n => format!("{}, then {order}", count(n as u64, "other operation", "other operations")),
         };
         format!("The longest order found is {order}. There {next} cannot come next: {instead}.")
     }
@@ -138,9 +138,9 @@ fn glued(label: &str) -> String {
 
 /// `it could only have been deq() → 1`.
 fn instead_of(labels: &[String]) -> String {
-    let (told, rest) = labels.split_at(labels.len().min(LAST_OPERATIONS_SHOWN));
-    let told: Vec<String> = told.iter().map(|it| glued(it)).collect();
-    match (told.as_slice(), rest.len()) {
+    let (shown, rest) = labels.split_at(labels.len().min(LAST_OPERATIONS_SHOWN));
+    let shown: Vec<String> = shown.iter().map(|it| glued(it)).collect();
+    match (shown.as_slice(), rest.len()) {
         ([], _) => "it has to wait, or is not allowed".to_owned(),
         ([only], _) => format!("it could only have been {only}"),
         ([some @ .., last], 0) => format!("it could only have been {} or {last}", some.join(", ")),
@@ -162,14 +162,14 @@ fn put_value(label: &str) -> Option<String> {
 /// The value that an operation observed: its result, or if that is a boolean, its argument: `1` of
 /// `contains(1) → true`, and of `cas(1, 2) → true`.
 fn found_value(label: &str) -> Option<String> {
-    let (call, answer) = halves(label);
+    let (call, result) = halves(label);
     let mut arguments = arguments(&call);
     let asked =
         if 1 < arguments.len() { arguments.len().checked_sub(2) } else { arguments.len().checked_sub(1) };
-    match (answer.as_deref(), asked) {
+    match (result.as_deref(), asked) {
         (Some("true" | "false" | "?") | None, Some(place)) => Some(glued(&arguments.swap_remove(place))),
         (Some("?") | None, None) => None,
-        (Some(answer), _) => Some(glued(answer)),
+        (Some(result), _) => Some(glued(result)),
     }
 }
 
@@ -185,9 +185,9 @@ fn times(number: usize) -> String {
 
 /// `a`, `a and b`, `a, b and c`, `a, b and 7 more`.
 fn listed(all: &[String]) -> String {
-    let (told, rest) =
+    let (shown, rest) =
         all.split_at(if all.len() <= LAST_OPERATIONS_SHOWN { all.len() } else { LAST_OPERATIONS_SHOWN - 1 });
-    match (told, rest.len()) {
+    match (shown, rest.len()) {
         ([], _) => String::new(),
         ([only], 0) => only.clone(),
         ([some @ .., last], 0) => format!("{} and {last}", some.join(", ")),

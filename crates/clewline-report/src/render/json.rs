@@ -91,22 +91,22 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
             }
         }
         Verdict::Violated(violation) => {
-            let mut told = Object::new();
+            let mut explanation_object = Object::new();
             if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
-                told.add("object", json(judged.case.values(), object));
+                explanation_object.add("object", json(judged.case.values(), object));
             }
-            told.add("core", ids(judged, &violation.counterexample));
+            explanation_object.add("core", ids(judged, &violation.counterexample));
             if !violation.pending.is_empty() {
-                told.add("pending", ids(judged, &violation.pending));
+                explanation_object.add("pending", ids(judged, &violation.pending));
             }
             if !violation.is_minimal {
-                told.add("minimal", false);
+                explanation_object.add("minimal", false);
             }
             if let Some(line) = judged.stream.and_then(|it| it.line) {
-                told.add("line", line);
+                explanation_object.add("line", line);
             }
-            told.add("text", explanation(judged, violation));
-            report.add_object("explanation", told);
+            explanation_object.add("text", explanation(judged, violation));
+            report.add_object("explanation", explanation_object);
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
     }

@@ -54,11 +54,11 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
     text.push('\n');
     for fact in shown.facts() {
         match fact {
-            Fact::Named(name, told) => {
+            Fact::Named(name, value) => {
                 let name = format!("{:COLUMN$}", format!("{name}:"));
-                hanging(&name, &told, style.width).iter().for_each(|it| line(&mut text, it));
+                hanging(&name, &value, style.width).iter().for_each(|it| line(&mut text, it));
             }
-            Fact::Line(told) => line(&mut text, &told),
+            Fact::Line(value) => line(&mut text, &value),
         }
     }
     for (place, command) in shown.next().iter().enumerate() {

@@ -5,7 +5,7 @@
 //! [annotations](annotations()), as GitHub's runners read them.
 //!
 //! Invariants: the same summary gives the same bytes, and durations are shown only with
-//! [`Clock::Told`]. An unknown or unreadable entry never looks like a success.
+//! [`Clock::Shown`]. An unknown or unreadable entry never looks like a success.
 
 mod junit;
 mod markdown;
@@ -105,7 +105,7 @@ impl Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// It does, so it differs from run to run.
-    Told,
+    Shown,
     /// It does not.
     Hidden,
 }
@@ -132,15 +132,15 @@ impl Summary {
             (Word::Unknown, "unknown"),
             (Word::Holds, if self.count(Word::Holds) == 1 { "holds" } else { "hold" }),
         ];
-        let told: Vec<String> = kinds
+        let counts: Vec<String> = kinds
             .iter()
             .map(|&(word, ending)| (self.count(word), ending))
             .filter(|it| it.0 != 0)
-            .map(|(count, told)| format!("{count} {told}"))
+            .map(|(count, counts)| format!("{count} {counts}"))
             .collect();
         let (one, many) = self.nouns;
         let all = count(self.entries.len() as u64, one, many);
-        if told.is_empty() { all } else { format!("{all}: {}", told.join(", ")) }
+        if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
     }
 
     /// The entries, the worst first and otherwise in the order of the request.
@@ -163,7 +163,7 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
         Column { key: "algorithm", heading: "decided by" },
         Column { key: "name", heading: summary.nouns.0 },
     ];
-    if clock == Clock::Told {
+    if clock == Clock::Shown {
         columns.insert(3, Column { key: "elapsed", heading: "took" });
     }
     let row = |entry: &Entry| {
@@ -173,7 +173,7 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
             if entry.algorithm.is_empty() { Cell::Missing } else { Cell::Text(entry.algorithm.clone()) },
             Cell::Text(entry.name.clone()),
         ];
-        if clock == Clock::Told {
+        if clock == Clock::Shown {
             cells.insert(3, Cell::Text(super::text::duration(entry.elapsed)));
         }
         cells

@@ -55,7 +55,7 @@ pub struct Picture {
 #[must_use]
 pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));
-    let (operations, beside, told) = match judged.verdict {
+    let (operations, beside, description) = match judged.verdict {
         Verdict::Violated(violation) => {
             let text::Picture { drawn, beside, .. } = text::picture(violation);
             (drawn, beside, explanation(judged, violation))
@@ -67,30 +67,30 @@ pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
         }
     };
     if operations.is_empty() {
-        return Picture { svg: sentence(&title, &told, ground), bars: 0, beside: 0 };
+        return Picture { svg: sentence(&title, &description, ground), bars: 0, beside: 0 };
     }
     let row = |it: &str| format!("{} {it}", judged.source.caller());
     let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
-    draw_beside(&title, &told, &rows.collect::<Vec<Row>>(), &starts, ground)
+    draw_beside(&title, &description, &rows.collect::<Vec<Row>>(), &starts, ground)
 }
 
-/// Draws `rows`. `title` and `told` are for readers who cannot see them.
+/// Draws `rows`. `title` and `description` are for readers who cannot see them.
 #[must_use]
-pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> Picture {
-    draw_beside(title, told, rows, &[], ground)
+pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Picture {
+    draw_beside(title, description, rows, &[], ground)
 }
 
 /// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for
 /// comparison.
-fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
+fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
     let width = from + columns * LETTER + MARGIN;
     let height = MARGIN + lanes.len() * LANE + FOOT;
-    let mut svg = opened(title, told, width, height, ground);
+    let mut svg = opened(title, description, width, height, ground);
     let ink = format!("fill=\"none\" {}", ink(ground));
     for (number, lane) in lanes.iter().enumerate() {
         let middle = MARGIN + number * LANE + BAR / 2;
@@ -167,15 +167,15 @@ fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, from: usize, groun
 }
 
 /// A picture with only a sentence.
-fn sentence(title: &str, told: &str, ground: Ground) -> String {
+fn sentence(title: &str, description: &str, ground: Ground) -> String {
     let width = 2 * MARGIN + title.chars().count() * LETTER;
-    let mut svg = opened(title, told, width, 2 * MARGIN + FONT_SIZE, ground);
+    let mut svg = opened(title, description, width, 2 * MARGIN + FONT_SIZE, ground);
     written(&mut svg, title, MARGIN, MARGIN + FONT_SIZE, "start");
     svg.push_str("</svg>\n");
     svg
 }
 
-fn opened(title: &str, told: &str, width: usize, height: usize, ground: Ground) -> String {
+fn opened(title: &str, description: &str, width: usize, height: usize, ground: Ground) -> String {
     let fill = match ground {
         Ground::Paper => "#000",
         Ground::Page => "currentColor",
@@ -185,7 +185,7 @@ fn opened(title: &str, told: &str, width: usize, height: usize, ground: Ground) 
          viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" font-size=\"{FONT_SIZE}\" fill=\"{fill}\">\n\
          <title>{}</title>\n<desc>{}</desc>\n",
         escaped(title),
-        escaped(told)
+        escaped(description)
     );
     if ground == Ground::Paper {
         svg.push_str("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");

@@ -336,8 +336,8 @@ fn of_a_large_core_the_end_is_drawn() {
     let core: Vec<u32> = (0..50).collect();
     let written = present::text(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
     // Before the sentence that ends in a colon, which leads to the drawing.
-    let told = written.replace("\n  ", " ");
+    let sentence = written.replace("\n  ", " ");
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";
-    assert!(told.contains(expected), "{written}");
+    assert!(sentence.contains(expected), "{written}");
     assert!(written.contains("|-enq(10)-|") && !written.contains("|-enq(9)-|"), "{written}");
 }

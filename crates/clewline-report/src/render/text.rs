@@ -100,8 +100,8 @@ fn holds(judged: &CheckedHistory<'_>, witness: &Witness, style: &Style) -> Vec<B
     let mut blocks = vec![Block::paragraph(meaning(judged))];
     if let Some(Stream { most_held, .. }) = judged.stream {
         let held = count(most_held as u64, "operation was", "operations were");
-        let told = format!("They were judged as they came: at most {held} held at a time.");
-        blocks.push(Block::paragraph(told));
+        let sentence = format!("They were judged as they came: at most {held} held at a time.");
+        blocks.push(Block::paragraph(sentence));
     }
     if style.witness == WitnessShown::Whole && !witness.order.is_empty() {
         blocks.push(Block::Drawing(order(judged, &witness.order)));
@@ -239,11 +239,11 @@ pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> 
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
     lines.sort_unstable();
     lines.dedup();
-    let told: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
+    let shown: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
     match lines.len() {
-        1 => format!("line {}", told.join("")),
-        2..=TOLD => format!("lines {}", told.join(", ")),
-        n => format!("lines {} and {} more", told.join(", "), n - told.len()),
+        1 => format!("line {}", shown.join("")),
+        2..=TOLD => format!("lines {}", shown.join(", ")),
+        n => format!("lines {} and {} more", shown.join(", "), n - shown.len()),
     }
 }
 

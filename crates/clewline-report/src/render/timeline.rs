@@ -296,8 +296,8 @@ pub fn halves(label: &str) -> (String, Option<String>) {
             '\\' if is_quoted => is_escaped = true,
             '"' => is_quoted = !is_quoted,
             '→' if !is_quoted => {
-                let answer = label[at + char.len_utf8()..].trim_start();
-                return (label[..at].trim_end().to_owned(), Some(answer.to_owned()));
+                let result = label[at + char.len_utf8()..].trim_start();
+                return (label[..at].trim_end().to_owned(), Some(result.to_owned()));
             }
             _ => (),
         }

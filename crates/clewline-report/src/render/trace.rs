@@ -50,15 +50,15 @@ pub fn trace(
     width: usize,
 ) -> [Block; 2] {
     let events = events(judged, breaking.operation);
-    let told = shown_events(judged, &events, violation, breaking.operation);
-    let (call, answer) = halves(&judged.case.label(breaking.operation));
+    let shown = shown_events(judged, &events, violation, breaking.operation);
+    let (call, result) = halves(&judged.case.label(breaking.operation));
     let call = glued(&call);
-    let meaning = match answer {
-        Some(answer) => format!("Here no order is left: {call} may not return {}.", glued(&answer)),
+    let meaning = match result {
+        Some(result) => format!("Here no order is left: {call} may not return {}.", glued(&result)),
         None => format!("Here no order is left: {call} may not return."),
     };
     [
-        Block::Drawing(table(judged, &events, &told, width)),
+        Block::Drawing(table(judged, &events, &shown, width)),
         Block::Caption(format!("{meaning} {}", instead(&breaking.allowed))),
     ]
 }
@@ -108,37 +108,37 @@ fn shown_events(
         let overlaps = !span(operation).precedes(span(last));
         overlaps || core.contains(&operation) || events.len() <= *at + LAST_EVENTS_SHOWN
     };
-    let mut told: Vec<usize> = (0..events.len()).filter(matters).collect();
-    told.drain(..told.len().saturating_sub(EVENTS_SHOWN_MAX));
+    let mut shown: Vec<usize> = (0..events.len()).filter(matters).collect();
+    shown.drain(..shown.len().saturating_sub(EVENTS_SHOWN_MAX));
     // Its call is always shown.
     let call = events.iter().position(|it| it.operation == last);
-    if let Some(call) = call.filter(|it| !told.contains(it)) {
-        told[0] = call;
+    if let Some(call) = call.filter(|it| !shown.contains(it)) {
+        shown[0] = call;
     }
     // One event takes no more room than to say that there is one.
     let single = |at: &usize| {
-        let is_told = |at| told.binary_search(&at).is_ok();
+        let is_told = |at| shown.binary_search(&at).is_ok();
         !is_told(*at) && is_told(*at + 1) && (*at == 0 || is_told(*at - 1))
     };
     let singles: Vec<usize> = (0..events.len()).filter(single).collect();
-    told.extend(singles);
-    told.sort_unstable();
-    told
+    shown.extend(singles);
+    shown.sort_unstable();
+    shown
 }
 
-fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: usize) -> Vec<String> {
+fn table(judged: &CheckedHistory<'_>, events: &[Event], shown: &[usize], width: usize) -> Vec<String> {
     let titles = ["event", judged.source.caller()];
     let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
     let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT_CHARS_MAX);
     let widest = |title: &str, texts: &dyn Fn(usize) -> String| {
-        told.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
+        shown.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
     };
     let (left, middle) = (widest(titles[0], &number), widest(titles[1], &process));
     // At least a few characters, however wide the other columns are.
     let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT_CHARS_MAX);
     let mut lines = vec![format!("{:>left$}  {}", titles[0], titles[1])];
     let mut next = 0;
-    for &at in told {
+    for &at in shown {
         if next != at {
             let gap = count((at - next) as u64, "event", "events");
             lines.push(format!("{:>left$}  {gap} left out", "…"));
@@ -146,7 +146,7 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: u
         let label = judged.case.label(events[at].operation);
         let deed = match (events[at].end, halves(&label)) {
             (End::Call, (call, _)) => format!("calls {call}"),
-            (End::Return, (_, Some(answer))) => format!("returns {answer}"),
+            (End::Return, (_, Some(result))) => format!("returns {result}"),
             (End::Return, (_, None)) => "returns".to_owned(),
         };
         let deed = shorten(&deed, room);
@@ -158,20 +158,20 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: u
 
 /// `Allowed: 0, null.`
 fn instead(allowed: &Allowed) -> String {
-    let answers = match allowed {
-        Allowed::These(answers) => answers,
+    let results = match allowed {
+        Allowed::These(results) => results,
         Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
         Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
-    let answer = |label: &String| match halves(label).1 {
-        Some(answer) => glued(&answer),
+    let result = |label: &String| match halves(label).1 {
+        Some(result) => glued(&result),
         None => "to return nothing".replace(' ', &GLUE.to_string()),
     };
-    let (told, rest) = answers.split_at(answers.len().min(RESULTS_SHOWN_MAX));
-    let told: Vec<String> = told.iter().map(answer).collect();
+    let (shown, rest) = results.split_at(results.len().min(RESULTS_SHOWN_MAX));
+    let shown: Vec<String> = shown.iter().map(result).collect();
     match rest.len() {
-        0 => format!("Allowed: {}.", told.join(", ")),
-        more => format!("Allowed: {} and {} more.", told.join(", "), grouped(more as u64)),
+        0 => format!("Allowed: {}.", shown.join(", ")),
+        more => format!("Allowed: {} and {} more.", shown.join(", "), grouped(more as u64)),
     }
 }
 

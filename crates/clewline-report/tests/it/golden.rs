@@ -268,7 +268,7 @@ fn reports_keep_to_the_width() {
 /// smaller.
 #[test]
 fn a_core_that_could_not_be_made_minimal_says_so() {
-    let mut told = 0;
+    let mut not_minimal = 0;
     for sample in samples() {
         let case = sample.load();
         let options = Options { counterexample_configurations: 1, ..Options::default() };
@@ -276,7 +276,7 @@ fn a_core_that_could_not_be_made_minimal_says_so() {
         let Verdict::Violated(violation) = &judgement.verdict else { panic!("violated, says its name") };
         let report = sample.report(&*case, &judgement, &Style::default()).replace("\n  ", " ");
         assert_eq!(report.contains("not minimal"), !violation.is_minimal, "{report}");
-        told += usize::from(!violation.is_minimal);
+        not_minimal += usize::from(!violation.is_minimal);
     }
-    assert!(15 < told, "{told}");
+    assert!(15 < not_minimal, "{not_minimal}");
 }

@@ -392,13 +392,13 @@ fn several_threads_find_the_same_error_as_one() {
 fn whoever_looks_on_is_told_how_far_we_are() {
     let text = large_file(5);
     for jobs in [1, 2] {
-        let told = Mutex::new(Vec::new());
-        let progress = |read: u64| told.lock().unwrap().push(read);
+        let reported = Mutex::new(Vec::new());
+        let progress = |read: u64| reported.lock().unwrap().push(read);
         let options = clewline_report::ReadOptions { jobs, progress: &progress, ..Default::default() };
         format("jsonl").read(&mut text.as_bytes(), &options).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(4 < told.len() && told.is_sorted(), "{told:?}");
-        assert_eq!(told.last(), Some(&(text.len() as u64)));
+        let reported = reported.into_inner().unwrap();
+        assert!(4 < reported.len() && reported.is_sorted(), "{reported:?}");
+        assert_eq!(reported.last(), Some(&(text.len() as u64)));
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
         true => recording.missing,
         false => Value::NIL,
     };
-    let answer = |&ret: &Value| if ret == recording.missing { missing } else { ret };
+    let result = |&ret: &Value| if ret == recording.missing { missing } else { ret };
     let describe = |at: usize| {
         let operation = recording.history.operation(OperationId::from_index(at));
         let name = |names: &[Value], index: usize| {
@@ -120,7 +120,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
             name(&recording.names.objects, operation.object.index()),
             deep(&recording.values, operation.call.method),
             deep(&recording.values, operation.call.arg),
-            operation.ret.map(answer).map(|it| deep(&recording.values, it)),
+            operation.ret.map(result).map(|it| deep(&recording.values, it)),
             match recording.names.ids {
                 Some(_) => deep(&recording.values, recording.names.id_of(&recording.history, operation.id)),
                 None => "none".to_owned(),

@@ -404,8 +404,8 @@ mod tests {
         let mut text = String::new();
         for round in 0..3_000 {
             text.push_str(&line(2 * round, "enq", "arg", round));
-            let answer = if round == 100 { 7_777 } else { round };
-            text.push_str(&line(2 * round + 1, "deq", "ret", answer));
+            let result = if round == 100 { 7_777 } else { round };
+            text.push_str(&line(2 * round + 1, "deq", "ret", result));
         }
         let StreamEnd::Judged(_, judgement, stream) = followed(&text) else { panic!("it is in order") };
         assert_eq!(judgement.verdict.word(), "violated");

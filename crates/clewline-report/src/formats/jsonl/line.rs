@@ -227,13 +227,13 @@ impl Fields {
 
     fn kind(&self) -> Result<Kind, LineError> {
         let fault = |at, message: &str| Err(LineError::Fault(TextError { at, message: message.to_owned() }));
-        let answer = self.ret.filter(|&(ret, _)| ret != Value::NIL);
+        let result = self.ret.filter(|&(ret, _)| ret != Value::NIL);
         let Some(event) = self.event else {
             let Some((called, _)) = self.call else {
                 return Err(LineError::Missing("`call`, the time of the call, or `event`"));
             };
             let returned = self.returned.and_then(|(time, _)| time);
-            return match (returned, answer) {
+            return match (returned, result) {
                 (None, Some((_, at))) => {
                     fault(at, "expected `return`, the time of the return, where there is an answer (`ret`)")
                 }
@@ -246,7 +246,7 @@ impl Fields {
                 "expected an event without times: the order of the lines is the order of events",
             );
         }
-        match (event, answer) {
+        match (event, result) {
             (Kind::Return, _) | (_, None) => Ok(event),
             (_, Some((_, at))) => fault(at, "expected an answer (`ret`) only in a `return`"),
         }

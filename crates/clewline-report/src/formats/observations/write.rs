@@ -85,7 +85,7 @@ fn section(text: &mut String, threads: &[String], calls: &[Call], fates: &[Fate]
             let (mark, result) = match &fates[operation] {
                 Fate::NotCalled => continue,
                 Fate::Blocked => ("B", None),
-                Fate::Returned(answer) => ("", Some(answer).filter(|it| !it.is_empty())),
+                Fate::Returned(returned) => ("", Some(returned).filter(|it| !it.is_empty())),
             };
             numbers[operation] = next;
             words.push(format!("{next}{mark}"));

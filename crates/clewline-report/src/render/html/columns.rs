@@ -21,7 +21,7 @@ pub struct Columns {
     part: Vec<u32>,
     call: Vec<u32>,
     // One more than the text's number; 0 if there is none.
-    answer: Vec<u32>,
+    result_texts: Vec<u32>,
     id: Vec<u32>,
     start: Vec<u32>,
     // How many ranks later it ends; 0 while it is pending.
@@ -87,7 +87,8 @@ impl Columns {
         self.object.push(self.objects.intern_ref(shown.object));
         self.part.push(self.parts.intern_ref(shown.part));
         self.call.push(self.texts.intern(shorten(shown.call, TEXT_CHARS_MAX)));
-        self.answer.push(shown.result.map_or(0, |it| self.texts.intern(shorten(it, TEXT_CHARS_MAX)) + 1));
+        self.result_texts
+            .push(shown.result.map_or(0, |it| self.texts.intern(shorten(it, TEXT_CHARS_MAX)) + 1));
         self.id.push(self.texts.intern_ref(shown.id));
         self.start.push(shown.start);
         self.length.push(shown.end.map_or(0, |it| it - shown.start));
@@ -132,14 +133,14 @@ impl Columns {
     #[must_use]
     pub fn shown(&self, operation: OperationId) -> PageOperation<'_> {
         let at = operation.index();
-        let answer = self.answer[at].checked_sub(1).map(|it| self.texts[it].as_str());
+        let result_texts = self.result_texts[at].checked_sub(1).map(|it| self.texts[it].as_str());
         let length = self.length[at];
         PageOperation {
             process: &self.processes[self.process[at] as usize],
             object: &self.objects[self.object[at]],
             part: &self.parts[self.part[at]],
             call: &self.texts[self.call[at]],
-            result: answer,
+            result: result_texts,
             id: &self.texts[self.id[at]],
             start: self.start[at],
             end: (length != 0).then(|| self.start[at] + length),
@@ -174,7 +175,7 @@ impl Columns {
             "object": plain(&self.object),
             "part": plain(&self.part),
             "call": plain(&self.call),
-            "answer": plain(&self.answer),
+            "answer": plain(&self.result_texts),
             "id": plain(&self.id),
             "start": differences(&self.start),
             "length": plain(&self.length),

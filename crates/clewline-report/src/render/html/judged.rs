@@ -96,7 +96,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let has_ids = case.names().ids.is_some();
     for operation in operations() {
         let span = case.spans()[operation.index()];
-        let (call, answer) = halves(&case.label(operation));
+        let (call, returned) = halves(&case.label(operation));
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
@@ -105,7 +105,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
             object: &object,
             part: parts.get(operation.index()).map_or("", String::as_str),
             call: &call,
-            result: answer.as_deref(),
+            result: returned.as_deref(),
             id: &id,
             start: span.call(),
             end: span.ret(),

@@ -228,7 +228,7 @@ fn pill_width(happening: &ActorEvent) -> usize {
 
 /// An event, beside the line of its actor; or across all of them.
 fn pill(happening: &ActorEvent, sheet: &Sheet, at: usize) -> String {
-    let told = shorten(&happening.description, EVENT_LABEL_CHARS_MAX);
+    let label = shorten(&happening.description, EVENT_LABEL_CHARS_MAX);
     let (wide, y) = (pill_width(happening), sheet.rows.happened[at]);
     let from = match happening.actor {
         None => (sheet.width / 2).saturating_sub(wide / 2),
@@ -241,7 +241,7 @@ fn pill(happening: &ActorEvent, sheet: &Sheet, at: usize) -> String {
         y - 10,
         from + wide / 2,
         y + 4,
-        escaped(&told)
+        escaped(&label)
     );
     match happening.operation {
         Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),

@@ -128,7 +128,7 @@ impl Page {
     /// Adds these facts, as far as they have a name.
     pub fn add_facts(&mut self, facts: Vec<Fact>) {
         let named = |it| match it {
-            Fact::Named(name, told) => Some((name.to_owned(), told)),
+            Fact::Named(name, value) => Some((name.to_owned(), value)),
             Fact::Line(_) => None,
         };
         self.facts.extend(facts.into_iter().filter_map(named));
@@ -225,8 +225,8 @@ fn facts(facts: &[(String, String)]) -> String {
         return String::new();
     }
     let mut html = "<section id=\"facts\" aria-labelledby=\"facts-title\">\n<h2 id=\"facts-title\">How it was found</h2>\n<dl>\n".to_owned();
-    for (name, told) in facts {
-        let _infallible = writeln!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(told));
+    for (name, value) in facts {
+        let _infallible = writeln!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
     }
     html.push_str("</dl>\n</section>\n");
     html
@@ -298,7 +298,7 @@ fn row(history: &Columns, operation: OperationId) -> String {
 
 /// The data for the scripts.
 fn data(page: &Page) -> String {
-    let notes: Vec<_> = page.notes.iter().map(|(operation, told)| json!([operation.0, told])).collect();
+    let notes: Vec<_> = page.notes.iter().map(|(operation, note)| json!([operation.0, note])).collect();
     let rest = json!({
         "caller": page.caller,
         "core": page.counterexample.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),

@@ -70,11 +70,11 @@ impl ShownOrder {
             n => format!("until {label} ({})", count(n as u64, "operation", "operations")),
         };
         let around = around(judged, &end.prefix, Some(end.next));
-        let told =
+        let sentences =
             dead_end_sentence(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
-        let told = [Some(told).filter(|it| !it.is_empty()), about_states(&end.prefix)];
-        let told = told.into_iter().flatten().collect::<Vec<String>>().join(" ");
-        ShownOrder { title, order: end.prefix, stuck: Some(end.next), description: told, around }
+        let sentences = [Some(sentences).filter(|it| !it.is_empty()), about_states(&end.prefix)];
+        let sentences = sentences.into_iter().flatten().collect::<Vec<String>>().join(" ");
+        ShownOrder { title, order: end.prefix, stuck: Some(end.next), description: sentences, around }
     }
 
     /// As the scripts read it: states are stored once.
@@ -101,12 +101,12 @@ pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&
     const TOLD: usize = 12;
     let (shown, rest) = instead.split_at(instead.len().min(TOLD));
     let state = stuck.map(|it| format!("The state is then {}", it.before));
-    let answers = match (shown, rest.len()) {
+    let results = match (shown, rest.len()) {
         ([some @ .., last], 0) if !some.is_empty() => format!("{} or {last}", some.join(", ")),
         (all, 0) => all.join(", "),
         (some, more) => format!("{} or {}", some.join(", "), count(more as u64, "other", "others")),
     };
-    let could = format!("{label} could only have been {answers}");
+    let could = format!("{label} could only have been {results}");
     match (state, instead.is_empty()) {
         (Some(state), false) => format!("{state}, and {could}."),
         (None, false) => format!("After this order {could}."),
@@ -117,8 +117,9 @@ pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&
 
 /// That states are not shown around all operations of a long order.
 fn about_states(order: &[OperationId]) -> Option<String> {
-    let told = || format!("States are told around its last {} operations.", grouped(STATES_SHOWN_MAX as u64));
-    (STATES_SHOWN_MAX < order.len()).then(told)
+    let sentence =
+        || format!("States are told around its last {} operations.", grouped(STATES_SHOWN_MAX as u64));
+    (STATES_SHOWN_MAX < order.len()).then(sentence)
 }
 
 /// The states around operations of an order, each part of an object by itself.
@@ -159,12 +160,12 @@ fn around(
 /// `[1, 2]`; `[1] or [2]`.
 fn states(replay: &dyn Replay, values: &Values) -> String {
     let all = replay.states(STATE_CHARS_MAX);
-    let mut told: Vec<String> =
+    let mut shown: Vec<String> =
         all.iter().take(ALTERNATIVE_STATES_MAX).map(|it| with_values(it, values)).collect();
     if ALTERNATIVE_STATES_MAX < all.len() {
-        told.push(format!("{} others", all.len() - ALTERNATIVE_STATES_MAX));
+        shown.push(format!("{} others", all.len() - ALTERNATIVE_STATES_MAX));
     }
-    told.join(" or ")
+    shown.join(" or ")
 }
 
 /// A state's text with values that stand in a table, `#12`, as reports write them.

@@ -50,26 +50,26 @@ pub(super) fn section(steps: &Steps, has_timeline: bool) -> String {
         let kind = if step.number.is_none() { " class=\"talk\"" } else { "" };
         let _infallible = write!(html, "<tr{kind}><td>{number}</td>");
         for task in 0..steps.tasks.len() {
-            let told = if task == step.task {
+            let cell = if task == step.task {
                 linked(&step.description, step.operation.filter(|_| has_timeline))
             } else {
                 String::new()
             };
-            let _infallible = write!(html, "<td>{told}</td>");
+            let _infallible = write!(html, "<td>{cell}</td>");
         }
         let _infallible = writeln!(html, "<td class=\"place\">{}</td></tr>", escaped(&step.place));
     }
     html.push_str("</tbody>\n</table>\n</div>\n");
-    for told in &steps.then {
-        let _infallible = writeln!(html, "<p>{}</p>", escaped(told));
+    for sentence in &steps.then {
+        let _infallible = writeln!(html, "<p>{}</p>", escaped(sentence));
     }
     html.push_str("</section>\n");
     html
 }
 
-fn linked(told: &str, operation: Option<OperationId>) -> String {
+fn linked(text: &str, operation: Option<OperationId>) -> String {
     match operation {
-        Some(operation) => format!("<a href=\"#op={}\">{}</a>", operation.index(), escaped(told)),
-        None => escaped(told),
+        Some(operation) => format!("<a href=\"#op={}\">{}</a>", operation.index(), escaped(text)),
+        None => escaped(text),
     }
 }

@@ -74,7 +74,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     }));
     let body = html.split_once("<body").unwrap().1;
     let mut places = Vec::new();
-    for told in [
+    for part in [
         "<strong class=\"word\">violated</strong>: lost.jsonl is not linearizable as a queue",
         "These 3 operations contradict each other",
         "<p>The longest order found is enq(1), enq(2).",
@@ -84,7 +84,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
         "<a href=\"#op=2\">deq()</a></td><td>2</td><td>event 5</td><td>event 7</td><td>3</td>",
         "<canvas id=\"timeline\"",
     ] {
-        places.push(body.find(told).unwrap_or_else(|| panic!("no {told} in\n{body}")));
+        places.push(body.find(part).unwrap_or_else(|| panic!("no {part} in\n{body}")));
     }
     assert!(places.is_sorted(), "{places:?}");
 }
@@ -107,8 +107,8 @@ fn the_longest_order_and_what_could_have_been_are_on_the_page() {
     // A search may have stopped one operation early.
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
     assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
-    let told = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
-    assert_eq!(data["rest"]["paths"][0]["told"], told);
+    let sentence = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
+    assert_eq!(data["rest"]["paths"][0]["told"], sentence);
     assert_eq!(data["rest"]["paths"][0]["states"], serde_json::json!(["[]", "[1]", "[1, 2]", ""]));
     assert_eq!(data["rest"]["paths"][0]["around"], serde_json::json!([[0, 0, 1], [1, 1, 2], [2, 2, 3]]));
 }
@@ -166,8 +166,8 @@ fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
         serde_json::json!([json["clock"], json["called"], json["took"]])
     };
     let late = 1_700_000_000_000_000_000;
-    let told = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
-    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), told);
+    let times = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
+    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), times);
     let nothing = serde_json::json!(["0", [], []]);
     assert_eq!(columns(&[(2, 0, Some(5))]), nothing);
     assert_eq!(columns(&[(1, i64::MIN, None), (2, i64::MAX - 1, Some(i64::MAX))]), nothing);
@@ -238,10 +238,10 @@ fn long_texts_are_shortened() {
 
 #[test]
 fn steps_stand_in_the_column_of_their_task() {
-    let step = |number, task, told: &str, operation| Step {
+    let step = |number, task, text: &str, operation| Step {
         number,
         task,
-        description: told.to_owned(),
+        description: text.to_owned(),
         place: "queue.rs:3".to_owned(),
         operation,
     };
@@ -253,13 +253,13 @@ fn steps_stand_in_the_column_of_their_task() {
     let html = write(&Page { steps: Some(steps), ..empty() });
     let (_, section) = html.split_once("<section id=\"steps\"").unwrap();
     let (section, _) = section.split_once("</section>").unwrap();
-    for told in [
+    for part in [
         "<th>step</th><th>a</th><th>b</th><th>where</th>",
         "<tr class=\"talk\"><td></td><td></td><td><a href=\"#op=4\">calls f()</a></td><td class=\"place\">queue.rs:3</td></tr>",
         "<tr><td>1</td><td>load x1</td><td></td><td class=\"place\">queue.rs:3</td></tr>",
         "<p>Then nobody can go on.</p>",
     ] {
-        assert!(section.contains(told), "no {told} in\n{section}");
+        assert!(section.contains(part), "no {part} in\n{section}");
     }
 }
 
@@ -423,15 +423,15 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 
 #[test]
 fn the_last_of_several_answers_comes_after_or() {
-    let told = |answers: i32| {
-        let all: Vec<String> = (1..=answers).map(|it| format!("take() → {it}")).collect();
+    let sentence = |results: i32| {
+        let all: Vec<String> = (1..=results).map(|it| format!("take() → {it}")).collect();
         super::orders::dead_end_sentence("take() → 0", &all, None)
     };
     let start = "After this order take() → 0 could only have been take() → 1";
-    assert_eq!(told(1), format!("{start}."));
-    assert_eq!(told(3), format!("{start}, take() → 2 or take() → 3."));
-    assert!(told(12).ends_with(", take() → 11 or take() → 12."), "{}", told(12));
-    assert!(told(13).ends_with(", take() → 12 or 1 other."), "{}", told(13));
+    assert_eq!(sentence(1), format!("{start}."));
+    assert_eq!(sentence(3), format!("{start}, take() → 2 or take() → 3."));
+    assert!(sentence(12).ends_with(", take() → 11 or take() → 12."), "{}", sentence(12));
+    assert!(sentence(13).ends_with(", take() → 12 or 1 other."), "{}", sentence(13));
 }
 
 #[test]
@@ -453,8 +453,8 @@ fn a_picture_that_leaves_operations_out_says_so() {
     let core: Vec<u32> = (0..14).collect();
     let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
-    let told = because(found.clone(), why);
-    let page = write(&Page::of(&judged(&case, &told)));
+    let violation = because(found.clone(), why);
+    let page = write(&Page::of(&judged(&case, &violation)));
     // Right below the picture, before the table.
     let places =
         ["</svg>", "<p>The 13 others of them are not drawn here", "<details"].map(|it| page.find(it));
@@ -479,14 +479,14 @@ fn a_message_that_is_on_its_way_does_not_end_in_a_cross() {
 /// Around the first operations of a long order no states are shown, and the page says so.
 #[test]
 fn a_page_says_which_states_it_leaves_out() {
-    let told = |count: i64| {
+    let sentence = |count: i64| {
         let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
         let order = (0..count as u32).map(OperationId).collect();
         Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].description.clone()
     };
-    assert_eq!(told(3_000), "");
-    assert_eq!(told(3_001), "States are told around its last 3,000 operations.");
+    assert_eq!(sentence(3_000), "");
+    assert_eq!(sentence(3_001), "States are told around its last 3,000 operations.");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn junit(summary: &Summary, clock: Clock) -> String {
 
 fn seconds(elapsed: std::time::Duration, clock: Clock) -> String {
     match clock {
-        Clock::Told => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
+        Clock::Shown => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
         Clock::Hidden => String::new(),
     }
 }
@@ -58,12 +58,12 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
         Word::Violated => "failure",
         Word::Unknown | Word::Unreadable => "error",
     };
-    let mut told = entry.text().trim_end().to_owned();
+    let mut report = entry.text().trim_end().to_owned();
     for command in &entry.next {
-        told.push_str(&format!("\n\nnext: {command}"));
+        report.push_str(&format!("\n\nnext: {command}"));
     }
     // Line by line: the line breaks are to stay.
-    let lines: Vec<String> = told.trim_start_matches('\n').lines().map(escaped).collect();
+    let lines: Vec<String> = report.trim_start_matches('\n').lines().map(escaped).collect();
     let _infallible = writeln!(
         xml,
         ">\n<{element} type=\"{word}\" message=\"{}\">{}</{element}>\n</testcase>",

@@ -10,7 +10,7 @@ const SECTIONS_MAX: usize = 20;
 #[must_use]
 pub fn markdown(summary: &Summary, clock: Clock) -> String {
     let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
-    let took = clock == Clock::Told;
+    let took = clock == Clock::Shown;
     text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
     text.push_str(if took { " took |\n" } else { "\n" });
     text.push_str(if took { "|---|---|---:|---|---:|\n" } else { "|---|---|---:|---|\n" });
@@ -41,7 +41,7 @@ fn row(text: &mut String, entry: &Entry, clock: Clock) {
     };
     let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
     text.push_str(&format!("| {word} | {} | {work} | {} |", plain(&entry.name), plain(&entry.algorithm)));
-    if clock == Clock::Told {
+    if clock == Clock::Shown {
         text.push_str(&format!(" {} |", duration(entry.elapsed)));
     }
     text.push('\n');
@@ -49,11 +49,11 @@ fn row(text: &mut String, entry: &Entry, clock: Clock) {
 
 fn section(text: &mut String, entry: &Entry) {
     text.push_str(&format!("\n### {}: {}\n", entry.verdict.as_str(), plain(&entry.headline)));
-    let told = entry.text();
-    let told = told.trim_end();
-    if !told.is_empty() {
-        let fence = fence(told);
-        text.push_str(&format!("\n{fence}text\n{told}\n{fence}\n"));
+    let report = entry.text();
+    let report = report.trim_end();
+    if !report.is_empty() {
+        let fence = fence(report);
+        text.push_str(&format!("\n{fence}text\n{report}\n{fence}\n"));
     }
     for (place, command) in entry.next.iter().enumerate() {
         let word = if place == 0 { "Next" } else { "Or" };

@@ -111,13 +111,13 @@ fn how_long_it_took_is_told_only_if_that_is_asked() {
         ]
     };
     assert_eq!(slow(1), slow(2_000));
-    assert!(junit(&mixed(), Clock::Told).contains(" time=\"1.500\""));
-    assert!(markdown(&mixed(), Clock::Told).contains("| 1.5 s |"));
+    assert!(junit(&mixed(), Clock::Shown).contains(" time=\"1.500\""));
+    assert!(markdown(&mixed(), Clock::Shown).contains("| 1.5 s |"));
 }
 
 #[test]
 fn junit_is_xml_that_counts_what_is_in_it() {
-    let elements = elements(&junit(&mixed(), Clock::Told));
+    let elements = elements(&junit(&mixed(), Clock::Shown));
     let named = |name: &str| elements.iter().filter(|it| it.0 == name).collect::<Vec<_>>();
     let suite = &named("testsuite")[0].1;
     for (attribute, expected) in [("tests", "4"), ("failures", "1"), ("errors", "2"), ("time", "6.000")] {

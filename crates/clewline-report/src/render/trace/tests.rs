@@ -122,8 +122,8 @@ fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let written =
         wrap(&trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80), 80);
-    let told = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
-    assert_eq!(told, 20, "{written}");
+    let description = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
+    assert_eq!(description, 20, "{written}");
     assert!(written.contains("      3  2        calls deq()\n      …  180 events left out\n"), "{written}");
 }
 
@@ -187,8 +187,8 @@ fn of_many_answers_some_are_told() {
 
 #[test]
 fn an_arrow_within_a_text_is_part_of_it() {
-    let check = |label: &str, call: &str, answer: Option<&str>| {
-        assert_eq!(halves(label), (call.to_owned(), answer.map(str::to_owned)));
+    let check = |label: &str, call: &str, result: Option<&str>| {
+        assert_eq!(halves(label), (call.to_owned(), result.map(str::to_owned)));
     };
     check("get(\"a → b\") → \"c → d\"", "get(\"a → b\")", Some("\"c → d\""));
     check("put(\"\\\" → \", 1)", "put(\"\\\" → \", 1)", None);
