@@ -40,7 +40,7 @@ impl Drop for Timer {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            let _nothing_to_tell = thread.join();
+            let _ignored = thread.join();
         }
     }
 }

@@ -42,7 +42,7 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 ///         match message {
 ///             Message::Add => self.0 += 1,
 ///             Message::Get => (),
-///             Message::Done(_) => unreachable!("only clients are told"),
+///             Message::Done(_) => unreachable!("only clients receive it"),
 ///         }
 ///         context.send(from, Message::Done(self.0));
 ///     }
@@ -66,7 +66,7 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 /// # }
 /// impl Harness for OneCounter {
 ///     type Message = Message;
-///     type Specification = Sum; // `add` and `get` answer the sum, and are written as any `Deterministic` is.
+///     type Specification = Sum; // `add` and `get` return the sum.
 ///
 ///     fn specification(&self) -> Sum {
 ///         Sum

@@ -1,7 +1,7 @@
 //! Harness files: client, actor and call, one call a line.
 //!
 //! ```text
-//! # Two clients and three actors. A client waits for its answer before it goes on.
+//! # Two clients and three actors. A client waits for the response before its next call.
 //! actors 3
 //! C1 N1 write(1)
 //! C1 N2 read
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_name_their_line() {
         for (text, message) in [
             ("", "line 1: expected a call as in"),
             ("C1 N1 read\nwrite(1)", "line 2: expected a call as in"),

@@ -39,7 +39,7 @@ use crate::{
 /// watch.push(Event::call(1, Call::Read))?;
 /// assert!(watch.judge()?.is_none());
 /// watch.push(Event::ret(1, value(2)))?;
-/// let alarm = watch.judge()?.expect("nobody wrote 2");
+/// let alarm = watch.judge()?.expect("2 was never written");
 /// assert_eq!(alarm.event(), 3);
 /// # Ok::<(), clewline::Error>(())
 /// ```

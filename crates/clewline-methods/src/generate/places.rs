@@ -71,7 +71,7 @@ impl<'r> MutationPoints<'r> {
         let operation = group[place];
         let result = *history.ret(operation)?;
         if kind == Violate::Invented {
-            return self.fresh_value(result).map(|invented| Change::Answer(operation, invented));
+            return self.fresh_value(result).map(|invented| Change::Result(operation, invented));
         }
         // Somewhere around the operation, or before it.
         let first = place.saturating_sub(REPLACEMENT_DISTANCE_OPS_MAX);
@@ -89,11 +89,11 @@ impl<'r> MutationPoints<'r> {
         match kind {
             Violate::Swap => Some(Change::Swap([(operation, given), (other, result)])),
             Violate::Stale if history.call(other) == history.call(operation) && precedes() => {
-                Some(Change::Answer(operation, NewValue::Known(given)))
+                Some(Change::Result(operation, NewValue::Known(given)))
             }
             // Two operations that return *empty* are not a duplicate.
             Violate::Duplicate if given != Value::NIL && given != Value::FALSE => {
-                Some(Change::Answer(operation, NewValue::Known(given)))
+                Some(Change::Result(operation, NewValue::Known(given)))
             }
             Violate::Stale | Violate::Duplicate | Violate::Lost | Violate::Invented => None,
         }
@@ -159,7 +159,7 @@ impl<'r> MutationPoints<'r> {
 /// A mutation of a history.
 pub(super) enum Change {
     /// The operation gets another result.
-    Answer(OperationId, NewValue),
+    Result(OperationId, NewValue),
     /// Two operations get each other's.
     Swap([(OperationId, Value); 2]),
     /// The operation is taken out.
@@ -176,7 +176,7 @@ pub(super) enum NewValue {
 impl Change {
     fn operations(&self) -> [Option<OperationId>; 2] {
         match self {
-            Change::Answer(operation, _) | Change::Remove(operation) => [Some(*operation), None],
+            Change::Result(operation, _) | Change::Remove(operation) => [Some(*operation), None],
             Change::Swap([one, other]) => [Some(one.0), Some(other.0)],
         }
     }
@@ -184,7 +184,7 @@ impl Change {
     /// The operations with new results.
     fn results(&self, values: &mut Values) -> [Option<(OperationId, Value)>; 2] {
         match self {
-            Change::Answer(operation, new) => {
+            Change::Result(operation, new) => {
                 let result = match new {
                     NewValue::Known(value) => *value,
                     NewValue::Int(int) => values.int(*int),

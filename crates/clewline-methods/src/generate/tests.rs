@@ -31,7 +31,7 @@ fn violations_are_planted_for_nearly_every_seed() {
 }
 
 #[test]
-fn what_was_lost_is_gone_and_nothing_else() {
+fn a_loss_removes_one_operation_and_nothing_else() {
     let specification = clewline_specs::find("queue").expect("in the catalog");
     let recording = specification.generate(&GeneratorConfig { pending: 0.2, ..GeneratorConfig::default() });
     let lost = OperationId(17);

@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_drawn_where_everything_above_precedes_everything_below() {
+    fn a_line_separates_operations_that_all_precede_the_ones_below() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 5, Some(6)), seen(1, "z", 3, Some(4))];
         assert_eq!(
             history(&two(), &operations, 80).join("\n"),
@@ -551,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_drawn_where_lines_do_not_say_everything() {
+    fn intervals_are_drawn_where_lines_do_not_show_the_whole_order() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 3, Some(6)), seen(1, "z", 2, Some(4))];
         let all = history(&two(), &operations, 80);
         assert_eq!(all.join("\n"), "a      b\n------------\nx → 1  z → 1\ny → 1");

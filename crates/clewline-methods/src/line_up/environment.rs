@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_changes_nothing() {
+    fn unset_variables_change_nothing() {
         let settings_text = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
         assert_eq!(applied(&[(SEED, "")]), Ok((settings_text.to_owned(), None)));
     }
 
     #[test]
-    fn what_is_set_counts_for_more_than_the_program() {
+    fn variables_take_precedence_over_the_program() {
         let variables = [
             (SEED, "3"),
             (VARIABLE, "none"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_an_error() {
+    fn invalid_values_are_errors() {
         let error = applied(&[(REPLAY, "push(1")]).expect_err("no token");
         assert_eq!(
             error,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_all_files_is_said_once() {
+    fn the_common_folder_is_shown_once() {
         assert_eq!(common_folder(["a/b/c.rs", "a/b/d.rs"].into_iter()), "a/b/");
         assert_eq!(common_folder(["a/b/c.rs", "a/bx/d.rs"].into_iter()), "a/");
         assert_eq!(common_folder(["c.rs", "a/bx/d.rs"].into_iter()), "");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_standard_library_are_told_without_their_folder() {
+    fn files_of_the_standard_library_are_shown_without_their_folder() {
         assert_eq!(library("/rustc/59807616/library/core/src/ptr/mod.rs"), Some("core/src/ptr/mod.rs"));
         let installed = "/home/me/lib/rustlib/src/rust/library/std/src/sync/once.rs";
         assert_eq!(library(installed), Some("std/src/sync/once.rs"));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_a_text_is_told_as_any_other() {
+    fn a_place_given_as_text_is_shown_as_any_other() {
         let files = Files { folder: "a/".to_owned() };
         assert_eq!(files.show_text("a/b.rs:3:5"), "b.rs:3");
         assert_eq!(files.show_text("a/b.rs:3"), "b.rs:3");

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_again() {
+    fn a_written_file_is_read_again() {
         for text in ["push(1) take | push(2) take", "take | push(1)", "take | take", "say(\"<&>\", 1) | take"]
         {
             let mut matrix: Matrix = text.parse().expect("a matrix");

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stay_in_one_column_and_what_is_once_is_there_once() {
+    fn groups_stay_in_one_column_and_once_entries_occur_once() {
         let auto = Plan { auto: Some(2), samples: Some(0), ..plan() };
         let random: Vec<Matrix> = matrices(&plan());
         assert_eq!(random.len(), 100);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_in_the_cycle_are_told() {
+    fn only_operations_of_the_cycle_are_reported() {
         let steps = [
             (0, 1, true, true),
             (1, 1, false, true),

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_as_people_and_debug_write_them() {
+    fn results_are_read_as_people_and_debug_write_them() {
         let mut values = Values::new();
         let mut read = |text: &str| {
             let value = read_result(text, &mut values);

@@ -399,14 +399,15 @@ fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Bloc
 }
 
 pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
-    let who = |at: usize| threads.name(finding.operations[at].process);
+    let process = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
     let mut operations: Vec<String> = complete
         .map(|(at, result)| {
-            format!("{}: {}", who(*at), call_with_result(&finding.operations[*at].call, result))
+            format!("{}: {}", process(*at), call_with_result(&finding.operations[*at].call, result))
         })
         .collect();
-    operations.extend(serial.stuck.map(|at| format!("{}: {} waits", who(at), finding.operations[at].call)));
+    operations
+        .extend(serial.stuck.map(|at| format!("{}: {} waits", process(at), finding.operations[at].call)));
     operations.join(", ")
 }
 

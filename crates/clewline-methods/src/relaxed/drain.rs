@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_taken_out_by_pending_calls() {
+    fn elements_left_inside_are_removed_by_pending_calls() {
         let one = Value::small(1).unwrap();
         assert_eq!(pending(&[("enq", Value::TRUE), ("deq", one)]), [false, false]);
         assert_eq!(

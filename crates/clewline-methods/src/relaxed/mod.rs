@@ -1,12 +1,11 @@
 //! Relaxed objects: whether one keeps its bound. Quasi linearizability of recorded histories, and
 //! Round-Up under every interleaving.
 //!
-//! A relaxed structure may answer out of order by a bound, its quasi factor. The check of a matrix
-//! is that of [Line-Up](crate::line_up), with two differences. What is right is not what the
-//! subject does one call at a time, for that is relaxed as well: it is a golden model, which is a
-//! specification, another subject, or the subject itself configured with factor
-//! 0. And each history is judged by how far its operations are from where the golden model has
-//!    them:
+//! A relaxed structure may return elements out of order by a bound, its quasi factor. The check of
+//! a matrix is that of [Line-Up](crate::line_up), with two differences. The reference is not the
+//! serial executions of the subject, which are relaxed as well. It is a golden model: a
+//! specification, another subject, or the subject itself configured with factor zero. And each
+//! history is judged by how far its operations are from their places in the golden model:
 //!
 //! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as
 //!   `quasi-queue:2`, and histories are linearizable as that, with

@@ -19,7 +19,7 @@ use crate::error::Error;
 /// ```
 /// use clewline::{Check, Quasi};
 ///
-/// // 2 is dequeued before 1, and nobody else is out of order.
+/// // 2 is dequeued before 1, and nothing else is out of order.
 /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 1}
 /// {"process": 0, "op": "enq", "arg": 2, "call": 2, "return": 3}
 /// {"process": 0, "op": "deq", "ret": 2, "call": 4, "return": 5}

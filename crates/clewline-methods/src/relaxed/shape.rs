@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_added_before_or_after() {
+    fn missing_calls_are_added_before_or_after() {
         let stack = Roles::of("quasi-stack:2").unwrap();
         let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()), Audience::Shell);
         assert_eq!(complete("push(1) | push(1)"), "--matrix \"push(1) | push(2)\" --final \"pop pop\"");

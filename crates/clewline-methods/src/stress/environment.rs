@@ -55,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_changes_nothing() {
+    fn unset_variables_change_nothing() {
         let stress = applied(&[(SEED, "")]).expect("nothing is wrong");
         assert_eq!((stress.seed, stress.executions, stress.timeout), (1, Some(7), None));
     }
 
     #[test]
-    fn what_is_set_counts_for_more_than_the_program() {
+    fn variables_take_precedence_over_the_program() {
         let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m")]).expect("nothing is wrong");
         assert_eq!(
             (stress.seed, stress.executions, stress.timeout),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_an_error() {
+    fn invalid_values_are_errors() {
         let error = applied(&[(EXECUTIONS, "many")]).expect_err("not a number");
         assert_eq!(
             error,

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_always_shows_is_made_as_small_as_can_be() {
+    fn a_bug_that_always_shows_is_shrunk_to_the_minimum() {
         let search = search(&workload(8, 2_048, 16, 10), ALL, |_| Attempt::Failed);
         assert_eq!(search.smallest, Some(workload(2, 1, 1, 2)));
         assert!(search.is_finished);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_no_more_stays_as_it_was() {
+    fn a_bug_that_shows_no_more_is_not_shrunk() {
         let search = search(&workload(4, 100, 1, 2), ALL, |_| Attempt::Passed);
         let steps = steps(&workload(4, 100, 1, 2), ALL).len() as u64;
         assert_eq!(search, ShrinkResult { smallest: None, attempts: steps, is_finished: true });
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_mean_nothing_are_left_alone() {
+    fn irrelevant_keys_are_not_shrunk() {
         let search =
             search(&workload(2, 1, 16, 2), ShrinkableParameters { keys: false }, |_| Attempt::Failed);
         assert_eq!(search.smallest, None);

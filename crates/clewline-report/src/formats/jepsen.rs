@@ -9,7 +9,7 @@
 //! its outcome is unknown: it stays pending, and its process may continue. The meaning of `:value`
 //! depends on the method:
 //!
-//! | methods | argument | answer |
+//! | methods | argument | result |
 //! |---|---|---|
 //! | `read`, `get`, `peek`, `poll`, `pop`, `take`, `deq`, `dequeue`, `pop-front`, `pop-back` | none if nil, or if the completion repeats it | that of the completion |
 //! | `cas` | that of the call | true, or false if the completion says so |

@@ -251,7 +251,7 @@ line that it stands on.
     }
 
     #[test]
-    fn a_table_that_is_too_wide_is_told_in_blocks() {
+    fn a_table_that_is_too_wide_is_shown_in_blocks() {
         let name = "something with a name that is long";
         let mut table = example();
         table.columns = ["first", "paper", OURS, "second", "third", OURS]

@@ -206,7 +206,7 @@ checked by wg-graph in 1.2 s: 1 operation, 1 object, 1,234 configurations
 }
 
 #[test]
-fn of_a_long_order_the_end_is_told() {
+fn of_a_long_order_the_end_is_shown() {
     let mut operations: Vec<_> = (0..7).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     operations.push((1, None, 20, Some((Some(9), 21))));
     let case = case(&operations);
@@ -274,7 +274,7 @@ fn colour_is_for_the_verdict_alone() {
 }
 
 #[test]
-fn json_tells_the_core_by_the_ids_of_the_file() {
+fn json_names_the_counterexample_by_the_ids_of_the_file() {
     let mut case = overtaken();
     let (name, id) = (case.values.text("q\"1"), case.values.text("x"));
     case.names.objects = vec![name];
@@ -330,7 +330,7 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
 }
 
 #[test]
-fn of_a_large_core_the_end_is_drawn() {
+fn of_a_large_counterexample_the_end_is_drawn() {
     let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     let case = case(&operations);
     let core: Vec<u32> = (0..50).collect();

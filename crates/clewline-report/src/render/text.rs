@@ -200,8 +200,8 @@ pub(super) fn picture(violation: &Violation) -> Picture {
     let core = &violation.counterexample;
     let (named, mut beside) = (explain::named(violation), explain::beside(violation));
     beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
-    let is_told = LARGE < core.len() && !named.is_empty();
-    let mut drawn: Vec<OperationId> = if is_told {
+    let is_short = LARGE < core.len() && !named.is_empty();
+    let mut drawn: Vec<OperationId> = if is_short {
         named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
     } else {
         core[core.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
@@ -234,15 +234,15 @@ fn bar(judged: &CheckedHistory<'_>, operation: OperationId) -> Bar {
 /// `line 3`, `lines 1, 2, 3`.
 #[must_use]
 pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> String {
-    const TOLD: usize = 12;
+    const LINES_SHOWN_MAX: usize = 12;
     let names = judged.case.names();
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
     lines.sort_unstable();
     lines.dedup();
-    let shown: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
+    let shown: Vec<String> = lines.iter().take(LINES_SHOWN_MAX).map(usize::to_string).collect();
     match lines.len() {
         1 => format!("line {}", shown.join("")),
-        2..=TOLD => format!("lines {}", shown.join(", ")),
+        2..=LINES_SHOWN_MAX => format!("lines {}", shown.join(", ")),
         n => format!("lines {} and {} more", shown.join(", "), n - shown.len()),
     }
 }

@@ -117,8 +117,8 @@ fn shown_events(
     }
     // One event takes no more room than to say that there is one.
     let single = |at: &usize| {
-        let is_told = |at| shown.binary_search(&at).is_ok();
-        !is_told(*at) && is_told(*at + 1) && (*at == 0 || is_told(*at - 1))
+        let is_shown = |at| shown.binary_search(&at).is_ok();
+        !is_shown(*at) && is_shown(*at + 1) && (*at == 0 || is_shown(*at - 1))
     };
     let singles: Vec<usize> = (0..events.len()).filter(single).collect();
     shown.extend(singles);

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_survive_the_borders_of_blocks() {
+    fn lines_may_span_blocks() {
         for length in [
             1,
             2,

@@ -328,7 +328,7 @@ fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
 }
 
 #[test]
-fn no_input_whatever_makes_a_format_panic() {
+fn no_input_makes_a_format_panic() {
     let mut random = Random::new(31);
     for &format in &FORMATS {
         let seeds = seeds(format);

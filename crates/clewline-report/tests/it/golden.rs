@@ -227,16 +227,16 @@ fn every_kind_of_object_shows_each_kind_of_violation() {
 #[test]
 fn reports_do_not_depend_on_when_and_where_they_are_made() {
     for sample in samples() {
-        let tell = |jobs: usize| {
+        let report = |jobs: usize| {
             let case = sample.load();
             let judgement = judge(case.problems(), &Options { jobs, ..Options::default() });
             let judged = sample.judged(&*case, &judgement);
             let line = json::report(&judged, WitnessShown::Whole).to_string();
             (present::text(&judged, &Style::default()), line)
         };
-        let first = tell(1);
-        assert_eq!(first, tell(1), "{}", sample.name);
-        assert_eq!(first, tell(4), "{}", sample.name);
+        let first = report(1);
+        assert_eq!(first, report(1), "{}", sample.name);
+        assert_eq!(first, report(4), "{}", sample.name);
     }
 }
 
@@ -267,7 +267,7 @@ fn reports_keep_to_the_width() {
 /// With next to no budget the counterexample is violated, and the report says that it may be
 /// smaller.
 #[test]
-fn a_core_that_could_not_be_made_minimal_says_so() {
+fn a_counterexample_that_is_not_minimal_says_so() {
     let mut not_minimal = 0;
     for sample in samples() {
         let case = sample.load();

@@ -54,7 +54,7 @@ fn events_of_jepsen_may_say_when_they_happened() {
 }
 
 #[test]
-fn formats_without_a_clock_tell_no_times() {
+fn formats_without_a_clock_have_no_times() {
     assert_eq!(times("jepsen-log", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n"), None);
     assert_eq!(times("observations", "<observation></observation>"), None);
 }

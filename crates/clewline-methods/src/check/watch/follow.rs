@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_violation_lines_are_looked_at_but_not_held() {
+    fn after_a_violation_lines_are_validated_but_not_held() {
         let mut text = String::new();
         for round in 0..3_000 {
             text.push_str(&line(2 * round, "enq", "arg", round));

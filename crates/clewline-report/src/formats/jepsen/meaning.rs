@@ -10,7 +10,7 @@ const METHODS_WITHOUT_ARGUMENT: &[&str] = &["acquire", "dec", "inc", "lock", "re
 
 #[derive(Clone, Copy)]
 enum Style {
-    Answering,
+    WithResult,
     Cas,
     Nullary,
     Plain,
@@ -27,8 +27,8 @@ pub(super) fn meaning(
     let echo = |it: Value| if it == invoked { Value::ABSENT } else { it };
     let unless_nil = |it: Value| if it == Value::NIL { Value::ABSENT } else { it };
     match style(values, method) {
-        Style::Answering if completed == Some(invoked) => (Value::ABSENT, completed),
-        Style::Answering => (unless_nil(invoked), completed),
+        Style::WithResult if completed == Some(invoked) => (Value::ABSENT, completed),
+        Style::WithResult => (unless_nil(invoked), completed),
         Style::Cas => (invoked, completed.map(|it| Value::bool(it != Value::FALSE))),
         Style::Nullary => (unless_nil(invoked), completed.map(echo)),
         Style::Plain => (invoked, completed.map(echo)),
@@ -53,7 +53,7 @@ pub(super) fn spell(
 fn style(values: &Values, method: Value) -> Style {
     let (Datum::Text(name) | Datum::Symbol(name)) = values.get(method) else { return Style::Plain };
     if METHODS_WITH_RESULT.binary_search(&name).is_ok() {
-        Style::Answering
+        Style::WithResult
     } else if METHODS_WITHOUT_ARGUMENT.binary_search(&name).is_ok() {
         Style::Nullary
     } else if name == "cas" {

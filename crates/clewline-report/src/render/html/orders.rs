@@ -98,8 +98,8 @@ impl ShownOrder {
 
 /// `There the state is [1, 2], and deq() → 2 could only have been deq() → 1.`
 pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&StatesAround>) -> String {
-    const TOLD: usize = 12;
-    let (shown, rest) = instead.split_at(instead.len().min(TOLD));
+    const ALTERNATIVES_SHOWN_MAX: usize = 12;
+    let (shown, rest) = instead.split_at(instead.len().min(ALTERNATIVES_SHOWN_MAX));
     let state = stuck.map(|it| format!("The state is then {}", it.before));
     let results = match (shown, rest.len()) {
         ([some @ .., last], 0) if !some.is_empty() => format!("{} or {last}", some.join(", ")),

@@ -90,7 +90,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
 }
 
 #[test]
-fn how_long_it_took_does_not_change_a_page_or_a_picture() {
+fn durations_do_not_change_a_page_or_a_picture() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let quick = judged(&case, &verdict);
@@ -100,7 +100,7 @@ fn how_long_it_took_does_not_change_a_page_or_a_picture() {
 }
 
 #[test]
-fn the_longest_order_and_what_could_have_been_are_on_the_page() {
+fn the_longest_order_and_the_possible_results_are_on_the_page() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let data = data(&write(&Page::of(&judged(&case, &verdict))));
@@ -145,7 +145,7 @@ fn columns_give_back_what_was_put_in() {
 }
 
 #[test]
-fn a_column_that_says_nothing_takes_no_room() {
+fn an_empty_column_takes_no_room() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     columns.push(&PLAIN);
     let json = columns.json();
@@ -155,7 +155,7 @@ fn a_column_that_says_nothing_takes_no_room() {
 }
 
 #[test]
-fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
+fn times_are_shown_if_all_are_known_and_exact_in_a_script() {
     let columns = |times: &[(usize, i64, Option<i64>)]| -> Json {
         let mut columns = Columns::new(vec!["a".to_owned()]);
         columns.push(&PageOperation { line: Some(2), ..PLAIN });
@@ -322,7 +322,7 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
 }
 
 #[test]
-fn what_happens_besides_stands_on_the_line_of_its_actor() {
+fn other_events_stand_on_the_line_of_their_actor() {
     let message = Message {
         from: 0,
         to: 1,
@@ -354,7 +354,7 @@ fn what_happens_besides_stands_on_the_line_of_its_actor() {
 }
 
 #[test]
-fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_first() {
+fn dead_ends_are_shown_once_for_each_operation_the_longest_first() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let judged = judged(&case, &verdict);
@@ -369,7 +369,7 @@ fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_firs
 }
 
 #[test]
-fn states_are_told_with_the_values_that_stand_in_them() {
+fn states_are_shown_with_their_values() {
     let mut values = clewline_core::Values::new();
     let text = values.text("a, b");
     let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
@@ -386,7 +386,7 @@ fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
 }
 
 #[test]
-fn a_picture_shows_the_core_alone() {
+fn a_picture_shows_only_the_counterexample() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let svg = svg::counterexample(&judged(&case, &verdict), Ground::Paper).svg;
@@ -405,7 +405,7 @@ fn because(mut found: Violation, why: Why) -> Verdict {
 /// Operations that the words name outside of the counterexample are drawn in the terminal, so they
 /// are in the picture, and are not taken for a part of the counterexample.
 #[test]
-fn in_a_picture_what_is_there_for_comparison_is_dotted() {
+fn in_a_picture_bars_for_comparison_are_dotted() {
     let case = overtaken();
     let Verdict::Violated(found) = exhausted(&[0, 2], &[0], 2) else { panic!("it is violated") };
     let operations = [2, 0, 1].map(OperationId).to_vec();
@@ -422,7 +422,7 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 }
 
 #[test]
-fn the_last_of_several_answers_comes_after_or() {
+fn the_last_of_several_results_comes_after_or() {
     let sentence = |results: i32| {
         let all: Vec<String> = (1..=results).map(|it| format!("take() → {it}")).collect();
         super::orders::dead_end_sentence("take() → 0", &all, None)
@@ -490,7 +490,7 @@ fn a_page_says_which_states_it_leaves_out() {
 }
 
 #[test]
-fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
+fn in_a_picture_an_operation_that_precedes_another_is_left_of_it() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let svg = svg::counterexample(&judged(&case, &verdict), Ground::Page).svg;

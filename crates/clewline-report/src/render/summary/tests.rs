@@ -99,7 +99,7 @@ fn the_worst_stands_first_in_a_table() {
 }
 
 #[test]
-fn how_long_it_took_is_told_only_if_that_is_asked() {
+fn durations_are_shown_only_on_request() {
     let slow = |elapsed: u64| {
         let mut summary = mixed();
         summary.entries.iter_mut().for_each(|it| it.elapsed = Duration::from_secs(elapsed));
@@ -174,7 +174,7 @@ fn in_markdown_nothing_becomes_markup() {
 }
 
 #[test]
-fn nothing_is_no_success() {
+fn an_empty_summary_is_no_success() {
     let nothing = summary(Vec::new());
     assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
     elements(&junit(&nothing, Clock::Hidden));

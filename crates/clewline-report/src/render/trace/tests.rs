@@ -29,7 +29,7 @@ const AGAIN: [tests::Row; 5] = [
 ];
 
 #[test]
-fn a_short_trace_is_told_from_the_beginning_to_the_break() {
+fn a_short_trace_is_shown_up_to_the_failure_point() {
     check_trace(
         &AGAIN,
         &[0, 2, 3],
@@ -62,7 +62,7 @@ fn long() -> Vec<tests::Row> {
 }
 
 #[test]
-fn where_one_event_would_be_left_out_it_is_told() {
+fn a_single_event_is_not_left_out() {
     let mut rows = long();
     rows[1] = (0, Some(1), 10, Some((None, 12)));
     rows[100] = (1, Some(1_000), 5, Some((None, 11)));
@@ -82,7 +82,7 @@ fn where_one_event_would_be_left_out_it_is_told() {
 }
 
 #[test]
-fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
+fn of_a_long_trace_the_counterexample_the_overlapping_and_the_last_events_are_shown() {
     let case = tests::case(&long());
     let position = |call: Option<i64>| {
         let is_it = |it: &u32| case.history.call(OperationId(*it)) == &call;
@@ -113,7 +113,7 @@ fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
 }
 
 #[test]
-fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
+fn the_number_of_events_is_bounded_and_the_call_is_one_of_them() {
     let mut rows: Vec<tests::Row> =
         (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();
     rows.push((2, None, 5, Some((Some(-1), 2_000))));
@@ -162,7 +162,7 @@ fn check_instead(allowed: Allowed, expected: &str) {
 }
 
 #[test]
-fn what_is_not_known_is_not_listed() {
+fn unknown_results_are_not_listed() {
     check_instead(
         Allowed::Unknown(Reason::Configurations(7)),
         "What was allowed is not known: the limit of 7 configurations was hit.",
@@ -170,17 +170,17 @@ fn what_is_not_known_is_not_listed() {
 }
 
 #[test]
-fn who_should_wait_has_no_answer() {
+fn an_operation_that_should_block_has_no_result() {
     check_instead(Allowed::Blocked, "It should still be waiting: no answer was allowed.");
 }
 
 #[test]
-fn an_answer_of_nothing_is_told_in_words() {
+fn an_empty_result_is_shown_in_words() {
     check_instead(Allowed::These(vec!["enq(1)".to_owned()]), "Allowed: to return nothing.");
 }
 
 #[test]
-fn of_many_answers_some_are_told() {
+fn of_many_results_some_are_shown() {
     let many = (0..2_000).map(|it| format!("deq() → {it}")).collect();
     check_instead(Allowed::These(many), "Allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1,988 more.");
 }

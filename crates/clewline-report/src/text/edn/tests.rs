@@ -66,7 +66,7 @@ fn forms_of_every_kind_are_read() {
 }
 
 #[test]
-fn faults_say_what_stood_there() {
+fn errors_quote_the_text_found() {
     check_fault("", 0, "expected a form, found the end of the file");
     check_fault("[1 2", 4, "expected `]`, found the end of the file");
     check_fault("[1 2)", 4, "expected `]`, found `)`");
@@ -82,7 +82,7 @@ fn faults_say_what_stood_there() {
 }
 
 #[test]
-fn brackets_nest_so_deep_and_no_deeper() {
+fn nesting_depth_is_limited() {
     for open in ["[", "(", "{", "#{", "#_", "#a ", "[#_["] {
         let text = open.repeat(1_000_000);
         let mut edn = Edn::new(&text, Tail::End);
@@ -98,7 +98,7 @@ fn brackets_nest_so_deep_and_no_deeper() {
 }
 
 #[test]
-fn what_edn_cannot_say_is_refused() {
+fn values_that_edn_cannot_express_are_refused() {
     let mut values = Values::new();
     for written in [r#"{"a":1}"#, "1 2", "", "[1]", "1", " 1.5"] {
         let other = values.other(written);

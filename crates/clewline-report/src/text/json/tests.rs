@@ -68,7 +68,7 @@ fn escapes_of_every_kind_are_read() {
 }
 
 #[test]
-fn faults_say_what_stood_there() {
+fn errors_quote_the_text_found() {
     check_fault("", 0, "expected a value, found the end of the line");
     check_fault("nul", 0, "expected a value, found `nul`");
     check_fault("+1", 0, "expected a value, found `+1`");
@@ -90,7 +90,7 @@ fn faults_say_what_stood_there() {
 }
 
 #[test]
-fn brackets_nest_so_deep_and_no_deeper() {
+fn nesting_depth_is_limited() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let inner = open.matches(['[', '{']).count();
         let deep =
