@@ -42,10 +42,10 @@ pub struct Readings {
 pub enum Counting {
     /// Each sequentialization of each distinct history, and each permutation of it.
     Distinct,
-    /// The same, and nothing else, with the paper's optimizations: orders that were met before, in
-    /// whatever history, are skipped.
+    /// Only that, with the paper's optimizations: orders that were visited before, in any history,
+    /// are skipped.
     Optimized,
-    /// Each sequentialization of every execution, and each permutation of it, and nothing else.
+    /// Only each sequentialization of every execution, and each permutation of it.
     Everything,
 }
 
@@ -64,7 +64,7 @@ pub struct Census {
     pub not_relaxed: u64,
     /// Those that are not quasi linearizable by displacement.
     pub not_displaced: u64,
-    /// Executions that panicked or got stuck: of none of these readings is any of them.
+    /// Executions that panicked or got stuck. None of the readings counts them.
     pub broken: u64,
     /// Why some history was not judged.
     pub unknown: Option<String>,
@@ -106,8 +106,7 @@ pub fn census(
     })
 }
 
-/// How many histories the calls of a matrix have one at a time, and why that is not all, if it is
-/// not.
+/// How many serial histories the calls of a matrix have, and why the count is incomplete, if it is.
 ///
 /// # Errors
 ///
@@ -122,7 +121,7 @@ pub fn count_serial(
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
 
-/// The same without the first phase: there are no serial histories, and it took no time.
+/// The same without the first phase: there are no serial histories, and its duration is zero.
 ///
 /// # Errors
 ///
@@ -246,7 +245,7 @@ impl Counter<'_> {
             tried.map_err(|it| it.to_string())?;
         }
         self.census.enumerated += begun.elapsed();
-        // Where the enumeration is compared with itself, nothing else may take time.
+        // Where the enumeration is measured, nothing else may take time.
         if !is_new || self.counting != Counting::Distinct {
             return Ok(());
         }

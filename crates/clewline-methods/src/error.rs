@@ -52,7 +52,7 @@ impl Error {
         Error { file: Some(file.to_owned()), ..self }
     }
 
-    /// Whether operations came in an order in which they cannot be forgotten.
+    /// Whether operations came out of order, after earlier ones had been forgotten.
     pub(crate) fn is_out_of_order(&self) -> bool {
         matches!(self.kind, ErrorKind::OutOfOrder { .. })
     }

@@ -1,4 +1,4 @@
-//! Histories made to order: linearizable ones, and ones with a planted violation.
+//! Generated histories: linearizable ones, and ones with a planted violation.
 //!
 //! A linearizable history comes from [`ErasedSpec::generate`]. To plant a violation, one result is
 //! changed or one operation is removed. Whether the changed history is a violation depends on all
@@ -58,7 +58,7 @@ impl std::error::Error for NotPlanted {}
 ///
 /// # Errors
 ///
-/// If there is no place for such a violation, or none was found in a bounded number of attempts.
+/// If there is no point for such a violation, or none was found in a bounded number of attempts.
 pub fn plant(
     specification: &dyn ErasedSpec,
     recording: &Recording,
@@ -91,10 +91,10 @@ const PLANT_ATTEMPTS_MAX: usize = 400;
 // range. An early violation is found quickly, since a prefix of the history is enough to find it.
 const ATTEMPTS_PER_RANGE: usize = 8;
 
-// In histories longer than this one attempt is all that is made before that.
+// In longer histories the range is halved after one attempt.
 const LONG_HISTORY_OPS: usize = 20_000;
 
-// Histories as short as this are judged at once, wherever the violation is.
+// Histories up to this length are checked at once, wherever the violation is.
 const SHORT_HISTORY_OPS: usize = 1_000;
 
 fn is_violated(specification: &dyn ErasedSpec, recording: Recording) -> bool {

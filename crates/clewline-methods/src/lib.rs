@@ -1,8 +1,8 @@
 //! Methods: combinations of a source of histories with a checker, one folder each.
 //!
-//! * [`Check`] judges histories that are there: in memory, in a file, or growing.
-//! * [`stress`] records real threads that call at random; [`line_up`] explores every interleaving
-//!   of a few calls; [`actors`] explores every order of messages.
+//! * [`Check`] checks existing histories: in memory, in a file, or growing.
+//! * [`stress`] records real threads that make random calls; [`line_up`] explores every
+//!   interleaving of a few calls; [`actors`] explores every order of messages.
 //! * [`relaxed`] measures how far out of order an object is, in recorded histories and under every
 //!   interleaving.
 

@@ -1,4 +1,4 @@
-//! Limits that need a clock or the operating system: time, and the memory the process really has.
+//! Limits that need a clock or the operating system: time, and the memory of the process.
 
 use std::{
     io::{self, Read},
@@ -72,11 +72,11 @@ pub fn available_memory() -> Option<usize> {
     let allowed =
         container.iter().find_map(|it| std::fs::read_to_string(it).ok()?.trim().parse::<usize>().ok());
     let most = free.saturating_add(resident_bytes()).min(allowed.unwrap_or(usize::MAX)) / 5 * 4;
-    // In round figures, since a report names it.
+    // Rounded, since a report shows it.
     Some((most >> 20).max(1) << 20)
 }
 
-/// An input that ends with an error when a budget does.
+/// An input that ends with an error when its budget is exhausted.
 pub(crate) struct BudgetedReader<'b, R> {
     input: R,
     budget: &'b Budget,

@@ -5,7 +5,7 @@ use std::{fmt, ops::Range, str::FromStr};
 use clewline_core::CodecError;
 use clewline_threads::control::Calls;
 
-/// A finite test: columns of calls that are made at the same time, calls before, and calls after.
+/// A finite test: columns of concurrent calls, initial calls and final calls.
 ///
 /// ```
 /// use clewline::line_up::Matrix;
@@ -17,11 +17,11 @@ use clewline_threads::control::Calls;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Matrix {
-    /// Before all others, one after the other.
+    /// Initial calls, one after the other.
     pub initial: Vec<String>,
-    /// At the same time: one column a thread.
+    /// Concurrent calls: one column a thread.
     pub columns: Vec<Vec<String>>,
-    /// After all others, one after the other.
+    /// Final calls, one after the other.
     pub last: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for BadMatrix {
 
 impl std::error::Error for BadMatrix {}
 
-/// The calls in a text, between blanks that are in no brackets.
+/// The calls in a text, separated by spaces outside of brackets.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ impl FromStr for Matrix {
 }
 
 impl fmt::Display for Matrix {
-    /// As it is read, without the calls before and after.
+    /// As it is parsed, without initial and final calls.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns: Vec<String> = self.columns.iter().map(|it| it.join(" ")).collect();
         f.write_str(&columns.join(" | "))
@@ -130,8 +130,8 @@ impl Matrix {
         Calls { initial: self.initial.clone(), columns: self.columns.clone(), last: self.last.clone() }
     }
 
-    /// The same operations and `more`, each in a column of its own, so that serial executions make
-    /// them in every order.
+    /// The same operations and `more`, each in its own column, so that serial executions make them
+    /// in every order.
     pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, CodecError> {
         let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last).chain(more);
         let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
@@ -145,8 +145,8 @@ impl Matrix {
         Ok(Calls { initial: Vec::new(), columns, last: Vec::new() })
     }
 
-    /// Every matrix that has a column, or else a call, less: the ones with fewest calls first. Of
-    /// calls in a column that are one of `sequences`, all are taken away or none.
+    /// Every matrix with one column, or else one call, less: those with the fewest calls first.
+    /// Calls of a column that form one of `sequences` are removed together or not at all.
     pub(super) fn smaller(&self, sequences: &[Vec<String>]) -> Vec<Matrix> {
         let mut smaller = Vec::new();
         if 1 < self.columns.len() {
@@ -188,10 +188,10 @@ fn entries(calls: &[String], sequences: &[Vec<String>]) -> Vec<Range<usize>> {
 
 /// The entries of matrices.
 ///
-/// An entry is a call, or several that are always made one after the other.
+/// An entry is a call, or a sequence of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alphabet {
-    /// The entries, in the order in which they are taken in.
+    /// The entries, in the order in which they are used.
     pub entries: Vec<Vec<String>>,
     /// Made before every matrix.
     pub initial: Vec<String>,
@@ -214,8 +214,7 @@ impl Alphabet {
         }
     }
 
-    /// Every matrix with `n` columns and rows of the first `n` entries. Of those that differ in
-    /// nothing but the order of their columns, one is there.
+    /// Every matrix with `n` columns and rows of the first `n` entries, up to the order of columns.
     pub fn all(&self, n: usize) -> impl Iterator<Item = Matrix> + Send + use<> {
         let alphabet = self.clone();
         let base = n.min(self.entries.len());

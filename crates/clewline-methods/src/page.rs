@@ -11,15 +11,14 @@ use clewline_report::render::{
 const DEAD_ENDS_SHOWN_MAX: usize = 8;
 const DEAD_END_SEARCH_STEPS_MAX: u64 = 200_000;
 
-/// The page of a verdict, with the longest orders that work, one for each operation at which they
-/// end.
+/// The page of a verdict, with the longest dead ends, one for each operation at which they end.
 pub(crate) fn page_of(judged: &CheckedHistory<'_>) -> Page {
     let mut page = Page::of(judged);
     page.add_dead_ends(judged, &dead_ends(judged));
     page
 }
 
-/// The longest orders of the part of the history that is violated.
+/// The longest dead ends of the violated part of the history.
 fn dead_ends(judged: &CheckedHistory<'_>) -> Vec<DeadEnd> {
     let Verdict::Violated(violation) = judged.verdict else { return Vec::new() };
     let Some(&first) = violation.counterexample.first() else { return Vec::new() };

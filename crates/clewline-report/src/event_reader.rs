@@ -54,14 +54,14 @@ impl Numbering {
 /// The times of operations, as long as every event has one.
 #[derive(Debug)]
 pub(crate) struct EventTimes {
-    // None if they are not wanted, or one was missing.
+    // None if they are not requested, or one was missing.
     times: Option<Vec<Times>>,
     // By process: its open operation.
     open: HashMap<u32, usize>,
 }
 
 impl EventTimes {
-    /// None yet; none at all if they are not wanted.
+    /// None yet; none at all if they are not requested.
     pub(crate) fn new(is_wanted: bool) -> EventTimes {
         EventTimes { times: is_wanted.then(Vec::new), open: HashMap::new() }
     }
@@ -93,7 +93,7 @@ impl EventTimes {
         }
     }
 
-    /// All of them, if they were wanted and none was missing.
+    /// All of them, if they were requested and none was missing.
     pub(crate) fn finish(self) -> Option<Vec<Times>> {
         self.times
     }
@@ -154,7 +154,7 @@ pub(crate) enum OperationOutcome {
     Info,
 }
 
-/// A history in the making, from events that stand on lines.
+/// A history under construction, from events on lines.
 #[derive(Debug, Default)]
 pub(crate) struct EventHistory {
     log: EventLog<RawCall, Value>,

@@ -21,8 +21,8 @@ pub(crate) enum Entry {
 ///
 /// # Errors
 ///
-/// If a process calls at the very time at which its previous operation returns. The history says
-/// that these overlap; a log would have to put one before the other.
+/// If a process calls at the very time at which its previous operation returns. In the history
+/// these overlap; a log would have to order them.
 fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
     let history = &recording.history;
     let mut entries = Vec::with_capacity(2 * history.len());

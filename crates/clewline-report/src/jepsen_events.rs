@@ -127,7 +127,7 @@ impl<'a> ClientEvents<'a> {
         Ok(None)
     }
 
-    /// Goes to where the next map begins, past the brackets around all of them.
+    /// Skips to the beginning of the next map, past the brackets around all of them.
     fn is_map_next(&mut self) -> Result<bool, ReadError> {
         loop {
             let around = self.around;
@@ -238,7 +238,7 @@ fn kind(edn: &mut Edn<'_>) -> Result<EventKind, FormEnd> {
     edn.keyword()?.and_then(EventKind::find).ok_or_else(|| edn.fault_at(EventKind::EXPECTED, at))
 }
 
-/// A method's name: that of the keyword, or whatever else is written there.
+/// A method's name: that of the keyword, or any other text there.
 fn method(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Value, FormEnd> {
     if let Some(name) = edn.keyword()? {
         return Ok(sink.values.text(name));

@@ -1,4 +1,4 @@
-//! History files in, reports out: the only crate that knows how anything is written down.
+//! History files in, reports out: the only crate that knows notations of files and reports.
 
 // Support for other formats and for pages.
 #![cfg_attr(not(all(feature = "files", feature = "html")), allow(dead_code, unused_imports))]
@@ -26,7 +26,7 @@ pub trait Format: Sync {
     /// One line for `--help`.
     fn about(&self) -> &'static str;
 
-    /// How the names of such files usually end.
+    /// The usual extensions of such files.
     fn extensions(&self) -> &'static [&'static str];
 
     /// Its capabilities.

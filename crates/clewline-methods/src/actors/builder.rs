@@ -1,4 +1,4 @@
-//! The builder: an actor system of one's own, explored in a test.
+//! The builder: a user-defined actor system, explored in a test.
 
 use std::{fmt, time::Duration};
 
@@ -180,9 +180,8 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// A bound that a scheduler has of its own, by its name: `delays`, `depth`. The environment
-    /// variable of its name, such as `CLEWLINE_DELAYS`, counts for more. It matters to schedulers
-    /// that have it.
+    /// Sets a bound of a scheduler, by its name: `delays`, `depth`. The environment variable of its
+    /// name, such as `CLEWLINE_DELAYS`, takes precedence. Schedulers without that bound ignore it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
             self.complain(mistake);
@@ -237,13 +236,13 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// Takes a call for a violation that never returns although nothing can happen any more.
+    /// Treats a call that never returns, although no further step is possible, as a violation.
     pub fn every_call_returns(mut self) -> Self {
         self.options.stuck = StuckCalls::Forbidden;
         self
     }
 
-    /// Executes nothing but the schedule of this token, which a report names.
+    /// Executes only the schedule of this token, which a report shows.
     pub fn replay(mut self, token: &str) -> Self {
         self.replay = Some(token.to_owned());
         self
@@ -282,7 +281,7 @@ impl<H: Harness + 'static> Explore<H> {
         }
     }
 
-    /// Explores, and panics with a report unless everything holds.
+    /// Explores, and panics with a report unless the verdict is *holds*.
     ///
     /// # Panics
     ///

@@ -24,7 +24,7 @@ impl fmt::Debug for ErasedHarness {
 }
 
 impl ErasedHarness {
-    /// `harness`, on which these calls are made.
+    /// `harness` with these calls.
     #[must_use]
     pub fn new<H>(harness: H, scenario: Scenario<CallOf<H>>) -> ErasedHarness
     where

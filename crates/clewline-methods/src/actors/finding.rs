@@ -17,7 +17,7 @@ pub enum ViolationKind {
     NotLinearizable,
     /// The property of that name does not hold.
     Property(&'static str, Modality),
-    /// Nothing can happen any more, and some call has not returned.
+    /// No further step is possible, and some call has not returned.
     Stuck,
 }
 
@@ -43,16 +43,16 @@ pub struct Finding {
     pub token: Token,
     /// The budget of faults.
     pub faults: Faults,
-    /// How many calls the scenario had before calls were left out.
+    /// How many calls the scenario had before shrinking.
     pub calls_at_first: usize,
     /// The calls that are made, each with its client and actor.
     pub program: Vec<String>,
     /// The execution, step by step. Empty if no single execution shows the violation.
     pub steps: Vec<Step>,
-    /// Whether a limit was hit before it was known how it came about: `steps` are empty then, too.
+    /// Whether a limit was reached before its schedule was found: `steps` are empty then, too.
     pub is_given_up: bool,
-    /// The messages that could still have been received in the end, each as the step in which it
-    /// would have been.
+    /// The messages that could still have been received at the end, each as the step that would
+    /// receive it.
     pub waiting: Vec<Step>,
     /// The history of the clients.
     pub case: Box<dyn ErasedHistory>,
@@ -74,9 +74,9 @@ pub struct Step {
     pub name: String,
     /// All that it says.
     pub message: String,
-    /// The step that sent it, from 0; `None` if it was there at first.
+    /// The step that sent it, from 0; `None` if it is an initial message.
     pub sent_by: Option<usize>,
-    /// Those on one side, when a partition begins.
+    /// The actors of one side, when a partition begins.
     pub side: Vec<ActorId>,
     /// The operations that were called in this step.
     pub calls: Vec<OperationId>,
@@ -85,7 +85,7 @@ pub struct Step {
 }
 
 impl Finding {
-    /// The finding as a report of a history reads it.
+    /// The finding as a checked history.
     #[must_use]
     pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> CheckedHistory<'a> {
         CheckedHistory {
@@ -197,7 +197,7 @@ pub(super) fn finding_without_schedule(
     }
 }
 
-/// The messages that can be received next, each once, in whatever way that may go.
+/// The messages that can be received next, each once, whatever the kind of step.
 fn waiting(scene: &dyn DynScenario, walk: &Execution, roots: u32) -> Vec<Step> {
     let is_message = |it: &&Receive| it.kind == Kind::Message && it.outcome == 0;
     walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()

@@ -94,8 +94,8 @@ fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: Phase
     })
 }
 
-/// The violation, made as small as can be. `schedule` is which schedule was the first to show one,
-/// where they are counted.
+/// The violation, shrunk. `schedule` is the number of the first schedule that showed one, where
+/// schedules are counted.
 fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
@@ -112,7 +112,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
     })
 }
 
-/// A number; as a text if it is more than a program can be expected to read as one.
+/// A number; as a text if it exceeds what programs read exactly.
 fn big(number: u128) -> Json {
     u64::try_from(number).map_or_else(|_| number.to_string().into(), Json::from)
 }

@@ -1,9 +1,9 @@
 //! Actor systems: every order of messages, and whether the history of the clients is linearizable.
 //!
 //! A system is explored by a [`Scheduler`]: [`states`](Scheduler::States) visits every global state
-//! once, the others go from one schedule of messages to the next. Every history that clients can
-//! see is judged. Faults are allowed from none upward, so that the smallest failing scenario comes
-//! first; it is then made smaller still.
+//! once, the others execute one schedule of messages after the other. Every client history is
+//! checked. Fault budgets grow from zero, so that the smallest failing scenario comes first; it is
+//! then shrunk.
 //!
 //! [`Explore`] explores a system that a test defines, [`explore`](fn@explore) a type-erased one.
 
@@ -53,8 +53,8 @@ impl Outcome {
         }
     }
 
-    /// The message flow graph, in the language of Graphviz. Messages of the schedule that was found
-    /// have its numbers.
+    /// The message flow graph, in the language of Graphviz. Messages of the violating schedule have
+    /// its numbers.
     #[must_use]
     pub fn dot(&self, name: &str) -> String {
         dot::graph(self, name)

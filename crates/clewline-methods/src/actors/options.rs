@@ -18,7 +18,7 @@ use clewline_explore::Bounds;
 /// The scheduler.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheduler {
-    /// Nothing does: every global state is visited once, however many schedules lead to it.
+    /// State exploration: every global state is visited once, however many schedules lead to it.
     States,
     /// One of the table, or another that implements
     /// [`MessageScheduler`](schedulers::MessageScheduler).
@@ -66,7 +66,7 @@ impl Scheduler {
         }
     }
 
-    /// The scheduler of schedules, if it goes by rules that are known to leave out histories.
+    /// The entry of a scheduler whose rules are known to leave out histories.
     #[must_use]
     pub fn unsound(&self) -> Option<&'static Entry> {
         match self {
@@ -83,7 +83,7 @@ pub struct Options {
     pub scheduler: Scheduler,
     /// The order in which messages arrive, and the maximum number of faults.
     pub rules: Rules,
-    /// When to stop before everything was seen.
+    /// When to stop before the exploration is complete.
     pub wanted: StopCondition,
     /// Whether a call that never returns is a violation.
     pub stuck: StuckCalls,
@@ -91,11 +91,11 @@ pub struct Options {
     pub seed: u64,
     /// The values of the bounds of schedulers.
     pub bounds: Bounds,
-    /// How many schedules to see at most; random schedulers see as many.
+    /// The maximum number of schedules; random schedulers draw exactly this number.
     pub executions: u64,
     /// How many states to visit at most.
     pub states: u64,
-    /// How many steps an execution may have; longer ones are cut.
+    /// The maximum number of steps of an execution; longer ones are cut.
     pub steps: usize,
     /// For how long.
     pub timeout: Option<Duration>,
@@ -124,7 +124,7 @@ impl Default for Options {
     }
 }
 
-/// When to stop before everything was seen.
+/// When to stop before the exploration is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopCondition {
     /// Never: everything is to be counted.
@@ -133,10 +133,10 @@ pub enum StopCondition {
     First,
 }
 
-/// Whether a call that never returns, although nothing can happen any more, is a violation.
+/// Whether a call that never returns, although no further step is possible, is a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StuckCalls {
-    /// It is not: linearizability says nothing about that.
+    /// It is not: linearizability does not require returns.
     Allowed,
     /// It is.
     Forbidden,
@@ -169,7 +169,7 @@ impl Progress {
         self.budget.visited()
     }
 
-    /// Steps of the longest execution, or to the state that was met after most.
+    /// The steps of the longest execution, or to the deepest state.
     pub fn depth(&self) -> u64 {
         self.depth.load(Ordering::Relaxed)
     }

@@ -36,14 +36,13 @@ pub struct Outcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Schedules: those that were executed or, of all states, the paths through them.
+    /// Schedules: those that were executed or, in state exploration, the paths through the states.
     pub schedules: Option<u128>,
     /// Schedules in which some operation never returned.
     pub incomplete: Option<u64>,
-    /// Different histories, by the order of their calls and returns.
+    /// Distinct histories, by the order of their calls and returns.
     pub unique: Option<u64>,
-    /// Different canonical histories: operations, results, and which had returned before which was
-    /// called.
+    /// Distinct canonical histories: operations, results, and precedence order.
     pub canonical: u64,
     /// Those of them that are violated.
     pub violated: u64,
@@ -51,12 +50,12 @@ pub struct Metrics {
     pub unknown: u64,
     /// Unique histories that are complete and violated: the figure that DS2 reports.
     pub unique_complete_violated: Option<u64>,
-    /// The how manieth schedule was the first to show a violation.
+    /// The number of the first schedule that showed a violation.
     pub first_violation: Option<u64>,
-    /// Executions that were given up because nothing new could come of them.
+    /// Executions that were abandoned as redundant.
     pub redundant: Option<u64>,
-    /// How many complete histories, by the order of their calls and returns, were seen before the
-    /// first that is violated.
+    /// How many complete histories, by the order of their calls and returns, were observed before
+    /// the first violated one.
     pub before_violated: Option<u64>,
     /// Steps of the longest schedule.
     pub depth: Option<u64>,
@@ -69,11 +68,11 @@ pub struct Metrics {
     pub times: Option<PhaseTimes>,
 }
 
-/// How long it took to go through schedules.
+/// The time to execute schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PhaseTimes {
-    /// To execute steps, those that schedules have in common once.
+    /// The time to execute steps, counting common prefixes once.
     pub exploring: Duration,
     /// The estimated time to execute each schedule from its beginning, if all steps take equally
     /// long.
@@ -92,15 +91,15 @@ pub struct States {
     pub unique: u64,
     /// Edges between them.
     pub edges: u64,
-    /// States in which nothing can happen any more.
+    /// States without a successor.
     pub ends: u64,
     /// Those of them in which some operation did not return.
     pub stuck: u64,
     /// Those of them in which some message was never received.
     pub undelivered: u64,
-    /// Whether some state can be reached from itself, so that there is no end of schedules.
+    /// Whether the state graph has a cycle, so that the number of schedules is infinite.
     pub has_cycle: bool,
-    /// Where faults happened: schedules are those with faults there.
+    /// Where faults were placed: schedules are those with faults there.
     pub places: FaultPlacement,
 }
 

@@ -1,4 +1,4 @@
-//! Plays: an actor system with its types forgotten, ready to be explored.
+//! Type-erased actor systems, ready to be explored.
 //!
 //! Left of [`DynHarness`] everything is generic in a harness, right of it nothing is, so that
 //! exploration, checking and reports are compiled once.
@@ -16,7 +16,7 @@ use clewline_core::{
     Specification, Values, erase_with_codec, erase_with_debug,
 };
 
-/// A system that can be staged with fewer calls than its scenario has, under any rules.
+/// A system that can be staged with a subset of the calls of its scenario, under any rules.
 pub(super) trait DynHarness: Send + Sync {
     /// How many calls the whole scenario has.
     fn calls(&self) -> usize;
@@ -163,7 +163,7 @@ pub(super) struct StagedScenario<M, S: Specification> {
 }
 
 impl<M: Message, S: ReplicatedObject> StagedScenario<M, S> {
-    /// `harness`, on which these calls are made.
+    /// `harness` with these calls.
     pub(super) fn boxed<H>(
         harness: H,
         scenario: Scenario<S::Call>,

@@ -127,7 +127,7 @@ fn messages(finding: &Finding) -> SequenceDiagram {
         let on_its_way = |it: Message| Message { received: None, otherwise: NotReceived::OnItsWay, ..it };
         messages.extend(message(step, 0, &column).map(on_its_way));
     }
-    // As they were sent; those that were there at first come first.
+    // In the order in which they were sent; initial messages come first.
     messages.sort_by_key(|it: &Message| it.sent);
     SequenceDiagram { actors: actors.iter().map(ToString::to_string).collect(), messages, happenings }
 }

@@ -17,7 +17,7 @@ use super::{
     walks,
 };
 
-// How many states may be visited only to say how many histories there are.
+// How many states may be visited only to count all histories.
 const EXISTING_MAX: u64 = 200_000;
 
 /// Explores a play.
@@ -63,7 +63,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
     })
 }
 
-/// Explores a play with all that may go wrong, and counts; nothing is made small.
+/// Explores a scenario with all faults allowed, and counts; nothing is shrunk.
 pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<ExplorationResult, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scene = play.stage(&calls, options.rules)?;

@@ -17,7 +17,7 @@ use clewline_explore::Coverage;
 pub(super) struct ExplorationResult {
     pub(super) metrics: Metrics,
     pub(super) coverage: Coverage,
-    /// Whether it saw all that it was to see.
+    /// Whether the exploration was complete.
     pub(super) is_complete: bool,
     pub(super) wrong: Option<ViolationFound>,
 }
@@ -34,7 +34,8 @@ pub(super) enum Provenance {
     Schedule(Schedule),
     /// No single execution shows it.
     Nowhere,
-    /// A limit was hit before that was found out. Clients saw this, if it is about them.
+    /// A limit was reached before the schedule was found. The client history, if the violation is
+    /// about it.
     GivenUp(Vec<HistoryEvent>),
 }
 
@@ -65,7 +66,7 @@ impl Limits {
             None => budget,
         };
         let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
-        // Without a race against the thread that keeps the time.
+        // Without a race against the timer thread.
         if let (Some(limit), Some(Duration::ZERO)) = (options.timeout, left) {
             budget.stop(Reason::Time(limit));
         }

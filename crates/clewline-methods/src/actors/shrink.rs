@@ -14,7 +14,7 @@ use super::{
 const SHRINK_STATES_MAX: u64 = 300_000;
 const SHRINK_SCHEDULES_MAX: u64 = 5_000;
 
-/// A violation with as few calls as can be, of which the schedule is short.
+/// A violation with as few calls as possible, and a short schedule.
 pub(super) fn shrink(
     play: &dyn DynHarness,
     mut calls: Vec<usize>,

@@ -14,7 +14,7 @@ use super::{
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
 };
 
-/// How many states are looked at to find a shortest way.
+/// How many states are visited to find a shortest path.
 const TRACE_STATES_MAX: usize = 30_000_000;
 /// At least this number is visited: that takes no more memory than the program itself.
 const TRACE_STATES_MIN: usize = 20_000;
@@ -89,8 +89,8 @@ pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -
     }
 }
 
-/// A violated history with as few returns and calls as can be. Which one does not depend on
-/// numbers.
+/// A violated history with as few returns and calls as possible. The choice does not depend on
+/// numbering.
 fn shortest(scene: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
     let histories = scene.histories();
     let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);

@@ -27,7 +27,7 @@ pub struct ReportContext<'a> {
     pub spec: &'a str,
     /// The scheduler.
     pub scheduler: Scheduler,
-    /// Whether one schedule was executed again, and no other.
+    /// Whether a single schedule was replayed.
     pub is_replay: bool,
     /// The commands to type next, best first.
     pub next: &'a [String],
@@ -149,7 +149,7 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
     vec![Block::paragraph(sentence)]
 }
 
-/// How it came about: which messages lead there.
+/// The messages that lead to the violation.
 fn came_about(finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     if finding.is_given_up {

@@ -1,6 +1,6 @@
-//! Tokens: one execution, in a word that can be typed.
+//! Replay tokens: one execution, in a word that can be typed.
 //!
-//! `a3bc` is a schedule of the whole scenario; `1,3:a3bc` one of its first and third call alone.
+//! `a3bc` is a schedule of the whole scenario; `1,3:a3bc` one of its first and third call only.
 
 use std::{fmt, str::FromStr};
 

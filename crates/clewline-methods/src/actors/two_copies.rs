@@ -1,5 +1,5 @@
-//! Two servers that each keep a register and know nothing of each other: a system for tests, as
-//! wrong as can be.
+//! Two servers that each keep a register and never communicate: a system for tests that violates
+//! everything.
 
 use clewline_actors::{Actor, ActorId, AnyActor, ClientCall, Clients, Context, Harness, Scenario};
 use clewline_core::Value;

@@ -43,11 +43,11 @@ pub(super) fn explore(
     Ok(of_histories_alone(seen, scene, options))
 }
 
-/// How many random executions are tried before the keys of a harness are believed, and how many
+/// How many random executions are tried before the keys of a harness are trusted, and how many
 /// steps of each.
 const KEY_TRIAL_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
 
-/// Makes steps in both orders that keys say to be independent.
+/// Makes steps that are independent by their keys in both orders.
 fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
     let settings = Settings {
         schedules: KEY_TRIAL_EXECUTIONS_AND_STEPS.0,
@@ -91,7 +91,7 @@ pub(super) fn first(
     tally.first_violation.map(|it| it.schedule)
 }
 
-/// Whether a schedule, executed as it should be, leads to a history that is violated.
+/// Whether a schedule, executed exactly, leads to a violated history.
 pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool {
     let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     walk.replay(schedule).is_ok()
@@ -140,8 +140,7 @@ fn seen(
         Coverage::Limited(Limit::Schedules(_)) if is_partial => Coverage::Limited(Limit::Sampled),
         coverage => coverage,
     };
-    // Whether it saw all that it was to see. Nothing is ever proved by rules that leave out
-    // histories.
+    // Whether the exploration was complete. Rules that leave out histories never prove anything.
     let is_done = matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Bound | Limit::Sampled));
     let is_complete = is_done && is_sound && tally.unknown() == 0;
     let metrics = Metrics {

@@ -1,4 +1,4 @@
-//! The front door: a history in, a report out.
+//! The main entry point: checks a history and returns a report.
 
 mod outcome;
 mod places;
@@ -41,7 +41,7 @@ pub use outcome::Report;
 pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
-/// Judges a history that a program made, without limits.
+/// Checks a history that a program made, without limits.
 ///
 /// ```
 /// use clewline::{Event, History, Verdict, check};
@@ -120,7 +120,7 @@ pub struct Check {
     keys: Keys,
     times: bool,
     quasi: Option<Quasi>,
-    // Files from this length on are judged while they are read.
+    // Files from this length on are checked while they are read.
     streamed_from: u64,
     window: usize,
     progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
@@ -169,7 +169,7 @@ impl Check {
         Check { jobs, ..self }
     }
 
-    /// For no longer than this, reading included; else the verdict is unknown.
+    /// Sets the time limit, including reading. If it is reached, the verdict is unknown.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Check {
         Check { timeout: Some(timeout), ..self }
@@ -195,8 +195,8 @@ impl Check {
         Check { format, ..self }
     }
 
-    /// Keeps when operations were called and returned by the clock of the file, if it says so, for
-    /// pages: a history has only their order.
+    /// Keeps the times of calls and returns from the clock of the file, if it has them, for pages:
+    /// a history has only their order.
     #[must_use]
     pub fn keep_times(self) -> Check {
         Check { times: true, ..self }
@@ -292,7 +292,7 @@ impl Check {
     ///
     /// # Panics
     ///
-    /// With the whole report unless the history holds, and as `history` returns an error.
+    /// With the whole report unless the history holds, and if `history` returns an error.
     #[track_caller]
     pub fn assert_history<S>(&self, specification: &S, history: &History<S::Call, S::Return>)
     where
@@ -307,7 +307,7 @@ impl Check {
         }
     }
 
-    /// Judges a file by a specification of the [catalog](clewline_specs).
+    /// Checks a file against a specification of the [catalog](clewline_specs).
     ///
     /// # Errors
     ///
@@ -400,7 +400,7 @@ impl Check {
         }
     }
 
-    /// As [`file`](Self::file), from anything that can be read; reports call it `name`.
+    /// As [`file`](Self::file), from any reader; reports call it `name`.
     ///
     /// # Errors
     ///
@@ -517,7 +517,7 @@ impl Check {
         let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
         let mut input = BudgetedReader::new(io::Cursor::new(head).chain(input), budget);
         let read = format.read(&mut input, &options);
-        // An input that waits gives up when there is no time left.
+        // A blocking input ends when the time is up.
         match input.into_limit_hit().or_else(|| read.as_ref().err().and_then(|_| budget.stopped())) {
             Some(reason) => Ok(ReadResult::Stopped(reason)),
             None => read.map(|it| ReadResult::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
@@ -548,11 +548,10 @@ impl Check {
 // A format is recognised by this number of bytes.
 const FORMAT_DETECTION_BYTES: u64 = 8 << 10;
 
-// Files from this length on are judged while they are read.
+// Files from this length on are checked while they are read.
 const STREAM_FILES_FROM_BYTES: u64 = 512 << 20;
 
-/// The beginning of `input`, up to the end of a line at least: a live system may not say more for a
-/// while.
+/// The beginning of `input`, up to the end of a line at least: a live system may pause after it.
 fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut piece = [0; FORMAT_DETECTION_BYTES as usize];
@@ -566,8 +565,7 @@ fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// An input that waits where the one within says that nothing has come for a while, as long as the
-/// budget lasts.
+/// An input that retries, within its budget, while the inner one reports a time-out.
 pub(crate) struct WaitingReader<'b, R> {
     pub(crate) input: R,
     pub(crate) budget: &'b Budget,

@@ -1,4 +1,4 @@
-//! Quasi linearizability by places: how a whole recording is judged so, and the report on it.
+//! Quasi linearizability by displacement: how a whole recording is checked, and its report.
 
 use std::{io::Read, time::Instant};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Check {
-    /// Reads all, and judges it as `quasi` says.
+    /// Reads all, and checks it with `quasi`.
     pub(crate) fn judge_quasi(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ pub(crate) fn headline(report: &Report<'_>, evidence: &QuasiEvidence) -> String 
     }
 }
 
-/// Both orders of each witness, and which operations are out of place.
+/// Both orders of each witness, and the displaced operations.
 pub(crate) fn orders(report: &Report<'_>, evidence: &QuasiEvidence) -> Vec<Block> {
     evidence.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
 }

@@ -54,15 +54,14 @@ impl Publish for Report<'_> {
 }
 
 impl Report<'_> {
-    /// The operations that contradict each other, as a picture that stands by itself.
+    /// The counterexample, as a standalone picture.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::counterexample(&self.judged(), Ground::Paper).svg
     }
 }
 
-/// The report for programs in the displacement reading. The fields come in the order of other
-/// reports.
+/// The report for programs in the displacement reading. The fields have the order of other reports.
 fn placed(report: &Report<'_>, evidence: &QuasiEvidence, witness: WitnessShown) -> Object {
     let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
     let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {

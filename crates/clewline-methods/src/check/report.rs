@@ -19,7 +19,7 @@ impl Report<'_> {
         &self.judgement.verdict
     }
 
-    /// Whether the history is linearizable, for certain.
+    /// Whether the history is certainly linearizable.
     #[must_use]
     pub fn holds(&self) -> bool {
         matches!(self.judgement.verdict, Verdict::Holds(_))

@@ -1,4 +1,4 @@
-//! Watching: judging a history while it happens.
+//! Online checking: a history is checked while it grows.
 
 pub(crate) mod follow;
 pub(crate) mod window;
@@ -20,7 +20,7 @@ use crate::{
     typed::{TypedHistory, name_of},
 };
 
-/// Judges a history while it happens, and holds only the operations that may still matter.
+/// Checks a history while it grows, and holds only the operations that may still matter.
 ///
 /// Events come in real-time order. When enough have come, they are checked, and settled operations
 /// are forgotten; [`judge`](Self::judge) does so at once. The number of operations held is bounded

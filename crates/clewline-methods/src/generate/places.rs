@@ -1,4 +1,4 @@
-//! Where a history can be changed, and the history changed there.
+//! Where a history can be changed, and the changed history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ impl<'r> MutationPoints<'r> {
         places
     }
 
-    /// A change of this kind to one of the first operations, if there is one where the dice fell.
+    /// A change of this kind to one of the first operations, if the random point allows one.
     pub(super) fn draw(&self, kind: Violate, within: usize, random: &mut Random) -> Option<Change> {
         let history = &self.recording.history;
         if kind == Violate::Lost {
@@ -137,7 +137,7 @@ impl<'r> MutationPoints<'r> {
             let Operation { process, object, call, ret, .. } = history.operation(id);
             match end {
                 End::Call => {
-                    // A process that goes on has given its operation up.
+                    // A process that continues has abandoned its operation.
                     if !open.insert(process) {
                         log.push(Event::Info(process)).ok()?;
                     }

@@ -10,7 +10,7 @@ fn kinds_are_read_by_their_names() {
     assert!("typo".parse::<Violate>().is_err_and(|it| it.to_string().contains("swap, stale, lost")));
 }
 
-/// How many seeds of ten let a violation of `kind` be planted.
+/// For how many of ten seeds a violation of `kind` can be planted.
 fn planted(spec: &str, kind: Violate) -> usize {
     let specification = clewline_specs::find(spec).expect("in the catalog");
     let plant_with = |seed| {

@@ -11,7 +11,7 @@ pub enum Violate {
     Swap,
     /// An operation returns what an earlier operation of the same method returned.
     Stale,
-    /// An operation that had an effect is taken out of the history.
+    /// An operation that had an effect is removed from the history.
     Lost,
     /// A result occurs twice: a later operation of the same method returns it again.
     Duplicate,

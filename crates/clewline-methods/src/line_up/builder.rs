@@ -32,7 +32,7 @@ use crate::{
     typed::name_of,
 };
 
-/// A test in the making: every interleaving of a few calls, and no specification.
+/// A test under construction: every interleaving of a few calls, and no specification.
 ///
 /// ```
 /// use clewline::{LineUp, sync::atomic::{AtomicU32, Ordering::SeqCst}};
@@ -52,7 +52,7 @@ use crate::{
 pub struct LineUp<E> {
     subject: E,
     name: String,
-    // Calls that are made after all others, and are in no column.
+    // Calls that are made after all others, in no column.
     invariants: Vec<String>,
     pub(super) plan: Plan,
     pub(super) options: Options,
@@ -108,7 +108,7 @@ impl<T: 'static> LineUp<Component<T>> {
     /// Tests the objects that `make` makes, a new one for each execution. [`call`](Self::call) adds
     /// a call.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        // Of an array or a tuple, its first type will do.
+        // Of an array or a tuple, the name of the first type is used.
         let is_name = |it: char| it.is_alphanumeric() || it == '_';
         let name = name_of::<T>().split(|it| !is_name(it)).find(|it| !it.is_empty()).unwrap_or("the subject");
         LineUp::of(name, Component::new(make))
@@ -226,8 +226,8 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// A matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May be
-    /// said more than once.
+    /// Adds a matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May
+    /// be repeated.
     pub fn matrix(mut self, text: &str) -> Self {
         match text.parse::<Matrix>() {
             Ok(matrix) => self.plan.matrices.push(matrix),
@@ -236,25 +236,25 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// All matrices of 1 column and row, then of 2, up to `n`, made of the first `n` calls.
+    /// Adds all matrices of size 1 x 1, then 2 x 2, up to `n` x `n`, made of the first `n` calls.
     pub fn auto(mut self, n: usize) -> Self {
         self.plan.auto = Some(n);
         self
     }
 
-    /// Calls that are made before each matrix, one after the other: `"push(1) push(2)"`.
+    /// Sets the calls before each matrix, one after the other: `"push(1) push(2)"`.
     pub fn initial_calls(mut self, text: &str) -> Self {
         self.plan.initial = self.read(text);
         self
     }
 
-    /// Calls that are made after each matrix, one after the other.
+    /// Sets the calls after each matrix, one after the other.
     pub fn final_calls(mut self, text: &str) -> Self {
         self.plan.last = self.read(text);
         self
     }
 
-    /// Calls that random matrices may also have, always one after the other: `"lock unlock"`.
+    /// Adds a sequence of calls that random matrices make one after the other: `"lock unlock"`.
     pub fn sequence(mut self, text: &str) -> Self {
         let sequence = self.read(text);
         self.plan.entries.push(Entry::new(sequence));
@@ -267,15 +267,15 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// The call before this belongs to a group. All calls of a group are made by one thread,
-    /// whichever it is: for a queue with one consumer.
+    /// Puts the previous call into a group. All calls of a group are made by the same thread: for a
+    /// queue with one consumer.
     pub fn group(mut self, group: impl Into<String>) -> Self {
         let group = group.into();
         self.change("group", |it| it.group = Some(group));
         self
     }
 
-    /// The call before this is made at most once in a matrix.
+    /// The previous call is made at most once in a matrix.
     pub fn once(mut self) -> Self {
         self.change("once", |it| it.is_once = true);
         self
@@ -291,8 +291,8 @@ impl<E: Explorable> LineUp<E> {
         self.bound(DEPTH.name, depth)
     }
 
-    /// A bound that a scheduler has of its own, by its name: `depth`, `preemptions`. `None` lifts
-    /// it, where it may be lifted. It matters to schedulers that have it.
+    /// Sets a bound of a scheduler, by its name: `depth`, `preemptions`. `None` lifts it, where it
+    /// may be lifted. Schedulers without that bound ignore it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         let bounds = &mut self.options.settings.bounds;
         if let Err(mistake) = bounds.set_named(&schedulers::bounds(), name, value.into()) {
@@ -320,7 +320,7 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// `compare_exchange_weak` may fail for no reason, as it may on some processors: once in each
+    /// Allows spurious failures of `compare_exchange_weak`, as on some processors: once in each
     /// place in each operation.
     pub fn weak_failures(mut self) -> Self {
         self.options.memory.spurious_failures = true;
@@ -404,13 +404,13 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Environment variables are not looked at.
+    /// Ignores environment variables.
     pub fn without_environment(mut self) -> Self {
         self.heeds_environment = false;
         self
     }
 
-    /// Checks matrix after matrix, and makes the first that fails as small as can be.
+    /// Checks the matrices, and shrinks the first one that fails.
     ///
     /// # Errors
     ///
@@ -502,7 +502,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     fn verify(&self) -> Result<(), ErrorKind> {
-        // Those before and after all others need a task each.
+        // Initial and final calls need a task each.
         let most = TaskId::MAX - 2;
         let wrong = |reason: String| Err(ErrorKind::Matrix(reason));
         let widest = self.plan.matrices.iter().map(|it| it.columns.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Why a subject was found wrong when its executions were explored.
+//! Causes of violations in explored executions.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Cause {
     Blocking,
     /// An operation panics.
     Panic,
-    /// Two tasks get at the same data at the same time, and nothing orders them.
+    /// A data race: two tasks access the same data concurrently, without a happens-before order.
     Race,
     /// An object is leaked: it still exists and is no longer reachable.
     Leak,

@@ -44,7 +44,7 @@ pub(super) enum Expected<'a> {
 pub(super) struct ConcurrentQuery<'a> {
     pub(super) golden: Expected<'a>,
     pub(super) judging: &'a Judging,
-    /// The specification that is right, if it is a relaxed one: its name, less the factor.
+    /// The expected specification, if it is a relaxed one: its name without the factor.
     pub(super) relaxed: Option<&'a str>,
     pub(super) more: DrainCache<'a>,
 }
@@ -89,7 +89,7 @@ pub(super) struct ConcurrentResult {
     pub(super) histories: usize,
     pub(super) stuck: usize,
     pub(super) coverage: Coverage,
-    /// Whether a larger bound would show more.
+    /// Whether a larger bound would allow more executions.
     pub(super) is_bounded: bool,
     /// The first execution that has no witness.
     pub(super) wrong: Option<WrongExecution>,
@@ -155,7 +155,7 @@ pub(super) fn explore_all(
                     }
                     outcome.canonical(&mut key);
                     if let Expected::Anything = asked.golden {
-                        // A program that has ended need not have returned.
+                        // A program that has ended need not have returned from all calls.
                         key.push(u32::from(*ending == Ending::Stuck));
                     }
                     if wrong.is_none() && !seen.contains(&key) {
@@ -310,7 +310,7 @@ impl CandidateHistory<'_> {
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }
 
-    /// The least factor of the specification `name` that allows it. A greater one than there are
+    /// The least factor of the specification `name` that allows it. A factor above the number of
     /// operations changes nothing.
     fn judge_relaxed(&self, name: &str) -> Result<RelaxedVerdict, String> {
         for factor in 0..=self.outcome.operations.len() as u32 {
@@ -325,7 +325,7 @@ impl CandidateHistory<'_> {
         Ok(RelaxedVerdict::Wrong(Some(NO_FACTOR_SUFFICES.to_owned())))
     }
 
-    /// Which factor would be enough, of a history that is wrong with less.
+    /// The sufficient factor of a history that is violated with a smaller one.
     fn enough(&self, name: &str) -> Option<String> {
         match self.judge_relaxed(name).ok()? {
             RelaxedVerdict::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
@@ -361,8 +361,8 @@ impl CandidateHistory<'_> {
         }
     }
 
-    /// Whether the serial histories explain this one, and each operation that waits in it. `false`
-    /// if it is too large to say.
+    /// Whether the serial histories explain this one, and each blocked operation in it. `false` if
+    /// it is too large to decide.
     fn has_witnesses(
         &self,
         set: &ObservationSet,
@@ -428,7 +428,7 @@ impl CandidateHistory<'_> {
             process: ProcessId::from_index(self.trial.operations()[at].0),
             object: ObjectId(0),
             call: at as u32,
-            // A call is before its step, and a return is after it.
+            // A call comes before its step, and a return after it.
             called: 2 * i64::from(call),
             returned: self.outcome.operations[at]
                 .ret

@@ -32,8 +32,7 @@ impl Threads {
         }
     }
 
-    /// In the order in which they are drawn: `before`, the columns, those that the subject started,
-    /// `after`.
+    /// In drawing order: `before`, the columns, threads started by the subject, `after`.
     pub(super) fn ordered(&self, processes: &BTreeSet<usize>) -> Vec<usize> {
         let mut ordered: Vec<usize> = processes.iter().copied().collect();
         ordered.sort_by_key(|&it| match it {
@@ -52,8 +51,8 @@ impl Threads {
         self.has_last && process == self.columns + usize::from(self.has_initial)
     }
 
-    /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and more
-    /// letters for threads that the subject itself started.
+    /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and further
+    /// letters for threads that the subject started.
     pub(super) fn name(&self, process: usize) -> String {
         if self.is_before(process) {
             "before".to_owned()
@@ -112,7 +111,7 @@ pub(super) fn call_with_result(call: &str, result: &str) -> String {
     if result.is_empty() { call.to_owned() } else { format!("{call} → {result}") }
 }
 
-/// Operations that were called, cut wherever everything before a cut precedes everything after it.
+/// The called operations, split wherever all operations before a cut precede all after it.
 fn layers(operations: &[ObservedOperation]) -> Vec<Vec<&ObservedOperation>> {
     let mut called: Vec<&ObservedOperation> = operations.iter().filter(|it| it.called.is_some()).collect();
     called.sort_by_key(|it| it.called);
@@ -186,7 +185,7 @@ fn timeline(
 /// How much of an interleaving is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterleavingDetail {
-    /// Of many steps that a thread makes without being interrupted, the first and the last.
+    /// Of a long run of steps of one thread, the first and the last.
     Short,
     /// Every step.
     Full,
@@ -250,7 +249,7 @@ pub(super) struct InterleavingLine {
     pub(super) process: usize,
     pub(super) action: String,
     pub(super) place: String,
-    // The operation that it is part of, if it is its call or its return.
+    // Its operation, if it is a call or a return.
     pub(super) operation: Option<usize>,
     // Whether it may change shared state.
     is_change: bool,
@@ -312,7 +311,7 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
     drawn
 }
 
-// An interleaving is as wide as this if it must be, but not wider if that can be helped.
+// The preferred maximum width of an interleaving.
 const INTERLEAVING_WIDTH_MAX: usize = 100;
 
 /// Rows of a step, of one cell with text, and of a place. If they get too wide, threads are moved

@@ -31,8 +31,8 @@ pub(super) struct ReplayToken {
 }
 
 impl ReplayToken {
-    /// In one word, nearly: the matrix, a `#`, and the token of the schedule. Calls before and
-    /// after all others are before and after semicolons.
+    /// As text: the matrix, a `#`, and the token of the schedule. Initial and final calls are
+    /// separated by semicolons.
     pub(super) fn token(matrix: &Matrix, schedule: &Schedule) -> String {
         if matrix.initial.is_empty() && matrix.last.is_empty() {
             return format!("{matrix}#{schedule}");

@@ -2,7 +2,7 @@
 
 use clewline_threads::control::{Place, Site};
 
-/// All of them, as far as they have a folder in common.
+/// All source files, relative to their common folder.
 pub(super) struct Files {
     folder: String,
 }
@@ -51,7 +51,7 @@ pub(super) fn split_place(place: &str) -> Option<(&str, u32)> {
     Some(with_column.unwrap_or((before, last)))
 }
 
-/// A file of the standard library, without where it is on the machine that compiled it.
+/// A file of the standard library, without its folder on the machine that compiled it.
 fn library(file: &str) -> Option<&str> {
     const FOLDER: &str = "/library/";
     let inside = &file[file.find(FOLDER)? + FOLDER.len()..];
@@ -60,7 +60,7 @@ fn library(file: &str) -> Option<&str> {
     (is_standard && is_compiled).then_some(inside)
 }
 
-/// The folder, with a slash at its end, that all files are in; empty if there is none.
+/// The common folder of all files, with a slash at its end; empty if there is none.
 fn common_folder<'a>(files: impl Iterator<Item = &'a str>) -> String {
     let folder = |it: &'a str| it.rfind('/').map_or("", |end| &it[..=end]);
     let common = |one: &'a str, other: &'a str| {

@@ -27,7 +27,7 @@ pub struct Checked {
     pub histories: usize,
     /// How many of these were stuck.
     pub stuck: usize,
-    /// How much of the space was seen in the second phase.
+    /// How much of the space was explored in the second phase.
     pub coverage: Coverage,
     /// Whether preemptions were bounded.
     pub is_bounded: bool,
@@ -46,15 +46,15 @@ pub struct Checked {
 /// Every explored execution has a serial witness, or one has none, or the verdict is unknown.
 pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
 
-/// Executions that are not conflict-serializable. That is no verdict: many structures that are
-/// right have such executions.
+/// Executions that are not conflict-serializable. That is no verdict: many correct structures have
+/// such executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unserializable {
     /// How many.
     pub executions: u64,
-    /// In the first of them, operations that must each come before the next, and the last before
-    /// the first.
+    /// In the first of them, a cycle of operations: each must come before the next, and the last
+    /// before the first.
     pub cycle: Vec<usize>,
     /// The schedule of the first.
     pub schedule: Schedule,
@@ -83,12 +83,12 @@ impl Checked {
 pub struct Finding {
     /// The cause.
     pub cause: Cause,
-    /// The execution that shows it: the schedule with which it can be seen again. For
-    /// [`Cause::Nondeterministic`], that of the second of two serial executions.
+    /// The violating execution: the schedule that replays it. For [`Cause::Nondeterministic`], that
+    /// of the second of two serial executions.
     pub schedule: Schedule,
     /// Whether the execution is one of the serial phase.
     pub is_serial: bool,
-    /// How many times a thread was interrupted that could have gone on.
+    /// The number of preemptions.
     pub preemptions: usize,
     /// Its operations.
     pub operations: Vec<ObservedOperation>,
@@ -96,7 +96,7 @@ pub struct Finding {
     pub moments: Vec<Moment>,
     /// What the blocked threads waited for.
     pub pending: Vec<Pending>,
-    /// Operations, as numbers in `operations`, that wait and should not.
+    /// Operations, as numbers in `operations`, that block and should not.
     pub blocked: Vec<usize>,
     /// The panic.
     pub panic: Option<(usize, Panic)>,
@@ -111,12 +111,11 @@ pub struct Finding {
     pub tried: Vec<SerialHistory>,
 }
 
-/// An operation of an execution, as a report writes it.
+/// An operation of an execution, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedOperation {
-    /// The column it is in; those before and after all others have numbers of their own behind the
-    /// columns.
+    /// Its column; initial and final calls have numbers behind the columns.
     pub process: usize,
     /// Its call.
     pub call: String,
@@ -134,7 +133,7 @@ impl ObservedOperation {
     }
 }
 
-/// A serial history, as a report writes it.
+/// A serial history, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SerialHistory {
@@ -142,7 +141,6 @@ pub struct SerialHistory {
     pub complete: Vec<(usize, String)>,
     /// The operation that blocked after them.
     pub stuck: Option<usize>,
-    /// Two operations that are in the wrong order here: the first precedes the second in the
-    /// execution.
+    /// Two operations in the wrong order: the first precedes the second in the execution.
     pub wrong_order: Option<(usize, usize)>,
 }

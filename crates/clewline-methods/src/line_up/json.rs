@@ -1,6 +1,6 @@
 //! Results for programs: one JSON object a matrix.
 //!
-//! The names of the fields are promised to other people's scripts.
+//! The names of the fields are stable: scripts depend on them.
 
 use std::time::Duration;
 

@@ -80,8 +80,8 @@ pub use shrink::shrink;
 ///
 /// # Errors
 ///
-/// If the matrix has a call that the subject does not know, or too many columns; or if it should
-/// take out as much as it puts in, and does not.
+/// If the matrix has a call that the subject does not know, or too many columns; or if it has to
+/// remove as much as it adds, and does not.
 pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, CodecError> {
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
@@ -96,7 +96,7 @@ fn trial(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<Box<dyn TestProgram>, CodecError> {
-    // Those before and after all others need a task each.
+    // Initial and final calls need a task each.
     let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
     if TaskId::MAX < matrix.columns.len() + ends {
         let most = TaskId::MAX - ends;
@@ -300,7 +300,7 @@ impl MatrixCheck<'_> {
         Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed)))
     }
 
-    /// Runs the execution again, and keeps all there is to see.
+    /// Replays the execution, and keeps all details.
     fn find(
         &mut self,
         cause: Cause,
@@ -392,8 +392,8 @@ impl MatrixCheck<'_> {
         let mut once = Replay::new(schedule.clone());
         let asked = right.asked(self.matrix, self.options);
         let mut explored = explore_all(self.trial, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
-        // It may have been found after some task had tried a lock, or looked at a count of owners,
-        // since when there are more points.
+        // It may have been found after some task had tried a lock, or read a reference count, since
+        // when there are more scheduling points.
         let mut points = Points::ALL.into_iter();
         while !once.is_faithful()
             && let Some(points) = points.next()

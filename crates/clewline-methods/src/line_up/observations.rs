@@ -64,8 +64,8 @@ impl Observations {
     ///
     /// # Errors
     ///
-    /// If it has a call that the matrix has not, a history that is not serial, one that lacks a
-    /// call though none waits, or no history.
+    /// If it has a call that is not in the matrix, a history that is not serial, one that lacks a
+    /// call although no operation blocks, or no history.
     pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, CodecError> {
         let (threads, calls) = parts(matrix);
         let n_objects = recording.names.objects.len();
@@ -107,7 +107,7 @@ fn object_index(object: ObjectId) -> usize {
     object.0 as usize
 }
 
-/// The threads of a matrix, and its calls, each taken apart.
+/// The threads of a matrix, and its calls, split into method and argument.
 fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
     let names = Threads::of(matrix);
     let all = matrix.to_calls();
@@ -133,7 +133,7 @@ struct ObservationReader<'a> {
     recording: &'a Recording,
     threads: &'a [String],
     calls: &'a [Call],
-    // How many calls are made before all others, and how many after.
+    // The number of initial calls, and of final ones.
     alone: (usize, usize),
 }
 
@@ -161,11 +161,11 @@ impl ObservationReader<'_> {
         }
     }
 
-    /// A call that the history goes on or ends without.
+    /// A call that is missing in the history.
     fn missing(&self, serial: &SerialHistory) -> Option<usize> {
         let order = || serial.complete.iter().map(|it| it.0).chain(serial.stuck);
-        // Those before and after all others have one place each. They are the first and the last
-        // calls of all.
+        // Initial and final calls have one place each: they are the first and the last calls of
+        // all.
         let (first, last) = (self.alone.0, self.calls.len() - self.alone.1);
         let has_place = |it: usize| it < first || last <= it;
         let misplaced =
@@ -244,7 +244,7 @@ pub fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
     };
     let mut events: Vec<(u64, Event)> = Vec::new();
     for (at, seen) in finding.operations.iter().enumerate() {
-        // A call is before its step, and a return is after it.
+        // A call comes before its step, and a return after it.
         events.extend(seen.called.map(|it| (2 * u64::from(it), Event::Call(at))));
         events.extend(seen.returned.as_ref().map(|it| (2 * u64::from(it.0) + 1, Event::Return(at))));
     }

@@ -15,7 +15,7 @@ use crate::matrix::Matrix;
 ///
 /// # Errors
 ///
-/// If the matrix has a call that the subject does not know, or phase 1 did not see everything.
+/// If the matrix has a call that the subject does not know, or phase 1 is incomplete.
 pub fn observe(
     subject: &dyn Explorable,
     matrix: &Matrix,

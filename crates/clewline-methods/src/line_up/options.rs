@@ -37,8 +37,7 @@ pub struct Options {
     pub allows_nondeterminism: bool,
     /// Whether to count also the executions that are not conflict-serializable.
     pub counts_unserializable: bool,
-    /// Calls that are always made one after the other, so that a smaller matrix has all of them or
-    /// none.
+    /// Sequences of calls: a smaller matrix has all calls of one or none.
     pub sequences: Vec<Vec<String>>,
 }
 

@@ -31,7 +31,7 @@ pub struct Outcome {
     pub summary: Summary,
     /// The first matrix that fails, shrunk, or else the first whose verdict is unknown.
     pub found: Option<Checked>,
-    /// That matrix before it was made smaller.
+    /// That matrix before shrinking.
     pub drawn: Option<Matrix>,
     pub(super) is_replay: bool,
 }

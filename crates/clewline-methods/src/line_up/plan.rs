@@ -9,7 +9,7 @@ use crate::matrix::{Alphabet, Matrix};
 /// An entry of matrices.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Calls that are always made one after the other.
+    /// Calls that are made one after the other.
     pub calls: Vec<String>,
     /// How often it is drawn, compared with others.
     pub weight: u32,
@@ -78,8 +78,7 @@ const DEFAULT_SAMPLES: u64 = 100;
 const CONSECUTIVE_DUPLICATES_MAX: u32 = 1_000;
 
 impl Plan {
-    /// The matrices, those by hand first. Of others that differ in nothing but the order of their
-    /// columns, only one is there.
+    /// The matrices, those written by hand first. Others are there once up to the order of columns.
     #[must_use]
     pub fn matrices(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
         let all = self.all().map(|it| (MatrixOrigin::All, it));
@@ -89,7 +88,7 @@ impl Plan {
         let is_drawn = samples != 0;
         let distinct = others.map_while(move |(origin, matrix)| {
             if !is_drawn {
-                // All of a size differ, and may be too many to remember.
+                // All matrices of a size are distinct, and may be too many to remember.
                 return Some(Some(matrix));
             }
             let mut columns = matrix.columns.clone();
@@ -137,8 +136,8 @@ impl Plan {
         self.samples.unwrap_or(if has_others { 0 } else { DEFAULT_SAMPLES })
     }
 
-    /// Calls of which a matrix has all, one after the other, or none. Not those of which each may
-    /// also be there alone.
+    /// Sequences of which a matrix has all calls or none. Not those whose calls may also occur
+    /// alone.
     #[must_use]
     pub fn sequences(&self) -> Vec<Vec<String>> {
         let may_be_alone =
@@ -156,7 +155,7 @@ impl Plan {
         }
     }
 
-    /// All of one column and row, then all of two, and so on.
+    /// All matrices of one column and row, then of two, and so on.
     fn all(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
         let (sizes, alphabet) = (1..=self.auto.unwrap_or(0), self.alphabet());
         sizes.flat_map(move |n| alphabet.all(n)).filter(|it| is_allowed(it, &self.entries))
@@ -192,7 +191,7 @@ impl Plan {
                     drawn = drawn.wrapping_sub(it);
                     is_it
                 });
-                // Nothing may be left: then the column is shorter.
+                // If no entry is left, the column is shorter.
                 if let Some(number) = found {
                     used[number] = true;
                     column.extend(self.entries[number].calls.iter().cloned());
@@ -204,7 +203,7 @@ impl Plan {
     }
 }
 
-/// Whether groups are in one column each, and nothing is there twice that may be there once.
+/// Whether each group is in one column, and no once-entry occurs twice.
 fn is_allowed(matrix: &Matrix, entries: &[Entry]) -> bool {
     let times = |entry: &Entry, column: &[String]| {
         column.windows(entry.calls.len().max(1)).filter(|it| **it == *entry.calls).count()
@@ -301,7 +300,7 @@ mod tests {
         assert_eq!(few.only(), None);
         few.auto = Some(2);
         assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10, Some(2 + 1 + 10)));
-        // Random ones that were listed are not there again.
+        // Random matrices that were listed are not repeated.
         few.samples = Some(50);
         assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10 + 3, Some(2 + 1 + 10 + 50)));
     }

@@ -20,7 +20,7 @@ pub struct Presented<'a> {
     pub context: ReportContext<'a>,
     /// The summary of all matrices.
     pub summary: &'a Summary,
-    /// The matrix that is shown, if one is violated: made as small as can be.
+    /// The matrix that is shown, if one is violated: shrunk.
     pub shown: Option<&'a Checked>,
     /// That matrix as it was checked first.
     pub found: Option<&'a Matrix>,
@@ -71,7 +71,7 @@ impl<'a> Presented<'a> {
         self.shown.and_then(|it| Some((it, it.finding()?)))
     }
 
-    /// Whether the matrix has been made smaller since it was found.
+    /// Whether the matrix has been shrunk.
     pub(super) fn is_smaller(&self) -> bool {
         self.found.is_some_and(|it| self.shown.is_some_and(|shown| shown.matrix != *it))
     }

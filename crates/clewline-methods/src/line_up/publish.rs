@@ -27,7 +27,7 @@ use super::{
 use crate::{matrix::Matrix, relaxed::Judging};
 
 impl Publish for Presented<'_> {
-    /// Nothing on the page depends on how long anything took.
+    /// The page does not depend on durations.
     fn page(&self) -> Page {
         let mut page = plain_page(self);
         if let Some((checked, finding)) = self.finding() {
@@ -88,7 +88,7 @@ impl Publish for PresentedMatrix<'_> {
 }
 
 impl Presented<'_> {
-    /// Shows the execution on the page, and says why nothing else is shown.
+    /// Shows the execution on the page, with a note on what is missing.
     fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
         let Presented { context: report_context, summary, .. } = self;
         let called = CalledOperations::of(checked, finding);
@@ -116,7 +116,7 @@ impl Presented<'_> {
         page.add_facts(facts);
     }
 
-    /// The history that has no witness as a picture that stands by itself, if there is one.
+    /// The history without a witness as a standalone picture, if there is one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let (checked, finding) = self.finding()?;
@@ -150,7 +150,7 @@ struct CalledOperations<'a> {
 impl<'a> CalledOperations<'a> {
     fn of(checked: &Checked, finding: &'a Finding) -> CalledOperations<'a> {
         let operations = finding.operations.as_slice();
-        // A call stands before its step, and a return after it.
+        // A call comes before its step, and a return after it.
         let mut events: Vec<(u32, usize, bool)> = Vec::new();
         for (at, seen) in operations.iter().enumerate() {
             let Some(call) = seen.called else { continue };

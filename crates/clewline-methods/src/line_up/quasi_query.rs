@@ -20,10 +20,10 @@ pub struct QuasiQuery<'a> {
     pub matrices: Matrices,
 }
 
-/// Which matrices make sense, if operations may change places.
+/// Which matrices are allowed in the displacement reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matrices {
-    /// Those that take out as much as they put in.
+    /// Those that remove as much as they add.
     WellFormed,
     /// All.
     Any,
@@ -73,8 +73,8 @@ impl QuasiQuery<'_> {
         Ok(roles)
     }
 
-    /// A golden implementation shows which orders are right. It cannot be relaxed, so places are
-    /// compared.
+    /// A golden implementation defines the right orders. It cannot be relaxed, so displacement is
+    /// used.
     fn plan_of_golden(&self) -> Result<Plan, Error> {
         if self.quasi.chosen() == Some(QuasiReading::Relaxed) {
             return Err(quasi_error(

@@ -21,9 +21,9 @@ pub fn check_all(
     jobs: usize,
     visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), CodecError> {
-    // None is made before a thread is free for it: `matrices` may end when time is up. One job
-    // stays on this thread, and takes one after the other: subjects that are alone in their process
-    // need that.
+    // No matrix is made before a thread is free for it: `matrices` may end when time is up. One job
+    // stays on this thread, and checks one after the other: subjects that need a process of their
+    // own rely on that.
     let flow = parallel::in_order(
         jobs,
         0,

@@ -85,7 +85,7 @@ pub(crate) fn observe(
 
 /// The operations of a serial execution in their order. If one was called and blocked, it is the
 /// last. If all that were called returned, and others block before their first step, each of these
-/// could have been the last: a history each.
+/// could have been the last: this gives one history each.
 pub(super) fn serial(
     outcome: &Outcome<ResultId>,
     mut id: impl FnMut(usize, ResultId) -> ResultId,
@@ -112,7 +112,7 @@ pub(super) fn serial(
     blocked.iter().map(|it| SerialHistory { complete: complete.clone(), stuck: Some(it.1) }).collect()
 }
 
-/// Uncontrolled nondeterminism, and where it showed.
+/// Uncontrolled nondeterminism, and where it occurred.
 pub(super) fn divergence(diverged: &Diverged, trial: &dyn TestProgram) -> String {
     let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
     let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));

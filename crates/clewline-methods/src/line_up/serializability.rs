@@ -10,8 +10,8 @@
 
 use clewline_threads::control::Moment;
 
-/// Operations that must each come before the next, and the last before the first; `None` if the
-/// execution is serializable.
+/// A cycle of operations that must each come before the next; `None` if the execution is
+/// serializable.
 ///
 /// `processes` are the processes of the operations, in their numbering.
 pub(super) fn cycle(moments: &[Moment], processes: &[usize]) -> Option<Vec<usize>> {

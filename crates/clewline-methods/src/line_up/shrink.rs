@@ -29,7 +29,7 @@ pub fn shrink(
     let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
     let mut fewer = Options { scheduler: &bounded::ENTRY, ..options.clone() };
     if !options.scheduler.is_exhaustive {
-        // There may be too many schedules for all to be tried, which is why they were drawn.
+        // There may be too many schedules to try them all, which is why they were drawn.
         fewer.executions_max = fewer.executions_max.min(FEWER_PREEMPTIONS_EXECUTIONS_MAX);
     }
     for preemptions in 0..most {
@@ -45,7 +45,8 @@ pub fn shrink(
 // The maximum number of executions per number of preemptions when a random execution is replaced.
 const FEWER_PREEMPTIONS_EXECUTIONS_MAX: u64 = 100_000;
 
-/// The next smaller matrices. Where as much must be taken out as is put in, two calls go at a time.
+/// The next smaller matrices. Where removes and adds have to balance, two calls are removed at a
+/// time.
 fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
     let less = |it: &Matrix| it.smaller(&options.sequences);
     let smaller = less(matrix);

@@ -40,7 +40,7 @@ pub struct ReportContext<'a> {
     pub subject: &'a str,
     /// The audience.
     pub reader: Audience,
-    /// Whether one execution was run again, and no other.
+    /// Whether a single execution was replayed.
     pub is_replay: bool,
     /// How matrices were checked.
     pub options: &'a Options,
@@ -73,9 +73,9 @@ pub struct Summary {
     pub histories: u64,
     /// Of these, those that got stuck.
     pub stuck: u64,
-    /// Matrices of which preemptions were left out.
+    /// Matrices with bounded preemptions.
     pub bounded: u64,
-    /// A loop that was taken for one that waits and may as well count.
+    /// A loop that was taken for a waiting loop, but may as well count.
     pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
@@ -235,7 +235,7 @@ fn learned(against: &Reference) -> &'static str {
     }
 }
 
-/// Which kind of root cause it is, in plain words.
+/// The kind of root cause, in plain words.
 pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
     let right = learned(&context.options.against);
     match finding.cause {
@@ -342,7 +342,7 @@ const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
 
 /// Serial histories with the same results, and why none of them is a witness.
 fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
-    // Where orders may differ, the serial histories that have the same order say nothing.
+    // In the displacement reading, serial histories with the same order show nothing.
     if !matches!(context.options.judging, Judging::Linearizable) {
         return Vec::new();
     }
@@ -636,7 +636,7 @@ pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
     facts
 }
 
-/// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.
+/// Whether the exploration was complete: no bound left anything out, and nothing stopped it.
 #[must_use]
 pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
     match &checked.coverage {

@@ -47,7 +47,7 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
     recording
 }
 
-/// How many elements may be left that no pending operation can take out.
+/// How many elements may be left that no pending operation can remove.
 pub(crate) fn left(recording: &Recording, roles: &Roles) -> usize {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for operation in recording.history.operations() {

@@ -61,8 +61,7 @@ pub(crate) fn judge_recording(
     })
 }
 
-/// The least factor with which a history holds: it is doubled until it is enough, and then halved
-/// in between.
+/// The least factor with which a history holds: doubled until it suffices, then found by bisection.
 fn least_relaxed(
     quasi: &Quasi,
     with: &dyn Fn(u32) -> Result<Box<dyn ErasedHistory>, Error>,
@@ -84,7 +83,7 @@ fn least_relaxed(
                 evidence.at_least = above;
                 return Ok((factor, JudgedRecording { case, judgement, evidence }));
             }
-            // Nothing can be out of order by more than there is.
+            // No displacement can exceed the number of operations.
             Verdict::Violated(_) if most <= factor => {
                 let judgement = judge(case.problems(), options);
                 return Ok((factor, JudgedRecording { case, judgement, evidence }));
@@ -101,7 +100,7 @@ fn least_relaxed(
     }
 }
 
-/// Judges each object by the places of its operations in two orders.
+/// Checks each object by the displacement of its operations between two orders.
 fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, QuasiEvidence) {
     let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
@@ -175,13 +174,14 @@ fn holds(witness: QuasiWitness, evidence: &mut QuasiEvidence) -> Verdict {
     Verdict::Holds(Witness { order })
 }
 
-/// Places are counted among all operations, so none can be left out of the core.
+/// Displacement counts all operations, so none can be left out of the counterexample.
 fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
     let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
     Violation::found(problem.operations().to_vec(), explanation)
 }
 
-/// Judges a history that a program made: by places, as it has no specification of the catalog.
+/// Checks a history that a program made: by displacement, as it has no specification of the
+/// catalog.
 pub(crate) fn judge_program(
     problems: &[Problem<'_>],
     quasi: &Quasi,

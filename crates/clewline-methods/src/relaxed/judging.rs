@@ -36,11 +36,11 @@ pub enum WellFormed {
 pub(crate) enum RelaxedVerdict {
     /// It is right.
     Right,
-    /// It is right with this factor, and with no smaller one.
+    /// It holds with this factor, and with no smaller one.
     Needs(u32),
     /// Violated: why, in the displacement reading.
     Wrong(Option<String>),
-    /// These operations wait, and should not.
+    /// These operations block, and should not.
     Waits(Vec<usize>),
 }
 
@@ -93,7 +93,7 @@ impl Judging {
     }
 }
 
-// A history of a matrix is small. If it takes longer than this, say so.
+// A history of a matrix is small. Beyond this limit its verdict is unknown.
 pub(crate) const MATRIX_HISTORY_CONFIGURATIONS_MAX: u64 = 5_000_000;
 
 /// Judges the history of `problems` by displacement.

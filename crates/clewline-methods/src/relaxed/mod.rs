@@ -1,4 +1,4 @@
-//! Relaxed objects: whether one keeps its bound. Quasi linearizability of recorded histories, and
+//! Relaxed objects: whether they keep their bound. Quasi linearizability of recorded histories, and
 //! Round-Up under every interleaving.
 //!
 //! A relaxed structure may return elements out of order by a bound, its quasi factor. The check of

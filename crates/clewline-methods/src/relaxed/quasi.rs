@@ -5,7 +5,7 @@
 //!
 //! * *relaxed*: the specification itself is relaxed, as
 //!   [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time order is kept, and every checker
-//!   judges it as it judges any other object.
+//!   handles it as any other object.
 //! * *displacement*: an order that real time allows and one that the specification allows differ,
 //!   class by class, by at most the factor: see [`checkers::quasi`](crate::checkers::quasi).
 
@@ -14,7 +14,7 @@ use std::{fmt, str::FromStr};
 use super::factors::{ALL, Factor, Factors, quasi_error};
 use crate::error::Error;
 
-/// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
+/// Which operations may be out of order, and how far: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
 /// ```
 /// use clewline::{Check, Quasi};
@@ -100,15 +100,14 @@ const RELAXABLE: &[Relaxable] = &[
 pub(crate) enum Plan {
     /// Linearizability, by another specification.
     Relaxed(String),
-    /// The least factor with which the specification holds that has this name, a colon, and the
-    /// factor.
+    /// The least factor for which the specification `NAME:FACTOR` holds.
     LeastRelaxed(&'static str),
     /// Places in two orders.
     Displacement,
 }
 
 impl Quasi {
-    /// In this reading, whatever the object is.
+    /// Sets the reading, whatever the object is.
     #[must_use]
     pub fn with_reading(self, reading: QuasiReading) -> Quasi {
         Quasi { reading: Some(reading), ..self }
@@ -131,7 +130,7 @@ impl Quasi {
     ///
     /// # Errors
     ///
-    /// If the object has no such methods, or cannot be read so.
+    /// If the object has no such methods, or has no such reading.
     pub fn reading(&self, specification: &str) -> Result<QuasiReading, Error> {
         Ok(match self.plan(specification)? {
             Plan::Relaxed(_) | Plan::LeastRelaxed(_) => QuasiReading::Relaxed,

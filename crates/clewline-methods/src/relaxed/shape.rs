@@ -77,7 +77,7 @@ impl fmt::Display for IllFormed {
 impl std::error::Error for IllFormed {}
 
 impl Roles {
-    /// Of the specification of that name, with or without its parameter, relaxed or not.
+    /// The roles of the specification of that name, with or without its parameter, relaxed or not.
     #[must_use]
     pub fn of(spec: &str) -> Option<Roles> {
         let name = spec.split(':').next().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Roles {
         self.removes[0]
     }
 
-    /// The name of the specification that allows elements to be taken out of order.
+    /// The name of the specification that allows elements to be removed out of order.
     #[must_use]
     pub fn relaxed(&self) -> Option<&'static str> {
         self.relaxed
@@ -122,7 +122,7 @@ impl Roles {
         self.adds.contains(&method)
     }
 
-    /// Whether as much is taken out as is put in.
+    /// Whether as many elements are removed as added.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Roles {
     }
 
     /// The matrix made well-formed: adds before all others, removes after all others, and each add
-    /// with a value of its own.
+    /// with its own value.
     #[must_use]
     pub fn complete(&self, mut matrix: Matrix) -> Matrix {
         if let Err(IllFormed { adds, removes, .. }) = self.check(&matrix) {
@@ -177,8 +177,8 @@ impl Roles {
     }
 
     /// Two threads with one call each, and a main thread that makes the others, so that there are
-    /// `half` of both: it puts in and then takes out as much as `before` says before them, or puts
-    /// in all, and after them the rest.
+    /// `half` of both: before them it adds and then removes as many as `before` says, or adds all,
+    /// and after them the rest.
     #[must_use]
     pub fn pair(&self, calls: [&str; 2], half: usize, before: Option<[usize; 2]>) -> Matrix {
         let adds = calls.iter().filter(|it| self.is_add(it)).count();

@@ -37,7 +37,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
 fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
-        // The same seed would find the same nothing.
+        // With the same seed, again nothing would be found.
         None => format!("{}={}", environment::TIMEOUT, show_duration(longer(stress, outcome))),
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
@@ -69,7 +69,7 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             let auto = Stress { algorithm: Algorithm::Auto, ..stress.clone() };
             vec![format!("{}{}{seed}", stressing(&auto, &stress.workload, usual), limits(stress))]
         }
-        // Shorter histories are easier to judge.
+        // Shorter histories are easier to check.
         (None, _) => {
             let workload = &stress.workload;
             let shorter = Workload { operations: (workload.operations / 4).max(1), ..workload.clone() };
@@ -84,10 +84,10 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
     }
 }
 
-// Enough to matter, and not so much that threads do nothing else.
+// Enough to matter, but threads still make progress.
 const SUGGESTED_NOISE: Noise = Noise { between: 0.05, inside: 0.02 };
 
-/// Ten times as long as it took, or was to take; in whole seconds.
+/// Ten times the duration, or the time limit; in whole seconds.
 fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
     let planned = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
     let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();

@@ -1,4 +1,4 @@
-//! The loop of a stress test: threads record a history while earlier ones are judged.
+//! The loop of a stress test: threads record a history while earlier ones are checked.
 
 use std::{
     any::Any,
@@ -29,11 +29,10 @@ use crate::{
     relaxed::{FactorHistogram, QuasiEvidence},
 };
 
-/// Runs the test until a run is found that is not as it should be, the number of runs is reached,
-/// or time is up.
+/// Runs the test until there is a finding, the number of executions is reached, or time is up.
 pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
     let judging = JudgePool::new(stress);
-    // One history may wait for each judge: more would only take memory.
+    // One history may wait for each checker: more would only take memory.
     let (tasks, inbox) = mpsc::sync_channel::<(u64, RunResult)>(stress.jobs);
     let inbox = Mutex::new(inbox);
     let recorded = thread::scope(|scope| {
@@ -67,7 +66,7 @@ struct RecordingResult {
     is_pinned: bool,
 }
 
-/// Records runs, and sends them to be judged.
+/// Records runs, and sends them to the checkers.
 fn record(
     stress: &Stress,
     time: Option<Duration>,
@@ -96,7 +95,8 @@ fn record(
             break;
         }
         if is_stuck {
-            // Mostly that is the end, and the next run would take as long to get stuck.
+            // Usually the subject is stuck for good, and the next run would take as long to get
+            // stuck.
             while judging.seen.load(Ordering::Acquire) <= run {
                 thread::sleep(POLL_INTERVAL);
             }
@@ -124,7 +124,7 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     }
 }
 
-/// How the history of a run is judged, by a process that may have so much memory.
+/// How the history of a run is checked, by a process with this memory limit.
 pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
     let budget = Budget::unlimited().with_configurations(stress.configurations);
     // Without a limit the system would end the process, and with it the whole test.
@@ -140,7 +140,7 @@ struct JudgePool<'s> {
     stress: &'s Stress,
     memory: Option<usize>,
     begun: Instant,
-    // How many runs the judges are done with.
+    // How many runs the checkers have finished.
     seen: AtomicU64,
     is_over: AtomicBool,
     runs: AtomicU64,
@@ -172,7 +172,7 @@ impl<'s> JudgePool<'s> {
         }
     }
 
-    /// Judges histories until there are no more, or one is not as it should be.
+    /// Checks histories until there are no more, or one has a finding.
     fn work(&self, inbox: &Mutex<Receiver<(u64, RunResult)>>) {
         loop {
             let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -217,7 +217,7 @@ impl<'s> JudgePool<'s> {
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
             // A blocked operation may wait for those that panicked.
             (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
-            // Every operation has returned: it is the end of the subject that has none.
+            // Every operation has returned: the teardown of the subject hangs.
             (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
                 Cause::Stuck(patience, standings)
             }

@@ -76,7 +76,7 @@ pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
 // The operations per thread in the displacement reading, where the search takes long.
 const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
-// A smaller workload is looked for that long.
+// The default time for shrinking.
 const SHRINK_TIME: Duration = Duration::from_secs(5);
 
 impl Stress {
@@ -93,8 +93,8 @@ impl Stress {
         Stress::of(name_of::<T>(), spec, Arc::new(SubjectFactory::new(specification, make)))
     }
 
-    /// As [`new`](Self::new), for a specification of your own, which need not know how its calls
-    /// are written: `draw` draws them.
+    /// As [`new`](Self::new), for a user-defined specification without notation for its calls:
+    /// `draw` draws them.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -285,7 +285,7 @@ impl Stress {
         Stress { configurations, ..self }
     }
 
-    /// Everything random follows from `seed`, but for the schedule of the threads.
+    /// Sets the random seed. It does not determine the schedule of the threads.
     pub fn seed(self, seed: u64) -> Stress {
         Stress { seed, ..self }
     }
@@ -386,7 +386,8 @@ impl Stress {
         Ok(outcome)
     }
 
-    /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
+    /// The failure point of the history of `finding`, if it is not linearizable, and the point is
+    /// known.
     fn failure_point_of(&self, finding: &Finding) -> Option<FailurePoint> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
         if self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement) {
@@ -418,7 +419,7 @@ impl fmt::Debug for Stress {
     }
 }
 
-/// Some seed. It is printed, so a short one.
+/// A random seed. It is printed, so a short one.
 fn any_seed() -> u64 {
     RandomState::new().build_hasher().finish() & 0xFFFF_FFFF
 }

@@ -9,7 +9,7 @@ use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 use super::{asked::QuasiRequest, plan::Workload};
 use crate::{check::Report, relaxed::FactorHistogram};
 
-/// The outcome of a stress test. Displays as the report for people.
+/// The outcome of a stress test. `Display` writes the report.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
 #[derive(Debug)]
 #[non_exhaustive]
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub needed: Option<FactorHistogram>,
     // The quasi question asked of each run, if any.
     pub(super) asked: Option<QuasiRequest>,
-    /// How many histories were given up: a limit was hit before they were judged.
+    /// How many histories have an unknown verdict: a limit was reached.
     pub unknown: u64,
     /// The first such limit.
     pub reason: Option<Reason>,
@@ -42,11 +42,12 @@ pub struct Outcome {
     pub pinning: Pinning,
     /// The workload of each run.
     pub workload: Workload,
-    /// The first run that was not as it should be.
+    /// The first run with a finding.
     pub finding: Option<Finding>,
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
-    /// Where the history breaks that the report shows, if it is not linearizable and that is known.
+    /// The failure point of the history in the report, if it is not linearizable and the point is
+    /// known.
     pub failure_point: Option<FailurePoint>,
     /// Where that history is.
     pub saved: Saved,
@@ -98,10 +99,9 @@ pub enum CauseKind {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Shrinking {
-    /// Nothing was found, or it was switched off.
+    /// Nothing was found, or shrinking was off.
     Off,
-    /// It would have taken longer than was allowed: each attempt to get stuck takes all the
-    /// patience there is.
+    /// It would have exceeded the time limit: each attempt to get stuck takes the whole patience.
     TooSlow,
     /// Smaller workloads were tried.
     Tried {
@@ -111,7 +111,7 @@ pub enum Shrinking {
         best: Option<Box<Finding>>,
         /// How many were tried.
         attempts: u64,
-        /// Whether all that are one step smaller were tried, before time was up.
+        /// Whether all workloads one step smaller were tried before time was up.
         is_finished: bool,
         /// How long it took.
         elapsed: Duration,
@@ -122,13 +122,13 @@ pub enum Shrinking {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Saved {
-    /// Nothing was found, or it was not to be saved.
+    /// Nothing was found, or saving was off.
     Off,
     /// It is in this file.
     File(PathBuf),
-    /// The specification does not say how its operations are written.
+    /// The specification has no notation for its operations.
     NoNotation,
-    /// No file could be written in this folder, because of that.
+    /// No file could be written in this folder, for that reason.
     Failed(PathBuf, String),
 }
 
@@ -166,7 +166,7 @@ impl Finding {
         }
     }
 
-    /// The operation of that thread that did not return, as a report writes it: `deq()`.
+    /// The operation of that thread that did not return, as a report shows it: `deq()`.
     pub(super) fn pending(&self, thread: usize) -> Option<String> {
         let case = self.report.case();
         let is_it = |(at, id): (usize, OperationId)| {
@@ -178,7 +178,7 @@ impl Finding {
 }
 
 impl Outcome {
-    /// Whether histories were judged, all of them, and each is as it should be. That is no proof.
+    /// Whether all histories were checked, and each holds. That is no proof.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.verdict() == "holds"

@@ -23,14 +23,14 @@ pub struct Stress {
     pub(crate) executions: Option<u64>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) algorithm: Algorithm,
-    // How far out of order runs may be, if not as the specification says.
+    // The quasi request, if it differs from the specification.
     pub(super) quasi: Option<QuasiRequest>,
     pub(crate) jobs: usize,
     pub(crate) configurations: u64,
     pub(crate) seed: u64,
     pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
     pub(super) origin: Origin,
-    // For how long a smaller workload is looked for.
+    // The time limit of shrinking.
     pub(super) shrinking: Duration,
     // Where the history of a finding is saved, if it is.
     pub(super) saving: Option<PathBuf>,
@@ -39,10 +39,10 @@ pub struct Stress {
     pub(super) mistake: Option<String>,
 }
 
-/// Where a test comes from, and so how to run it again.
+/// The origin of a test, which determines how to run it again.
 #[derive(Clone)]
 pub(super) enum Origin {
-    /// The table of subjects, which says how it is usually stressed.
+    /// The table of subjects, with the usual workload.
     Table(Workload),
     /// A program.
     Program,
@@ -62,11 +62,11 @@ pub struct Workload {
     pub threads: usize,
     /// How many operations each calls in a run.
     pub operations: usize,
-    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
+    /// The weights of methods; those not named have weight 0. Empty: all equal.
     pub mix: Vec<(String, u32)>,
     /// How many keys there are, for maps.
     pub keys: usize,
-    /// Where values come from; for sets, the elements.
+    /// The domain of values; for sets, of elements.
     pub values: ValueDomain,
     /// How often threads are disturbed.
     pub noise: Noise,
@@ -102,7 +102,7 @@ pub struct Progress {
 pub enum Phase {
     /// Searching for a violation.
     Looking,
-    /// It has found one, and tries whether a smaller workload shows it, too.
+    /// Shrinking the workload of a violation.
     Shrinking,
 }
 

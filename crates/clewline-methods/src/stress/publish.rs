@@ -36,7 +36,7 @@ impl Publish for Outcome {
         page
     }
 
-    /// The names of the first seven fields are promised to other people's scripts.
+    /// The names of the first seven fields are stable: scripts depend on them.
     fn json(&self, _: WitnessShown) -> Object {
         let mut object = Map::new();
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
@@ -55,7 +55,7 @@ impl Publish for Outcome {
             add("reason", reason.to_string().into());
         }
         if let Some(needed) = &self.needed {
-            // Where some run needs more than any factor, or that is not known, there is none.
+            // None if some run needs more than any factor, or the factor is unknown.
             add("least_factor", self.holds().then(|| needed.factor()).into());
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
             add("runs_by_factor", Json::Object(runs.collect()));
@@ -97,8 +97,7 @@ impl Publish for Outcome {
 }
 
 impl Outcome {
-    /// The operations that contradict each other as a picture that stands by itself, if a run was
-    /// found in which some do.
+    /// The counterexample as a standalone picture, if a run has one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         self.shown().map(|it| it.report.svg())

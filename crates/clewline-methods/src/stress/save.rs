@@ -34,7 +34,7 @@ fn stem(subject: &str, seed: u64) -> String {
     format!("{name}-seed-{seed}")
 }
 
-/// Writes a new file. One that is there already may be another subject's, and is left alone.
+/// Writes a new file. An existing one may belong to another subject, and is not changed.
 fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, WriteError> {
     fs::create_dir_all(folder)?;
     for twin in 1..=SAME_NAME_FILES_MAX {

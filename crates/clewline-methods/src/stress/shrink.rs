@@ -2,9 +2,8 @@
 //!
 //! A violation in ten thousand operations of eight threads is harder to understand than one in ten
 //! operations of two. So the test is run again, for a share of the time, with fewer operations,
-//! fewer threads, fewer keys or fewer values; if the bug shows, that is the workload to beat. It is
-//! a greedy search: it ends where no single step down shows the bug in time, which is not to say
-//! that none ever would.
+//! threads, keys or values; if the bug shows, that is the workload to beat. The search is greedy:
+//! it ends where no single step down shows the bug in time. A smaller workload may still exist.
 
 use std::{
     sync::Arc,
@@ -31,7 +30,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         return Shrinking::Off;
     }
     let share = match kind {
-        // To see that a run is stuck takes all the patience there is.
+        // To detect that a run is stuck takes the whole patience.
         CauseKind::Stuck => stress.patience * 2,
         CauseKind::NotLinearizable | CauseKind::Panicked => limit / SHRINK_ATTEMPT_TIME_DIVISOR,
     };
@@ -93,7 +92,7 @@ struct ShrinkResult {
     is_finished: bool,
 }
 
-/// Goes down step by step as long as `attempt` shows the bug.
+/// Steps down as long as `attempt` shows the bug.
 fn search(
     start: &Workload,
     varied: ShrinkableParameters,
@@ -119,7 +118,7 @@ fn search(
     ShrinkResult { smallest: (smallest != *start).then_some(smallest), attempts, is_finished }
 }
 
-/// Which numbers mean anything to the object.
+/// Which parameters matter to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ShrinkableParameters {
     keys: bool,
@@ -158,7 +157,7 @@ fn steps(from: &Workload, varied: ShrinkableParameters) -> Vec<Workload> {
     if varied.keys && 1 < from.keys {
         steps.push(Workload { keys: from.keys / 2, ..from.clone() });
     }
-    // With one value it is not known which write a read has seen.
+    // With one value it is not known which write a read observed.
     if let ValueDomain::Below(values @ 3..) = from.values {
         steps.push(Workload { values: ValueDomain::Below((values / 2).max(2)), ..from.clone() });
     }

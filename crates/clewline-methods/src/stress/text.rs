@@ -88,7 +88,7 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
     }
 }
 
-/// Which operations do not return, and where their threads stand.
+/// The operations that do not return, and where their threads are.
 fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
@@ -187,8 +187,7 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Some(smallest) => format!(
                     "it was found with {}, too ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
-                    // The drawing may show another run: the one with the fewest operations that
-                    // contradict each other.
+                    // The drawing may show another run: the one with the smallest counterexample.
                     if finding.workload == *smallest {
                         ", and is shown as it was there".to_owned()
                     } else {
@@ -213,7 +212,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
         Saved::Off => return None,
         Saved::File(path) => {
             let more = match finding.report.verdict() {
-                // By displacement no few operations contradict each other, and none are drawn.
+                // The displacement reading has no small counterexample, and nothing is drawn.
                 Verdict::Violated(_) if finding.report.displaced().is_some() => String::new(),
                 Verdict::Violated(violation) => {
                     let lines = line_numbers(&finding.report.judged(), &violation.counterexample);
@@ -286,7 +285,7 @@ fn judged_as(outcome: &Outcome) -> String {
     }
 }
 
-/// Some runs could not be judged, or none was made.
+/// Some runs have an unknown verdict, or there was none.
 fn given_up(outcome: &Outcome) -> String {
     let subject = &outcome.subject;
     if outcome.runs == 0 {
@@ -319,7 +318,7 @@ fn unknown(outcome: &Outcome) -> String {
     format!("{sentence} {advice}")
 }
 
-/// How fast it was and how it was set up, if nothing was found.
+/// The rate and the setting, if nothing was found.
 fn rate(outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     if outcome.runs != 0 {

@@ -6,12 +6,12 @@
 //! {"event": "call", "process": 1, "op": "enq", "arg": 3}
 //! ```
 //!
-//! One file holds one kind of line. Members we do not know are the user's own and are passed over,
-//! but must be well-formed JSON. Blank lines are passed over.
+//! One file holds one kind of line. Unknown members are the user's own and are skipped, but must be
+//! well-formed JSON. Blank lines are skipped.
 //!
-//! Large files are cut into blocks of whole lines, which several threads parse at once, each with
-//! tables of its own. The tables are merged in the order of the blocks, so the recording is the
-//! same, word for word, however many threads there were.
+//! Large files are cut into blocks of whole lines, which several threads parse in parallel, each
+//! with its own tables. The tables are merged in the order of the blocks, so the recording is the
+//! same for any number of threads.
 //!
 //! Cost: one pass over the bytes; then two sorts by time.
 

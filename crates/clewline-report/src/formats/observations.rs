@@ -83,7 +83,7 @@ impl Format for Observations {
                 return Err(not_utf8(line, column));
             }
         };
-        // The XML reader passes it over and does not count it.
+        // The XML reader skips it and does not count it.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut groups = Groups::new(text);
         match elements(text, &mut groups) {
@@ -124,7 +124,7 @@ fn elements(text: &str, groups: &mut Groups<'_>) -> Result<(), TextError> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let mut open = Open::default();
-    // Elements that have nothing around them.
+    // Elements without a parent.
     let mut bare = Group::default();
     let mut observations = 0;
     loop {

@@ -1,4 +1,4 @@
-//! Explanations: why there is no order, in the words of the history's own operations.
+//! Explanations: why there is no linearization, in terms of the history's own operations.
 
 mod rules;
 
@@ -101,7 +101,7 @@ impl Explainer<'_> {
             );
         }
         let left_out = prefix.len().saturating_sub(LAST_OPERATIONS_SHOWN + 1);
-        // One more takes no more room than to say that there is one.
+        // One more takes no more room than the count.
         let left_out = if left_out == 1 { 0 } else { left_out };
         let order = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
         let order = match left_out {
@@ -154,7 +154,7 @@ fn instead_of(labels: &[String]) -> String {
     }
 }
 
-/// The value that an operation put somewhere: the last argument, `2` of `put("k", 2)`.
+/// The value that an operation put: the last argument, `2` of `put("k", 2)`.
 fn put_value(label: &str) -> Option<String> {
     arguments(&halves(label).0).pop().map(|it| glued(&it))
 }

@@ -1,6 +1,6 @@
 //! Reports for programs: one JSON object, on one line.
 //!
-//! The names of the fields, and their order, are promised to other people's scripts.
+//! The names of the fields, and their order, are stable: scripts depend on them.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl Object {
     }
 }
 
-/// Its fields in the order of the alphabet.
+/// Its fields in alphabetical order.
 impl From<Map<String, Json>> for Object {
     fn from(fields: Map<String, Json>) -> Object {
         Object(fields.into_iter().map(|(name, value)| (name, Field::Value(value))).collect())
@@ -113,7 +113,7 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
     report
 }
 
-/// The fields that the report on any history begins with.
+/// The first fields of the report on any history.
 #[must_use]
 pub fn start(judged: &CheckedHistory<'_>) -> Object {
     let mut report = Object::new();
@@ -126,7 +126,7 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report
 }
 
-/// That a file could not be judged at all: `{"file": …, "error": …}`.
+/// The report on a file that could not be checked: `{"file": …, "error": …}`.
 #[must_use]
 pub fn failure(name: &str, error: &str) -> Object {
     let mut report = Object::new();

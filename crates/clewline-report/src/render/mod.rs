@@ -42,7 +42,7 @@ pub use trace::trace;
 pub struct CheckedHistory<'a> {
     /// The name of the history: its file.
     pub name: &'a str,
-    /// Where its operations can be looked up.
+    /// The source of its operations.
     pub source: Source,
     /// The name of the specification.
     pub spec: &'a str,
@@ -52,7 +52,7 @@ pub struct CheckedHistory<'a> {
     pub verdict: &'a Verdict,
     /// The checker that decided.
     pub algorithm: &'a str,
-    /// How many independent parts (objects, and keys of each) were judged apart.
+    /// How many independent parts (objects, and keys of each) were checked separately.
     pub parts: usize,
     /// How many configurations were visited.
     pub configurations: u64,
@@ -107,7 +107,7 @@ impl CheckedHistory<'_> {
         seen.into_iter().filter(|&it| it).count()
     }
 
-    /// The id under which `operation` is known outside.
+    /// The id of `operation` in the source.
     #[must_use]
     pub fn id(&self, operation: OperationId) -> Value {
         self.case.names().id(self.case.source(operation))
@@ -159,7 +159,7 @@ pub enum WitnessShown {
     Not,
 }
 
-/// A name as people say it: a text without its quotes.
+/// A name as people write it: a text without its quotes.
 fn plain(values: &Values, value: Value) -> String {
     match values.get(value) {
         Datum::Text(text) | Datum::Symbol(text) => text.to_owned(),
@@ -175,7 +175,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number with its thousands apart: `12,345`.
+/// A number with its thousands separated: `12,345`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

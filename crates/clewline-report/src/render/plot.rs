@@ -63,7 +63,7 @@ pub enum Stroke {
     Dashed,
     /// Not at all: its points alone, as crosses.
     Points,
-    /// Thin and grey, and without its points: to compare others with.
+    /// Thin and grey, and without its points: a reference for others.
     Guide,
 }
 
@@ -73,7 +73,7 @@ const RIGHT: f64 = 590.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 376.0;
 
-// How wide a letter is at most, on average, whatever the font.
+// The maximum average width of a character, for any font.
 const LETTER: f64 = 7.5;
 const TITLE_LETTER: f64 = 10.0;
 
@@ -141,7 +141,7 @@ pub fn svg(plot: &Plot) -> String {
     page.0
 }
 
-/// The series with points, that which ends highest first.
+/// The series with points, by their last values, highest first.
 fn by_last(series: &[Series]) -> Vec<&Series> {
     let mut series: Vec<&Series> = series.iter().filter(|it| !it.points.is_empty()).collect();
     let last = |it: &Series| it.points.last().map_or(0.0, |it| it.1);

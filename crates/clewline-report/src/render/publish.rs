@@ -14,13 +14,12 @@ use super::{
 
 /// An outcome that is published. Everything is made from its [presentation](Present).
 pub trait Publish: Present {
-    /// The outcome as a page that stands by itself. [`write`](super::html::write) makes a file of
-    /// it.
+    /// The outcome as a self-contained page. [`write`](super::html::write) makes a file of it.
     fn page(&self) -> Page {
         plain_page(self)
     }
 
-    /// The outcome for programs. The names of the fields are promised to other people's scripts.
+    /// The outcome for programs. The names of the fields are stable: scripts depend on them.
     fn json(&self, witness: WitnessShown) -> Object;
 
     /// The entry of this outcome in a summary of many.

@@ -46,7 +46,7 @@ pub struct Entry {
     pub headline: String,
     /// The meaning of the verdict and its evidence. May be empty.
     pub blocks: Vec<Block>,
-    /// How much there was to judge, if that is known.
+    /// The amount of work, if it is known.
     pub work: Option<u64>,
     /// The checker that decided; may be empty.
     pub algorithm: String,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub place: Option<(String, Option<usize>)>,
     /// Commands to type next, best first.
     pub next: Vec<String>,
-    /// Its own page, as seen from the page of the summary.
+    /// The link to its own page from the page of the summary.
     pub page: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// A verdict in a word, or that there is none.
+/// A verdict in a word, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Word {
     /// There is no linearization.
@@ -111,7 +111,7 @@ pub enum Clock {
 }
 
 impl Summary {
-    /// The word for all of them: the worst. Of nothing nothing is known.
+    /// The word for all entries: the worst. Without entries the verdict is unknown.
     #[must_use]
     pub fn word(&self) -> Word {
         self.entries.iter().map(|it| it.verdict).min().unwrap_or(Word::Unknown)

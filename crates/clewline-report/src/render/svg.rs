@@ -1,10 +1,10 @@
-//! The core of a violation as a picture: SVG that stands by itself, for a paper or an issue.
+//! The counterexample of a violation as a picture: standalone SVG, for a paper or an issue.
 //!
 //! One row a process, time to the right; black lines on white, so that it can be printed. Columns
 //! are those of a [`timeline`]: they show which operation ended before which began, not durations.
 //!
-//! A history without a violation has no core. It is drawn whole if it is small; otherwise the
-//! picture says so.
+//! A history without a violation has no counterexample. It is drawn whole if it is small; otherwise
+//! the picture says so.
 
 use std::fmt::Write;
 
@@ -26,8 +26,7 @@ pub enum Ground {
     Page,
 }
 
-// A column is as wide as a letter of this size in any usual font of letters that are all of one
-// width.
+// A column is as wide as a character of this size in the usual monospaced fonts.
 const LETTER: usize = 8;
 const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 const FONT_SIZE: usize = 13;
@@ -45,7 +44,7 @@ const COLUMNS: usize = 130;
 pub struct Picture {
     /// The picture.
     pub svg: String,
-    /// How many operations are drawn that it is about.
+    /// How many operations of the counterexample are drawn.
     pub bars: usize,
     /// How many are drawn for comparison.
     pub beside: usize,
@@ -81,8 +80,8 @@ pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Pic
     draw_beside(title, description, rows, &[], ground)
 }
 
-/// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for
-/// comparison.
+/// The same, with dotted bars for operations that start at one of the ranks of `beside`: they are
+/// there for comparison.
 fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);

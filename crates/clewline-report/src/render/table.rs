@@ -119,7 +119,7 @@ pub fn text(table: &Table, width: usize) -> String {
         rows.iter().filter_map(|it| it.get(column)).map(|it| it.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..table.columns.len()).map(wide).collect();
-    // Names begin where their column begins; figures end where it ends.
+    // Names are aligned left; figures right.
     let is_name = |at: usize| table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Text(_))));
     let is_name: Vec<bool> = (0..table.columns.len()).map(is_name).collect();
     let mut text = format!("{}\n\n", table.title);
@@ -143,7 +143,7 @@ pub fn text(table: &Table, width: usize) -> String {
     text
 }
 
-/// Which columns stand beside each other.
+/// The columns of each block.
 fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
     let wide = |block: &[usize]| block.iter().map(|&it| widths[it] + 2).sum::<usize>();
@@ -158,7 +158,7 @@ fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, but for the line
+/// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, except for the line
 /// ends).
 #[must_use]
 pub fn csv(table: &Table) -> String {

@@ -21,7 +21,7 @@ pub struct Style {
     pub width: usize,
     /// Whether the verdict is coloured.
     pub paint: Paint,
-    /// Whether an order that shows that the property holds is written out.
+    /// Whether a witness is written out.
     pub witness: WitnessShown,
 }
 
@@ -186,7 +186,7 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
 pub(super) struct Picture {
     // In the order of their calls.
     pub(super) drawn: Vec<OperationId>,
-    // Those of them that are no part of the core.
+    // Those of them outside of the counterexample.
     pub(super) beside: Vec<OperationId>,
     // How many of the core are not drawn.
     left_out: usize,
@@ -212,7 +212,7 @@ pub(super) fn picture(violation: &Violation) -> Picture {
     Picture { drawn, beside, left_out }
 }
 
-// More operations than this are not a picture any more.
+// More operations than this are not drawn.
 pub(super) const DRAWN_OPS_MAX: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
@@ -220,7 +220,7 @@ pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> V
     let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
     for &operation in operations {
         let name = judged.process(operation);
-        // Numbers in the order of numbers, and everything else as in a dictionary.
+        // Numbers in numerical order, and everything else alphabetically.
         rows.entry((name.parse().ok(), name)).or_default().push(bar(judged, operation));
     }
     rows.into_iter().map(|((_, name), bars)| Row { name, bars }).collect()

@@ -39,7 +39,7 @@ pub struct Bar {
     pub end: Option<u32>,
 }
 
-/// Draws `rows` in lines of at most `width` characters, if the bars leave any choice.
+/// Draws `rows` in lines of at most `width` characters, if the bars allow it.
 ///
 /// ```
 /// use clewline_report::render::timeline::{Bar, Row, draw};
@@ -62,7 +62,8 @@ pub fn draw(rows: &[Row], width: usize) -> String {
     lines(rows, &[], width).iter().map(|it| format!("{it}\n")).collect()
 }
 
-/// The lines of such a drawing, with the bars dotted that start at one of the ranks of `beside`.
+/// The lines of such a drawing, with dotted bars for operations that start at one of the ranks of
+/// `beside`.
 #[must_use]
 pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
     let lanes = lanes(rows);
@@ -203,11 +204,11 @@ impl Grid {
         let mut bands = Vec::new();
         let mut from = 0;
         while room < self.width - from {
-            // The rightmost of the cuts that do least harm; a band is at least half full.
+            // The rightmost of the least harmful cuts; a band is at least half full.
             let cuts = (from + room / 2..=from + room).rev();
             let to = cuts.min_by_key(|&at| self.harm(at)).unwrap_or(from + room);
             bands.push((from, to));
-            // Nothing is lost with columns in which nothing is drawn.
+            // Empty columns can be dropped.
             let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].text == " ");
             from = to + (to..self.width).take_while(is_blank).count();
         }

@@ -63,7 +63,7 @@ pub fn trace(
     ]
 }
 
-/// A call or a return of the part that breaks.
+/// A call or a return of the failing part.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     // Its place among all events of the history, from 0.
@@ -115,7 +115,7 @@ fn shown_events(
     if let Some(call) = call.filter(|it| !shown.contains(it)) {
         shown[0] = call;
     }
-    // One event takes no more room than to say that there is one.
+    // One event takes no more room than the count.
     let single = |at: &usize| {
         let is_shown = |at| shown.binary_search(&at).is_ok();
         !is_shown(*at) && is_shown(*at + 1) && (*at == 0 || is_shown(*at - 1))

@@ -30,7 +30,7 @@ impl<'a> Blocks<'a> {
     ///
     /// # Errors
     ///
-    /// If reading fails, or a line is longer than any that means anything.
+    /// If reading fails, or a line exceeds the maximum length.
     pub(crate) fn next(&mut self, block: &mut Vec<u8>) -> Result<usize, ReadError> {
         block.clear();
         block.append(&mut self.rest);
@@ -73,7 +73,7 @@ impl<'a> Blocks<'a> {
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The lines of a block that are readable, and the one at which that ends, if it does.
+/// The valid lines of a block, and the first invalid one, if there is one.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     bad: Option<usize>,
@@ -89,8 +89,7 @@ impl<'a> Lines<'a> {
             Err(error) => {
                 let (readable, _) = block.split_at(error.valid_up_to());
                 let text = std::str::from_utf8(readable).unwrap_or_default();
-                // The line in which readability ends is not handed out, but its beginning gives the
-                // column.
+                // The invalid line is not returned, but its beginning gives the column.
                 let whole = text.rfind('\n').map_or(0, |it| it + 1);
                 let column = 1 + text[whole..].chars().count();
                 Lines { text: &text[..whole], bad: Some(column), line }

@@ -1,4 +1,4 @@
-//! EDN, the notation of Jepsen's histories, read from a window on a file and written.
+//! EDN, the notation of Jepsen's histories, read from a window of a file and written.
 //!
 //! Source: R. Hickey, "Extensible data notation" (edn-format), with the additions of Clojure's
 //! printer (ratios, `##Inf`). Vectors and lists are lists, keywords are symbols. Values that a
@@ -155,7 +155,7 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    /// Whether a form follows, in a bracket that `close` closes. Passes the bracket if not.
+    /// Whether a form follows, in a bracket that `close` closes. Consumes the bracket if not.
     pub(crate) fn inside(&mut self, close: u8) -> Result<bool, FormEnd> {
         self.inside_at(close, 0)
     }
@@ -231,7 +231,7 @@ impl<'a> Edn<'a> {
         Ok(list)
     }
 
-    /// Passes any form, which must be well formed.
+    /// Skips any form, which must be well formed.
     pub(crate) fn skip(&mut self) -> Result<(), FormEnd> {
         self.skip_at(0)
     }
@@ -352,7 +352,7 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    /// Passes the tag before a map, if there is one: a record prints as `#name{…}`.
+    /// Skips the tag before a map, if there is one: a record prints as `#name{…}`.
     pub(crate) fn record(&mut self) -> Result<(), FormEnd> {
         if self.byte()? == Some(b'#') && self.after()? != Some(b'{') {
             let start = self.at;

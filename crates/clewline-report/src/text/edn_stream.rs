@@ -1,4 +1,4 @@
-//! The forms of a file one after the other, of which never more than one and a little is held.
+//! The forms of a file one after the other, holding little more than one at a time.
 
 use std::io::Read;
 
@@ -101,8 +101,8 @@ impl<'a> FormStream<'a> {
         }
     }
 
-    /// Makes the window longer by at least half, so that reading a form again costs no more than
-    /// reading it.
+    /// Extends the window by at least half, so that re-reading a form costs no more than reading
+    /// it.
     fn more(&mut self) -> Result<(), ReadError> {
         let length = self.window.len() - self.start;
         if self.end != WindowEnd::Later {

@@ -126,7 +126,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes the word `null`, if it comes next.
+    /// Consumes the word `null`, if it comes next.
     pub(crate) fn null(&mut self) -> Result<bool, TextError> {
         if self.peek() != Some(b'n') {
             return Ok(false);
@@ -176,7 +176,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes any value, which must be well formed.
+    /// Skips any value, which must be well formed.
     pub(crate) fn skip(&mut self) -> Result<(), TextError> {
         self.skip_at(0)
     }
@@ -263,7 +263,7 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Passes a bracket that opens; the depth inside it.
+    /// Consumes an opening bracket; returns the depth inside it.
     fn deeper(&mut self, depth: u32) -> Result<u32, TextError> {
         if depth == NESTING_DEPTH_MAX {
             let message = format!("brackets nest deeper than {NESTING_DEPTH_MAX}");
@@ -273,7 +273,7 @@ impl<'a> Json<'a> {
         Ok(depth + 1)
     }
 
-    /// Whether an array of which `read` items have been read goes on.
+    /// Whether an array of which `read` items have been read continues.
     fn item(&mut self, read: usize) -> Result<bool, TextError> {
         if read == 0 {
             return Ok(!self.take(b']'));
@@ -316,7 +316,7 @@ impl<'a> Json<'a> {
             return Err(TextError::expected("a number without leading zeros", self.text, start, "line"));
         }
         if !matches!(bytes.get(at), Some(b'.' | b'e' | b'E')) {
-            // Up to this many digits nothing has wrapped.
+            // Up to this number of digits nothing has overflowed.
             if at - first <= 18 {
                 return Ok(Number::Int(if negative { -int } else { int }));
             }

@@ -1,4 +1,4 @@
-//! Notations that several formats are written in, and places in them.
+//! Notations that several formats share, and positions in them.
 
 pub(crate) mod blocks;
 pub(crate) mod edn;
@@ -34,7 +34,7 @@ impl TextError {
         TextError { at, message: format!("expected {expected}, found {}", found(text, at, what)) }
     }
 
-    /// This fault in a text that begins at the beginning of `line`.
+    /// This error in a text that begins at the beginning of `line`.
     #[cold]
     pub(crate) fn in_line(self, text: &str, line: usize) -> ReadError {
         let column = 1 + text.get(..self.at).unwrap_or(text).chars().count();

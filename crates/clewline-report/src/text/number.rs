@@ -1,15 +1,14 @@
-//! Numbers that are not integers of 64 bits, in one form each.
+//! Numbers that are not integers of 64 bits, in one canonical form each.
 //!
-//! They are only ever compared, and two ways of writing one number (`1.50` and `15e-1`) must not
-//! pass for two values: that would report violations that are none. So a decimal is brought into
-//! the form that JavaScript would print, with the difference that one which was written as a
-//! decimal stays one: `1e3` is `1000.0`. JSON knows one kind of number only, so there it is the
-//! integer 1000.
+//! They are only ever compared, and two notations of one number (`1.50` and `15e-1`) must not be
+//! two values: that would report false violations. So a decimal is converted to the form that
+//! JavaScript would print, except that a decimal stays a decimal: `1e3` is `1000.0`. JSON has only
+//! one kind of number, so there it is the integer 1000.
 
 // Numbers with larger ones are compared as they are written.
 const COMPARED_EXPONENT_MAX: i64 = 1 << 50;
 
-/// The one form of `written`, a decimal with a fraction or an exponent:
+/// The canonical form of `written`, a decimal with a fraction or an exponent:
 /// `-?digits(.digits)?([eE][+-]?digits)?`.
 pub(crate) fn decimal(written: &str) -> String {
     let Some(ScientificNumber { sign, digits, power }) = ScientificNumber::read(written) else {
@@ -44,7 +43,7 @@ struct ScientificNumber {
 }
 
 impl ScientificNumber {
-    /// `None` if its exponent is beyond all reason.
+    /// `None` if its exponent is too large.
     fn read(written: &str) -> Option<ScientificNumber> {
         let (sign, unsigned) = match written.strip_prefix('-') {
             Some(rest) => ("-", rest),
@@ -68,7 +67,7 @@ impl ScientificNumber {
 /// A number of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JsonNumber {
-    /// It is an integer of 64 bits, however it is written.
+    /// It is an integer of 64 bits, in any notation.
     Int(i64),
     /// It is not; this is its one form.
     Other(String),

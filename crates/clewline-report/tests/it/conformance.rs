@@ -28,7 +28,7 @@ fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
     true
 }
 
-/// A value of any kind, few enough of each that they meet again.
+/// A value of any kind, from small domains so that values repeat.
 fn random_value(random: &mut Random, values: &mut Values, depth: usize) -> Value {
     match random.below(if depth == 0 { 9 } else { 11 }) {
         0 => Value::NIL,
@@ -71,7 +71,7 @@ const SORTS: &[Sort] = &[
 fn random_call(random: &mut Random, values: &mut Values, sort: &Sort) -> (RawCall, Value) {
     let name = sort.methods[random.below(sort.methods.len())];
     let mut value = || random_value(random, values, 2);
-    // Half of the time as the formats have it, or else they would hold nearly nothing.
+    // Half of the time as the formats require it, or else they could hold almost none.
     let (mut arg, mut ret) = match name {
         "read" | "deq" => (Value::ABSENT, value()),
         "write" | "add" => (value(), Value::ABSENT),
@@ -100,7 +100,7 @@ fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: 
         _ => (0..sort.objects).map(|it| values.text(&format!("o{it}"))).collect(),
     };
     let ids = random.chance(0.3).then(|| {
-        // Not all have one; those that do not are known by their lines.
+        // Not all have one; the others are identified by their lines.
         (0..sources)
             .map(|it| if random.chance(0.8) { values.text(&format!("id {it}")) } else { Value::ABSENT })
             .collect()
@@ -230,7 +230,7 @@ fn seeds(format: &dyn Format) -> Vec<(PathBuf, Vec<u8>)> {
     files.into_iter().map(|it| (it.clone(), fs::read(it).unwrap())).collect()
 }
 
-/// Reads anything whatever: it may be refused, but with a place.
+/// Reads any input: it may be refused, but with a position.
 fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
     for keyed in [false, true] {
         match format.read(&mut &*input, &options(keyed, 1)) {

@@ -1,4 +1,4 @@
-//! Real histories, where they are at hand.
+//! Real histories, where they are available.
 
 use std::{
     fs,

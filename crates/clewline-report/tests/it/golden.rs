@@ -1,8 +1,8 @@
 //! Reports on violations, word for word: each handwritten violated history of the corpus, and its
 //! report.
 //!
-//! The reports lie under `testdata/reports`, in folders like those of the histories.
-//! `CLEWLINE_BLESS=1` writes them anew; read them aloud then.
+//! The reports are under `testdata/reports`, in folders like those of the histories.
+//! `CLEWLINE_BLESS=1` writes them again; review them then.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -62,7 +62,7 @@ impl Sample {
     }
 }
 
-/// Those written by hand: the others are long, and their violations like these.
+/// The handwritten ones: the others are long, and their violations similar.
 fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     for folder in sorted(&testdata().join("histories")) {

@@ -25,17 +25,17 @@ const READ_BYTES: usize = 1 << 18;
 /// A live stream is checked at least this often, if it has new events.
 const LIVE_JUDGE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// As long as no more operations have come and none is forgotten, the lines themselves are kept.
+/// Up to this number of operations, and while none is forgotten, the lines themselves are kept.
 const KEPT_LINES_OPS_MAX: u64 = 1 << 17;
 
 /// How a stream ended.
 pub(crate) enum StreamEnd {
     /// A verdict, and the case that shows it.
     Judged(Box<dyn ErasedHistory>, Judgement, Stream),
-    /// It has to be read as a whole, and here is its beginning: it is short, or nothing of it can
-    /// be forgotten.
+    /// It has to be read as a whole, and this is its beginning: it is short, or no operation of it
+    /// can be forgotten.
     Whole(Vec<u8>),
-    /// An operation comes after one that was called later, on this line.
+    /// On this line, an operation comes after one that was called later.
     OutOfOrder(usize),
 }
 
@@ -204,8 +204,7 @@ impl<'a> StreamReader<'a> {
                 if returned.is_some_and(|it| it < called) {
                     return self.refuse(row, "an operation returns before it is called");
                 }
-                // There is nothing left to judge, but a line that comes too late may still explain
-                // everything.
+                // The verdict is known, but a line that comes too late may still change it.
                 if self.stop.is_some() {
                     if !self.window.pass(called) {
                         self.out_of_order = Some(row.line);
@@ -246,7 +245,7 @@ impl<'a> StreamReader<'a> {
         self.trouble = Some(error);
     }
 
-    /// Whether a violation is one whatever comes.
+    /// Whether a violation is certain, whatever follows.
     fn is_certain_at_once(&self) -> bool {
         self.lines == LineKind::Events || self.order == LineOrder::Promised
     }
@@ -298,7 +297,7 @@ impl<'a> StreamReader<'a> {
         Ok(StreamEnd::Judged(case, judgement.clone(), self.stream(line)))
     }
 
-    /// A verdict that no operations have to show.
+    /// A verdict without operations.
     fn judged(&self, verdict: Verdict) -> StreamEnd {
         let options = self.window.options();
         let deciders = self.window.deciders();

@@ -1,4 +1,4 @@
-//! The operations that still matter, of a history that is not over.
+//! The operations of a growing history that still matter.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub(crate) trait Load {
     /// The result of a call.
     type Return: Clone;
 
-    /// Hands the case of `snapshot` to `with`.
+    /// Passes the history of `snapshot` to `with`.
     fn with<T>(
         &self,
         snapshot: SnapshotOf<Self>,
@@ -62,7 +62,7 @@ pub(crate) struct Snapshot<C, R> {
     places: Vec<u32>,
 }
 
-/// A history that is judged while it grows.
+/// A history that is checked while it grows.
 #[derive(Debug)]
 pub(crate) struct Window<C, R> {
     // Ascends by `called`.
@@ -70,17 +70,17 @@ pub(crate) struct Window<C, R> {
     // Operations that had no effect, with the time at which that became known, since the last
     // check. Until then each of them might have had one.
     failed: Vec<(WindowOperation<C, R>, i64)>,
-    // For each process that waits for an operation, its index.
+    // The index of the open operation of each process.
     open: HashMap<ProcessId, usize>,
     // Later operations are called at this moment, or after it.
     now: i64,
     settled: StreamState,
     options: Options,
-    // How many operations have to come at least, and how many there will be when the window is
-    // judged next.
+    // The least number of operations between two checks, and the number at which the next check is
+    // due.
     fewest: usize,
     due: usize,
-    // How many there were when it was judged last.
+    // The number at the last check.
     judged: i64,
     pub(crate) facts: StreamCounts,
 }
@@ -152,7 +152,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         });
     }
 
-    /// Whether `process` waits for an operation.
+    /// Whether `process` has an open operation.
     pub(crate) fn is_open(&self, process: ProcessId) -> bool {
         self.open.contains_key(&process)
     }
@@ -207,12 +207,12 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.facts.most = self.facts.most.max(self.operations.len());
     }
 
-    /// Whether enough has come since the last time that it should be judged.
+    /// Whether a check is due.
     pub(crate) fn is_due(&self) -> bool {
         self.due <= self.operations.len() + self.failed.len()
     }
 
-    /// Whether anything has come since the last time.
+    /// Whether there are new events since the last check.
     pub(crate) fn is_news(&self) -> bool {
         self.judged != self.now
     }
@@ -280,7 +280,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         }
     }
 
-    /// Judges the window as it was before `moment`.
+    /// Checks the window as of `moment`.
     pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &Options) -> Judgement {
         self.settled.judge(case.problems(), &|id| case.object(id), options)
     }
@@ -294,7 +294,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let mut flags = is_kept.iter();
         self.operations.retain(|_| *flags.next().unwrap_or(&true));
         self.facts.forgotten += (before - self.operations.len()) as u64;
-        // Operations that are open are kept; they have moved.
+        // Open operations are kept; they have moved.
         let mut moved: Vec<usize> = Vec::with_capacity(is_kept.len());
         let mut next = 0;
         for kept in is_kept {
@@ -306,7 +306,8 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.due = 2 * self.operations.len() + self.fewest;
     }
 
-    /// The first return, or failure, after which a window is violated that is violated at `moment`.
+    /// The first return, or failure, after which the window, which is violated at `moment`, is
+    /// violated.
     fn certain<L>(&self, load: &L, moment: Moment) -> Result<StreamViolation, Error>
     where
         L: Load<Call = C, Return = R>,
@@ -331,7 +332,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         Ok(StreamViolation { moment, judgement })
     }
 
-    /// The moment before which everything is known.
+    /// The moment before which all events are known.
     pub(crate) fn now(&self) -> Moment {
         self.now.into()
     }

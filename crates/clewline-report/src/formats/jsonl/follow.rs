@@ -1,4 +1,4 @@
-//! Reading lines as they come, without waiting for the end.
+//! Reading lines incrementally, without waiting for the end.
 
 use clewline_core::{Value, Values};
 
@@ -8,7 +8,7 @@ use crate::{
     text::{FORM_BYTES_MAX, blocks::BYTE_ORDER_MARK},
 };
 
-/// Reads a file, or a live stream, piece by piece. It keeps the names it has met, and no line.
+/// Reads a file, or a live stream, incrementally. It keeps the names, and no line.
 #[derive(Debug, Default)]
 pub struct Follower {
     scanner: Scanner,
@@ -30,7 +30,7 @@ impl Follower {
     ///
     /// # Errors
     ///
-    /// If a line is not one of a history; those before it have been handed out.
+    /// If a line is invalid; the rows before it have been passed on.
     pub fn take(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         if !self.has_begun && !bytes.is_empty() {
             self.has_begun = true;
@@ -58,7 +58,7 @@ impl Follower {
         Ok(())
     }
 
-    /// There are no more bytes: the last line may have no end.
+    /// There are no more bytes: the last line may have no line end.
     ///
     /// # Errors
     ///

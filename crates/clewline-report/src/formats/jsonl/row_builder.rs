@@ -1,4 +1,4 @@
-//! Everything the lines of a file said, until it becomes a recording.
+//! The contents of the lines of a file, until they become a recording.
 
 use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
 
@@ -9,7 +9,7 @@ use crate::{
     text::brief,
 };
 
-/// The lines so far. Rows are numbered as in the book's own scanner.
+/// The lines so far. Rows are numbered as in its own scanner.
 #[derive(Debug)]
 pub(super) struct RowBuilder {
     scanner: Scanner,
@@ -29,7 +29,7 @@ enum Body {
 }
 
 impl RowBuilder {
-    /// Without any line; with times of operations, if they are wanted.
+    /// Without any line; with times of operations, if they are requested.
     pub(super) fn new(times: bool) -> RowBuilder {
         RowBuilder {
             scanner: Scanner::new(times),
@@ -40,7 +40,7 @@ impl RowBuilder {
         }
     }
 
-    /// Whether times of events are looked for.
+    /// Whether times of events are read.
     pub(super) fn keeps_times(&self) -> bool {
         self.times.is_wanted()
     }
@@ -207,7 +207,7 @@ impl RowBuilder {
 fn reused(names: &Names, calls: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
     let own = names.ids.as_ref()?;
     let has_own = |it: &usize| own.get(*it).is_some_and(|id| !id.is_absent());
-    // An operation that had no effect is not in the history, but its id is taken all the same.
+    // An operation without effect is not in the history, but its id is still used up.
     let owners = (0..own.len()).filter(has_own);
     let others = calls.filter(|it| !has_own(it));
     let mut ids: Vec<(Value, usize)> = owners.chain(others).map(|it| (names.id(it), it)).collect();

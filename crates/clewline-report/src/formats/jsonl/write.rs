@@ -102,7 +102,7 @@ fn refuse(recording: &Recording, id: OperationId, why: &str) -> WriteError {
     event_writer::cannot_hold(recording, id, &format!("cannot be written: {why}"))
 }
 
-/// A time for each rank; `None` if some process goes on after a pending operation.
+/// A time for each rank; `None` if some process continues after a pending operation.
 fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
     let history = &recording.history;
     let events = history.events();

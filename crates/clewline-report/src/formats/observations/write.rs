@@ -42,8 +42,8 @@ pub struct Entry {
     pub events: Vec<Event>,
 }
 
-/// An observation file. Histories in which every thread did and saw the same share a section;
-/// sections and histories are in the order in which they come.
+/// An observation file. Histories with the same calls and results of every thread share a section;
+/// sections and histories keep their order.
 #[must_use]
 pub fn observation_set(threads: &[String], calls: &[Call], entries: &[Entry]) -> String {
     let mut sections: Vec<(&[Fate], Vec<&Entry>)> = Vec::new();

@@ -146,7 +146,7 @@ impl Explained<'_> {
         let value = found_value(&self.label(0));
         match (rule, value) {
             (Rule::Added, None) => format!("{first} undoes what nobody had done."),
-            // Of an element that came and went nothing may be held.
+            // An element that came and went may no longer be held.
             (Rule::Added, Some(value)) if self.explainer.judged.has_forgotten() => {
                 format!("{first} found {value}, which nobody had put there, or which was gone by then.")
             }
@@ -340,7 +340,7 @@ impl Explained<'_> {
         }
     }
 
-    // Of either direction: the least may be the first to leave.
+    // For both directions: the least may be the first to leave.
     fn not_the_greatest(&self) -> String {
         let (name, found) = (self.name(0), self.found(0));
         match self.operations.get(1..) {
@@ -436,8 +436,8 @@ impl Explained<'_> {
         format!("{elements} in every order ({}); {allowed}", listed(&others))
     }
 
-    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one
-    /// and the same has no end, and an end that is not drawn comes too late to matter.
+    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of
+    /// equal operations has no end, and an end that is not drawn is too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
         let is_drawn = |it: &OperationId| self.explainer.violation.counterexample.contains(it);
         let stretch = |pair: &[OperationId]| match pair {

@@ -41,13 +41,13 @@ pub struct PageOperation<'a> {
     pub process: &'a str,
     /// Its object; empty if there is one object and it has no name.
     pub object: &'a str,
-    /// About which part of it, if that is judged by itself: a key. Empty if there are no parts.
+    /// The part of the object, if it is checked separately: a key. Empty if there are no parts.
     pub part: &'a str,
     /// The call.
     pub call: &'a str,
     /// Its result, if it has one. `?` while it is pending.
     pub result: Option<&'a str>,
-    /// The name by which it is known outside; empty if it has none.
+    /// Its name in the source; empty if it has none.
     pub id: &'a str,
     /// The rank of its call among all events.
     pub start: u32,
@@ -57,7 +57,7 @@ pub struct PageOperation<'a> {
     pub line: Option<u32>,
 }
 
-// Greater whole numbers are not exact in a script.
+// Greater integers are not exact in a script.
 const EXACT_INTEGER_MAX: i64 = (1 << 53) - 1;
 
 // Longer texts are shortened: a value may be a page of text.
@@ -179,7 +179,7 @@ impl Columns {
             "id": plain(&self.id),
             "start": differences(&self.start),
             "length": plain(&self.length),
-            // The first as a text: it may be too great for a number of a script.
+            // The first as a text: it may be too large for a number of a script.
             "clock": first.unwrap_or(0).to_string(),
             "called": waits,
             "took": self.took,

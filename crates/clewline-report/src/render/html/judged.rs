@@ -21,7 +21,7 @@ use super::{
 impl Page {
     /// A page about `judged`.
     ///
-    /// Nothing on it depends on how long anything took: the same history gives the same page.
+    /// The page does not depend on durations: the same history gives the same page.
     #[must_use]
     pub fn of(judged: &CheckedHistory<'_>) -> Page {
         let core = match judged.verdict {
@@ -43,8 +43,8 @@ impl Page {
         }
     }
 
-    /// Shows these orders as well, each of which leads no further, the longest first. Of several
-    /// that get stuck at the same operation the first is shown.
+    /// Adds these dead ends, the longest first. Of several that are stuck at the same operation the
+    /// first is shown.
     pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[DeadEnd]) {
         for end in ends {
             let path = ShownOrder::dead_end(judged, end);
@@ -74,7 +74,7 @@ fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {
 fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let case = judged.case;
     let operations = || (0..case.spans().len()).map(OperationId::from_index);
-    // Numbers in the order of numbers, and everything else as in a dictionary.
+    // Numbers in numerical order, and everything else alphabetically.
     let mut rows: BTreeMap<(Option<i64>, String), Vec<ProcessId>> = BTreeMap::new();
     let mut is_known = Vec::new();
     for operation in operations() {
@@ -121,8 +121,8 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
 
 /// The name of the part of each operation; empty if nothing is judged in parts.
 ///
-/// A part has no name of its own. If all its operations have the same first argument, that is the
-/// key they are about.
+/// A part has no name of its own. If all its operations have the same first argument, that is its
+/// key.
 fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
     let problems = judged.case.problems();
     let objects = problems.len();

@@ -43,7 +43,7 @@ pub struct Message {
     pub label: String,
     /// In which step of the schedule it was sent.
     pub sent: usize,
-    /// In which step it was received; none if it never was.
+    /// In which step it was received; none if it was not.
     pub received: Option<usize>,
     /// If it was not received: why.
     pub otherwise: NotReceived,
@@ -65,13 +65,13 @@ const COLUMN_PX: usize = 190;
 const ROW_PX: usize = 30;
 const TOP_PX: usize = 44;
 
-// The least room on either side of the lines.
+// The minimum room on either side of the lines.
 const SIDE_PX_MIN: usize = 125;
 
 // Where the numbers of steps end.
 const STEP_NUMBERS_RIGHT_PX: usize = 34;
 
-// A label of more letters does not fit between two lines.
+// A longer label does not fit between two lines.
 const LABEL_CHARS_MAX: usize = 24;
 
 /// The section of the page.
@@ -190,7 +190,7 @@ impl Rows {
         }
         let y = |row: usize| TOP_PX + (row + 1) * ROW_PX;
         let mut count = 0;
-        // By step: its first row, and the first rows that no happening, and no message, has taken.
+        // By step: its first row, and the first rows without an event, and without a message.
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
         let mut next: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (step, (happenings, sends)) in kinds {
@@ -216,8 +216,8 @@ impl Rows {
     }
 }
 
-// How wide a letter of a label is, how long a label of a happening, and how far from the line of
-// its actor.
+// The width of a character of a label, the maximum length of an event's label, and its distance
+// from the line of its actor.
 const CHAR_PX: usize = 7;
 const EVENT_LABEL_CHARS_MAX: usize = 30;
 const EVENT_OFFSET_PX: usize = 10;
@@ -249,7 +249,7 @@ fn pill(happening: &ActorEvent, sheet: &Sheet, at: usize) -> String {
     }
 }
 
-// How far a message goes that never arrives.
+// How far the arrow of a message goes that never arrives.
 const LOST_MESSAGE_PX: usize = 60;
 
 /// The arrow of a message, and its label.
@@ -263,7 +263,7 @@ fn arrow(messages: &SequenceDiagram, sheet: &Sheet, at: usize) -> [String; 2] {
         (None, false) => from + LOST_MESSAGE_PX,
     };
     let down = bottom.unwrap_or(top + ROW_PX / 3);
-    // A message to oneself goes round in a bow.
+    // A message to the sender itself is a loop.
     let path = match bottom {
         Some(_) if from == to => format!("M{from} {top}h28V{}h-28", down.max(top + ROW_PX / 2)),
         Some(_) | None => format!("M{from} {top}L{end} {down}"),

@@ -63,7 +63,7 @@ pub struct Page {
     pub counterexample: PageCounterexample,
     /// The core, drawn.
     pub picture: Option<Picture>,
-    /// Orders of operations: a witness, or how far one gets. The first is drawn at first.
+    /// Orders of operations: a witness, or dead ends. The first is drawn initially.
     pub paths: Vec<ShownOrder>,
     /// Notes on some operations: a sentence each.
     pub notes: Vec<(OperationId, String)>,
@@ -232,12 +232,12 @@ fn facts(facts: &[(String, String)]) -> String {
     html
 }
 
-/// The core as a picture and as a table, which can be read aloud.
+/// The counterexample as a picture and as a table, which screen readers can read.
 fn core(page: &Page) -> String {
     let (Some(history), false) = (&page.history, page.counterexample.operations.is_empty()) else {
         return String::new();
     };
-    // Where others are drawn as well, they are not all of one kind.
+    // Where other operations are drawn as well, the rows are of several kinds.
     let (svg, drawn) = page.picture.as_ref().map_or(("", 0), |it| (it.svg.as_str(), it.bars));
     let is_alone = drawn <= page.counterexample.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
@@ -278,7 +278,7 @@ fn notes(page: &Page, drawn: usize) -> String {
     html
 }
 
-// A table of more operations is folded at first.
+// A larger table is folded initially.
 const UNFOLDED_TABLE_OPS_MAX: usize = 12;
 
 fn row(history: &Columns, operation: OperationId) -> String {
@@ -308,8 +308,8 @@ fn data(page: &Page) -> String {
     });
     let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
     let all = json!({ "history": history, "rest": rest });
-    // Within a script only `</script` and `<!--` mean anything; in JSON this sign stands in texts
-    // alone.
+    // In a script only `</script` and `<!--` have a meaning; in JSON this character occurs in texts
+    // only.
     all.to_string().replace('<', "\\u003c")
 }
 

@@ -1,4 +1,4 @@
-//! Orders of operations, drawn as a numbered path: a witness, or how far one gets.
+//! Orders of operations, drawn as a numbered path: a witness, or a dead end.
 
 use clewline_core::{Interner, OperationId, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
@@ -7,14 +7,14 @@ use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
 
 /// An order of operations, drawn as a numbered path through them.
 ///
-/// No operation comes before one that returned before it was called.
+/// The order respects real time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownOrder {
     /// Its description: `an order in which every answer is right`.
     pub title: String,
     /// The operations.
     pub order: Vec<OperationId>,
-    /// The operation that cannot come next, if the order leads no further.
+    /// The operation that cannot come next, if the order is a dead end.
     pub stuck: Option<OperationId>,
     /// Why it does not, in a sentence or two; may be empty.
     pub description: String,
@@ -38,7 +38,7 @@ pub struct StatesAround {
 pub struct DeadEnd {
     /// The order.
     pub prefix: Vec<OperationId>,
-    /// The operation that returns before all others that are left, and cannot come next.
+    /// The operation that returns before all remaining ones, and cannot come next.
     pub next: OperationId,
 }
 
@@ -122,7 +122,7 @@ fn about_states(order: &[OperationId]) -> Option<String> {
     (STATES_SHOWN_MAX < order.len()).then(sentence)
 }
 
-/// The states around operations of an order, each part of an object by itself.
+/// The states around operations of an order, for each part of an object separately.
 fn around(
     judged: &CheckedHistory<'_>,
     order: &[OperationId],
@@ -168,7 +168,7 @@ fn states(replay: &dyn Replay, values: &Values) -> String {
     shown.join(" or ")
 }
 
-/// A state's text with values that stand in a table, `#12`, as reports write them.
+/// A state's text with table references, `#12`, replaced by the values that reports show.
 pub(super) fn with_values(state: &str, values: &Values) -> String {
     let mut text = String::with_capacity(state.len());
     let mut rest = state;

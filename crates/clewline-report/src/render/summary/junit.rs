@@ -1,7 +1,7 @@
-//! JUnit's XML, which nearly everything that builds software can show.
+//! JUnit's XML, which nearly every continuous integration server can show.
 //!
-//! An entry is a test case. One that is violated has failed; one that is unknown, or could not be
-//! read, is an error, since a test that was skipped counts as passed in most places.
+//! An entry is a test case. A violated one has failed; an unknown or unreadable one is an error,
+//! since most servers count a skipped test as passed.
 
 use std::fmt::Write;
 

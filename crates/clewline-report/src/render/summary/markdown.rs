@@ -6,7 +6,7 @@ use super::{super::grouped, super::text::duration, Clock, Entry, Summary, Word};
 const HOLDING_ROWS_MAX: usize = 100;
 const SECTIONS_MAX: usize = 20;
 
-/// The summary as Markdown: the tally, a table, and a section for each entry that does not hold.
+/// The summary as Markdown: the totals, a table, and a section for each entry that does not hold.
 #[must_use]
 pub fn markdown(summary: &Summary, clock: Clock) -> String {
     let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
@@ -62,13 +62,13 @@ fn section(text: &mut String, entry: &Entry) {
     }
 }
 
-/// More backticks than the text has in a row.
+/// More backticks than the longest run in the text.
 fn fence(text: &str) -> String {
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(3.max(longest + 1))
 }
 
-/// `text` with nothing in it that Markdown, or HTML, would take for markup.
+/// `text` with everything escaped that Markdown or HTML would take for markup.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for char in text.chars() {

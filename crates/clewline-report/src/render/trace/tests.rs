@@ -19,7 +19,7 @@ fn at(operation: u32, events: usize, allowed: &[&str]) -> FailurePoint {
     FailurePoint::new(events, OperationId(operation), allowed)
 }
 
-/// 1 and 2 go in at the same time and come out; then 1 comes out again.
+/// 1 and 2 are added concurrently and removed; then 1 is removed again.
 const AGAIN: [tests::Row; 5] = [
     (0, Some(1), 0, Some((None, 2))),
     (1, Some(2), 1, Some((None, 3))),

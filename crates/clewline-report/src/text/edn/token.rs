@@ -12,7 +12,7 @@ pub(super) enum Atom<'a> {
     Bool(bool),
     /// An integer of 64 bits.
     Int(i64),
-    /// Anything else, in its one written form.
+    /// Anything else, in its canonical form.
     Other(Cow<'a, str>),
 }
 

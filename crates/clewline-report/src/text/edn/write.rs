@@ -19,7 +19,7 @@ fn is_keyword(name: &str) -> bool {
     !name.is_empty() && !name.bytes().any(ends_token)
 }
 
-/// Writes a value; reading undoes it. If EDN has no way to, why.
+/// Writes a value; reading returns the same value. If EDN cannot express it, why.
 pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {
     match values.get(value) {
         Datum::Absent => return Err("EDN cannot write a value that is absent".to_owned()),

@@ -5,7 +5,7 @@ use clewline_core::{Datum, Value, Values};
 use super::Json;
 use crate::text::{Sink, quoted::write_text, shown_in_one_line};
 
-/// Writes a value; reading undoes it. If JSON has no way to, why.
+/// Writes a value; reading returns the same value. If JSON cannot express it, why.
 pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {
     match values.get(value) {
         Datum::Absent => return Err("JSON cannot write a value that is absent".to_owned()),
