@@ -128,17 +128,17 @@ fn operation(
     let weight = options.weight.as_ref().map(|it| quote!(.weight(#it)));
     let group = options.group.as_ref().map(|it| quote!(.group(#it)));
     let once = options.is_once.then(|| quote!(.once()));
-    let answer = match &method.sig.output {
+    let result = match &method.sig.output {
         syn::ReturnType::Default => Span::call_site(),
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
-    let shown = quote_spanned!(answer=> #krate::line_up::Answer::of(&answer));
+    let shown = quote_spanned!(result=> #krate::line_up::ShownResult::of(&result));
     let mut body = quote! {
         let line_up = {
             let label = #label;
             #(let #names = ::core::clone::Clone::clone(&#names);)*
             line_up.call(label, move |it: &#ty| {
-                let answer = <#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*);
+                let result = <#ty>::#name(it, #(::core::clone::Clone::clone(&#names)),*);
                 #shown
             }) #weight #group #once
         };

@@ -135,8 +135,8 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
-        Reference,
+        Alphabet, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
+        Reference, ShownResult,
     };
     #[doc(inline)]
     pub use clewline_threads::{Component, Explorable, control::MemoryModel};
@@ -165,7 +165,7 @@ pub mod actors {
     };
     #[doc(inline)]
     pub use clewline_methods::actors::{
-        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, Why,
+        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, ViolationKind,
     };
 }
 

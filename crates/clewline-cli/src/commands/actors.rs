@@ -10,8 +10,8 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StuckCalls, Token,
-        Wanted, explore, replay,
+        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StopCondition,
+        StuckCalls, Token, explore, replay,
     },
     available_memory,
 };
@@ -296,7 +296,7 @@ fn options(args: &Args, named: &Named, found: &FoundSystem) -> Result<Options, F
     Ok(Options {
         scheduler,
         rules: Rules { delivery, ignored: named.ignored(), faults },
-        wanted: if args.first { Wanted::First } else { Wanted::Everything },
+        wanted: if args.first { StopCondition::First } else { StopCondition::Everything },
         stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
         seed: args.seed,
         bounds: args.bounds.bounds.clone(),

@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
         if counts.hold < args.files.len() {
-            let table = summary::table(&summary, Clock::Told, TABLE_ROWS_MAX);
+            let table = summary::table(&summary, Clock::Shown, TABLE_ROWS_MAX);
             let title = "All histories, the worst first:".to_owned();
             stdout.print(
                 format!("\n{}", table::text(&Table { title, ..table }, TABLE_WIDTH_COLUMNS)).as_bytes(),

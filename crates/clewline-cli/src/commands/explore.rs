@@ -21,7 +21,7 @@ use clewline_methods::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
         observations::{observe, violation},
         replay, shrink,
-        text::{Reader, ReportContext, Shown, Summary},
+        text::{Audience, InterleavingDetail, ReportContext, Summary},
     },
     relaxed::Roles,
 };
@@ -253,11 +253,11 @@ impl Exploration<'_> {
     fn context<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
         ReportContext {
             subject: &self.args.subject,
-            reader: Reader::Shell,
+            reader: Audience::Shell,
             is_replay: self.args.replay.is_some(),
             options: self.options,
             next,
-            shown: if self.args.full { Shown::Full } else { Shown::Short },
+            shown: if self.args.full { InterleavingDetail::Full } else { InterleavingDetail::Short },
         }
     }
 

@@ -53,7 +53,7 @@ impl Summaries {
     }
 
     pub(super) fn clock(&self) -> Clock {
-        if self.times { Clock::Told } else { Clock::Hidden }
+        if self.times { Clock::Shown } else { Clock::Hidden }
     }
 
     /// Writes the requested summaries.

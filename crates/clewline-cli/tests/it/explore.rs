@@ -3,7 +3,7 @@
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
-    text::{Reader, ReportContext, Shown, Summary},
+    text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::{
@@ -70,14 +70,14 @@ fn losing() -> Component<AtomicU32> {
 }
 
 /// The report; a violation is shrunk first.
-fn printed(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
-    told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
+fn printed(subject: &dyn Explorable, matrix: &str, shown: InterleavingDetail) -> String {
+    printed_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
 }
 
-fn told_of(
+fn printed_of(
     subject: &dyn Explorable,
     matrix: &str,
-    shown: Shown,
+    shown: InterleavingDetail,
     smaller: impl Fn(Checked, &Options) -> Checked,
 ) -> String {
     let options = Options::default();
@@ -87,7 +87,7 @@ fn told_of(
     let next = ["clewline explore …".to_owned()];
     let telling = ReportContext {
         subject: "it",
-        reader: Reader::Shell,
+        reader: Audience::Shell,
         is_replay: false,
         options: &options,
         next: &next,
@@ -118,7 +118,7 @@ fn redacted(text: &str) -> String {
 
 #[test]
 fn a_lost_update_is_shown_step_by_step() {
-    assert_eq!(printed(&losing(), "inc inc | inc", Shown::Short), LOST);
+    assert_eq!(printed(&losing(), "inc inc | inc", InterleavingDetail::Short), LOST);
 }
 
 const LOST: &str = "\
@@ -170,7 +170,7 @@ fn a_blocked_thread_is_named_with_its_location() {
     let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
         .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
         .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
-    let text = printed(&two_locks, "one | other", Shown::Short);
+    let text = printed(&two_locks, "one | other", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
     for part in [
         "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
@@ -191,7 +191,7 @@ fn a_step_names_the_lock_that_is_released_after_it() {
         it.1.store(count + 1, SeqCst);
         count + 1
     });
-    let text = printed(&pair, "inc | inc", Shown::Short);
+    let text = printed(&pair, "inc | inc", InterleavingDetail::Short);
     assert!(text.contains("load x2: 0, unlock x1  "), "{text}");
 }
 
@@ -209,7 +209,7 @@ fn a_thread_that_was_never_notified_is_distinguished_from_those_that_returned() 
                 drop(it.2.wait(it.1.lock().unwrap()));
             }
         });
-    let text = printed(&event, "set | wait", Shown::Short);
+    let text = printed(&event, "set | wait", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
     for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
     {
@@ -226,7 +226,7 @@ fn nondeterministic_results_are_reported() {
         CALLS.fetch_add(1, Relaxed) % 2
     });
     // Uncontrolled nondeterminism need not occur in a smaller matrix.
-    let text = told_of(&moody, "get get | get", Shown::Short, |checked, _| checked);
+    let text = printed_of(&moody, "get get | get", InterleavingDetail::Short, |checked, _| checked);
     assert!(text.starts_with("violated: it is not deterministic, one call at a time\n"), "{text}");
     assert!(text.contains("--nondeterminism allow") && text.contains("\n  2. "), "{text}");
 }
@@ -238,7 +238,7 @@ fn a_panic_is_shown_with_its_location() {
         it.store(count + 1, SeqCst);
         assert_eq!(it.load(SeqCst), count + 1, "another thread was here");
     });
-    let text = printed(&touchy, "inc | inc", Shown::Full);
+    let text = printed(&touchy, "inc | inc", InterleavingDetail::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("another thread was here, left: 2, right: 1 ("), "{text}");
@@ -259,10 +259,10 @@ fn a_panic_is_shown_before_the_drops_that_follow() {
         let falls = Falls(it);
         assert_eq!(falls.0.load(SeqCst), 1, "too early");
     });
-    let text = printed(&touchy, "fall", Shown::Full);
-    let told_before =
+    let text = printed(&touchy, "fall", InterleavingDetail::Full);
+    let is_before =
         |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
-    assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
+    assert!(is_before("load x1: 0", "   panics") && is_before("   panics", "store x1: 0 → 7"), "{text}");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_flush_names_the_thread_of_the_store_buffer() {
 #[test]
 fn a_report_of_holds_names_the_limits_of_the_exploration() {
     let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
-    let text = printed(&right, "inc | inc", Shown::Short);
+    let text = printed(&right, "inc | inc", InterleavingDetail::Short);
     assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
     assert!(text.contains("phase 1:  2 serial histories\n"), "{text}");
     assert!(text.contains("Every schedule was explored. Other calls"), "{text}");

@@ -10,7 +10,7 @@ use clewline_methods::{
     actors::{self, Progress},
     line_up::{
         self, LineUp, PresentedMatrix,
-        text::{Reader, Shown},
+        text::{Audience, InterleavingDetail},
     },
     stress::{Outcome, Stress},
 };
@@ -131,11 +131,11 @@ fn a_check_of_matrices_is_reported_everywhere_alike() {
     let options = line_up::Options::default();
     let telling = line_up::text::ReportContext {
         subject: "counter",
-        reader: Reader::Shell,
+        reader: Audience::Shell,
         is_replay: false,
         options: &options,
         next: &["clewline explore …".to_owned()],
-        shown: Shown::Short,
+        shown: InterleavingDetail::Short,
     };
     let check = |matrix: &str| line_up::check(&losing(), &matrix.parse().unwrap(), &options).unwrap();
     let (found, smallest, right) = (check("inc inc | inc"), check("inc | inc"), check("inc"));

@@ -13,7 +13,7 @@ use crate::{
 };
 use clewline_report::render::table::{self, Cell, Column};
 
-use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times};
+use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, PhaseTimes, Scheduler};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -182,7 +182,7 @@ fn shares(run: &Run, paper: fn(&Paper) -> Share, ours: fn(&Metrics) -> Option<Sh
     (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
 }
 
-fn times(run: &Run, place: usize, ours: fn(&Times) -> Option<Duration>) -> Pair {
+fn times(run: &Run, place: usize, ours: fn(&PhaseTimes) -> Option<Duration>) -> Pair {
     let ours = run.published.times.as_ref().and_then(ours).map(|it| rounded(it.as_secs_f64(), 3));
     (Cell::Text(run.paper.times[place].to_owned()), Cell::of(ours))
 }

@@ -1,4 +1,5 @@
-//! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`, `CLEWLINE_TIMEOUT`.
+//! Settings of tests from the environment: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`,
+//! `CLEWLINE_TIMEOUT`.
 
 use super::plan::Stress;
 use crate::{
@@ -10,9 +11,9 @@ pub(super) const SEED: &str = "CLEWLINE_SEED";
 const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
 pub(super) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
-/// `stress` as the variables have it that `look_up` knows. They count for more than what the program says; and if one
-/// of the limits is set, the other is no longer the program's either: whoever asks for ten minutes does not want to be
-/// told after twenty runs.
+/// Overrides the settings of `stress` by the variables that `look_up` finds. They take precedence
+/// over the program. If one of the limits is set, the program's other limit does not apply either:
+/// a test with ten minutes of time does not stop after twenty executions.
 pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>) -> Result<Stress, Error> {
     let seed = parsed(&look_up, SEED, "a number", |it| it.parse().ok())?;
     let executions =
@@ -54,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_changes_nothing() {
+    fn unset_variables_change_nothing() {
         let stress = applied(&[(SEED, "")]).expect("nothing is wrong");
         assert_eq!((stress.seed, stress.executions, stress.timeout), (1, Some(7), None));
     }
 
     #[test]
-    fn what_is_set_counts_for_more_than_the_program() {
+    fn variables_take_precedence_over_the_program() {
         let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m")]).expect("nothing is wrong");
         assert_eq!(
             (stress.seed, stress.executions, stress.timeout),
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_an_error() {
+    fn invalid_values_are_errors() {
         let error = applied(&[(EXECUTIONS, "many")]).expect_err("not a number");
         assert_eq!(
             error,

@@ -1,9 +1,10 @@
-//! The outcome of a stress test as a page, as a picture, for programs, and as an entry of a summary.
+//! The outcome of a stress test as a page, as a picture, for programs, and as an entry of a
+//! summary.
 
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::words,
-    html::{Core, Page},
+    html::{Page, PageCounterexample},
     json::Object,
     publish::{plain_entry, plain_page},
     summary::Entry,
@@ -16,7 +17,7 @@ use super::{
 };
 
 impl Publish for Outcome {
-    /// If something was found, the run that shows it is on the page; runs in which all was well are not kept.
+    /// The page shows the run of the finding; other runs are not kept.
     fn page(&self) -> Page {
         let Some(finding) = self.shown() else { return plain_page(self) };
         let mut page = finding.report.page();
@@ -35,7 +36,7 @@ impl Publish for Outcome {
         page
     }
 
-    /// The names of the first seven fields are promised to other people's scripts.
+    /// The names of the first seven fields are stable: scripts depend on them.
     fn json(&self, _: WitnessShown) -> Object {
         let mut object = Map::new();
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
@@ -54,7 +55,7 @@ impl Publish for Outcome {
             add("reason", reason.to_string().into());
         }
         if let Some(needed) = &self.needed {
-            // Where some run needs more than any factor, or that is not known, there is none.
+            // None if some run needs more than any factor, or the factor is unknown.
             add("least_factor", self.holds().then(|| needed.factor()).into());
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
             add("executions_by_factor", Json::Object(runs.collect()));
@@ -66,7 +67,7 @@ impl Publish for Outcome {
         }
         if let Some(finding) = self.shown() {
             add("cause", finding.cause.kind().name().into());
-            // As `check` would tell it.
+            // As `check` would report it.
             if let Some(explanation) = finding.report.json(WitnessShown::Not).get("explanation") {
                 add("explanation", explanation);
             }
@@ -96,7 +97,7 @@ impl Publish for Outcome {
 }
 
 impl Outcome {
-    /// The operations that contradict each other as a picture that stands by itself, if a run was found in which some do.
+    /// The counterexample as a standalone picture, if a run has one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         self.shown().map(|it| it.report.svg())
@@ -104,7 +105,7 @@ impl Outcome {
 }
 
 /// The operations that did not return.
-fn pending(finding: &Finding) -> Core {
+fn pending(finding: &Finding) -> PageCounterexample {
     let case = finding.report.case();
     let ids = (0..case.spans().len()).map(clewline_core::OperationId::from_index);
     let operations: Vec<_> = ids.filter(|it| case.spans()[it.index()].is_pending()).collect();
@@ -116,5 +117,5 @@ fn pending(finding: &Finding) -> Core {
             ("The operations that never return", "it never returns")
         }
     };
-    Core { operations, title: title.to_owned(), each: each.to_owned() }
+    PageCounterexample { operations, title: title.to_owned(), each: each.to_owned() }
 }

@@ -1,7 +1,7 @@
 //! The formats that histories are written in, one file each.
 //!
-//! A new one owes three things, and being in the table has them tested: it reads what it writes, its errors
-//! name line and column, and no input whatever makes it panic.
+//! A new one has to meet three requirements, which are tested for every entry of the table: it
+//! reads what it writes, its errors name line and column, and no input makes it panic.
 
 #[cfg(feature = "files")]
 pub mod jepsen;
@@ -72,10 +72,11 @@ impl fmt::Debug for InputFormat {
     }
 }
 
-/// The format of a file that begins with `head`, its first few KiB, and whose name ends in `.extension`.
+/// The format of a file that begins with `head`, its first few KiB, and whose name ends in
+/// `.extension`.
 ///
-/// What a file holds counts for more than what it is called: the extension decides only between formats that
-/// look alike, and where there is nothing to look at.
+/// The contents of a file take precedence over its name: the extension decides only between formats
+/// that look alike, and for empty files.
 #[must_use]
 pub fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Format> {
     let named = |it: &&dyn Format| extension.is_some_and(|extension| it.extensions().contains(&extension));
