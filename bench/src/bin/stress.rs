@@ -148,14 +148,14 @@ fn end_to_end(time: Duration, only: Option<&str>) {
         for (name, values) in values {
             for threads in [2, 4, 8] {
                 let stress = match clewline_lab::stress(subject) {
-                    Ok(stress) => stress.with_mix(mix.iter().copied()).with_values(values),
+                    Ok(stress) => stress.mix(mix.iter().copied()).values(values),
                     Err(error) => {
                         println!("| {object} | {error} |");
                         continue;
                     }
                 };
                 let stress =
-                    stress.with_threads(threads).with_operations(1 << 14).with_time(time).with_seed(1);
+                    stress.threads(threads).operations(1 << 14).timeout(time).seed(1);
                 let outcome = stress.run().expect("threads");
                 assert!(outcome.finding.is_none(), "{outcome}");
                 let rate = |time: Duration| outcome.operations as f64 / time.as_secs_f64() / 1e6;

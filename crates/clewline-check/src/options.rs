@@ -1,6 +1,6 @@
 //! How to judge: who decides, and what may be spent.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use clewline_core::{Budget, ParseError};
 
@@ -41,13 +41,11 @@ pub enum Algorithm {
     Named(Vec<&'static dyn Checker>),
 }
 
-impl Algorithm {
+impl FromStr for Algorithm {
+    type Err = ParseError;
+
     /// Reads `auto`, the name of a checker, or several names joined by `+`.
-    ///
-    /// # Errors
-    ///
-    /// If a name is not known.
-    pub fn parse(text: &str) -> Result<Algorithm, ParseError> {
+    fn from_str(text: &str) -> Result<Algorithm, ParseError> {
         if text == "auto" {
             return Ok(Algorithm::Auto);
         }

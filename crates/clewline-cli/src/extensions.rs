@@ -1,4 +1,4 @@
-//! What a program of one's own adds to the command line.
+//! Entries that another program adds to the command line.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use clewline_check::{Checker, monitor::Monitor};
 use clewline_core::{ExtendError, Table};
 use clewline_report::Format;
 
-/// What to add to the tables that are built in. Whatever lists or finds something by its name knows it then: commands,
-/// `--help`, suggestions, completions.
+/// Entries to add to the built-in tables. Commands, `--help`, suggestions and completions include
+/// them.
 ///
-/// Each field is one line of a program; `examples/extensions` in the repository has one entry of each kind.
+/// `examples/extensions` in the repository has one entry of each kind.
 #[derive(Clone, Copy, Default)]
 pub struct Extensions {
     /// Specifications, for `--spec`.
     pub specifications: &'static [clewline_specs::Entry],
-    /// Checkers that decide every problem, for `--algorithm`.
+    /// Checkers for all specifications, for `--algorithm`.
     pub checkers: &'static [&'static dyn Checker],
-    /// Monitors, which `auto` asks about objects of their kind.
+    /// Monitors, used by the algorithm `auto` for the specifications that they support.
     pub monitors: &'static [&'static dyn Monitor],
-    /// Formats of files, for `--input` and `convert`.
+    /// Formats of files, for `--input-format` and `convert`.
     pub formats: &'static [&'static dyn Format],
     /// Schedulers of threads, for `explore`.
     pub thread_schedulers: &'static [clewline_explore::schedulers::Entry],

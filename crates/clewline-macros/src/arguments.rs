@@ -1,9 +1,10 @@
 //! The arguments of the attribute.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{
     Error, Expr, Ident, LitInt, LitStr, Path, Result, Token,
+    ext::IdentExt,
     parse::{Parse, ParseStream},
 };
 
@@ -15,20 +16,28 @@ pub(crate) struct Arguments {
     pub(crate) name: Option<LitStr>,
     /// The expression that creates the object.
     pub(crate) init: Option<Expr>,
-    /// Method calls on the builder.
+    /// The name of a memory model.
+    pub(crate) memory_model: Option<LitStr>,
+    /// Methods of the builder.
     pub(crate) settings: Vec<TokenStream>,
     /// Bounds of schedulers: the key, and the error message if no scheduler has it.
     pub(crate) bounds: Vec<(Ident, String)>,
 }
 
-const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory, spurious, matrix, \
-                     initial, last, sequence, weak_failures, nondeterministic, name, init and crate";
+const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory_model, timeout, spurious, matrix, \
+                     initial, final, sequence, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let krate = syn::parse_quote!(::clewline);
-        let mut arguments =
-            Arguments { krate, name: None, init: None, settings: Vec::new(), bounds: Vec::new() };
+        let mut arguments = Arguments {
+            krate,
+            name: None,
+            init: None,
+            memory_model: None,
+            settings: Vec::new(),
+            bounds: Vec::new(),
+        };
         let mut seen: Vec<String> = Vec::new();
         while !input.is_empty() {
             arguments.parse_one(input, &mut seen)?;
@@ -48,7 +57,8 @@ impl Arguments {
             self.krate = input.parse()?;
             return Ok(());
         }
-        let key: Ident = input.parse()?;
+        // `final` is a reserved word.
+        let key = input.call(Ident::parse_any)?;
         let name = key.to_string();
         if !matches!(&*name, "matrix" | "sequence") && seen.contains(&name) {
             return Err(Error::new(key.span(), format!("duplicate argument `{name}`")));
@@ -66,9 +76,24 @@ impl Arguments {
         match &*name {
             "name" => self.name = Some(input.parse()?),
             "init" => self.init = Some(input.parse()?),
-            "scheduler" | "memory" | "matrix" | "initial" | "last" | "sequence" => {
+            "scheduler" | "matrix" | "sequence" => {
                 let text: LitStr = input.parse()?;
                 self.settings.push(quote!(.#key(#text)));
+            }
+            "initial" | "final" => {
+                let (text, method): (LitStr, _) = (input.parse()?, format_ident!("{name}_calls"));
+                self.settings.push(quote!(.#method(#text)));
+            }
+            "memory_model" => {
+                let text: LitStr = input.parse()?;
+                self.memory_model = Some(text);
+            }
+            "timeout" => {
+                let text: LitStr = input.parse()?;
+                let ms = milliseconds(&text.value()).ok_or_else(|| {
+                    Error::new(text.span(), "expected a duration such as 500ms, 10s, 5m or 1h")
+                })?;
+                self.settings.push(quote!(.timeout(::core::time::Duration::from_millis(#ms))));
             }
             _ => {
                 let number: LitInt = input.parse()?;
@@ -108,7 +133,21 @@ impl Arguments {
     }
 }
 
-/// The name of a bound, as schedulers declare it.
+/// The milliseconds of a duration such as `10s`.
+fn milliseconds(text: &str) -> Option<u64> {
+    let (number, unit) = text.split_at(text.find(|it: char| it.is_ascii_alphabetic())?);
+    let ms = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let number: u64 = number.trim().parse().ok()?;
+    number.checked_mul(ms).filter(|&it| it != 0)
+}
+
+/// The name of a bound, as schedulers write it.
 pub(crate) fn bound_name(key: &Ident) -> String {
     key.to_string().replace('_', "-")
 }

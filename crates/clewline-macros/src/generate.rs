@@ -49,6 +49,10 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         let bound = bound_name(key);
         quote_spanned!(key.span() => const _: () = assert!(#krate::line_up::has_bound(#bound), #unknown);)
     });
+    let memory_model = arguments.memory_model.iter().map(|name| {
+        let parsed = quote!(<#krate::line_up::MemoryModel as ::core::str::FromStr>::from_str(#name));
+        quote!(.memory_model(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
+    });
     Ok(quote! {
         #block
 
@@ -60,7 +64,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             #(#bounds)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
-            line_up #(#settings)* .check();
+            line_up #(#memory_model)* #(#settings)* .assert();
         }
     })
 }
@@ -128,7 +132,7 @@ fn operation(
         syn::ReturnType::Default => Span::call_site(),
         syn::ReturnType::Type(_, ty) => ty.span(),
     };
-    let shown = quote_spanned!(result_span=> #krate::line_up::Answer::of(&result));
+    let shown = quote_spanned!(result_span=> #krate::line_up::ShownResult::of(&result));
     let mut body = quote! {
         let line_up = {
             let label = #label;

@@ -34,6 +34,20 @@ fn check_arguments(arguments: TokenStream, message: &str) {
 }
 
 #[test]
+fn settings_are_methods_of_the_builder() {
+    let block = quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} });
+    let settings = quote!(final = "pop pop", memory_model = "tso", timeout = "2m");
+    let text = expand(settings, block).expect("settings");
+    for part in [
+        ". final_calls (\"pop pop\")",
+        ". memory_model (",
+        ". timeout (:: core :: time :: Duration :: from_millis (120000u64))",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
 fn the_block_stays_and_a_test_is_added() {
     let block = quote! {
         impl crate::stacks::LinkedStack<u32> {
@@ -53,7 +67,7 @@ fn the_block_stays_and_a_test_is_added() {
         "fn linked_stack_is_linearizable ()",
         "named (\"LinkedStack\")",
         ". once ()",
-        ". threads (2) . matrix (\"push(1) | push(2)\") . bound (\"preemptions\" , :: core :: option :: Option :: None) . check ()",
+        ". threads (2) . matrix (\"push(1) | push(2)\") . bound (\"preemptions\" , :: core :: option :: Option :: None) . assert ()",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
@@ -238,6 +252,7 @@ fn unknown_arguments_of_the_attribute_are_rejected() {
     check_arguments(quote!(threads = "2"), "expected integer literal");
     check_arguments(quote!(preemptions = many), "expected a number or `none`");
     check_arguments(quote!(threads 2), "expected `=`");
+    check_arguments(quote!(timeout = "10"), "expected a duration such as 500ms, 10s, 5m or 1h");
     check_arguments(quote!(name = "two words"), "unexpected token");
 }
 
@@ -247,7 +262,7 @@ fn every_bound_of_a_scheduler_is_an_argument() {
         let key = quote::format_ident!("{}", bound.name.replace('-', "_"));
         let block = || quote!(impl Stack { #[init] fn new() -> Self {} #[op] fn pop(&self) {} });
         let text = expand(quote!(#key = 17), block()).expect("a bound");
-        assert!(text.contains(&format!(". bound (\"{}\" , 17) . check ()", bound.name)), "{text}");
+        assert!(text.contains(&format!(". bound (\"{}\" , 17) . assert ()", bound.name)), "{text}");
         assert!(text.contains(&format!(":: has_bound (\"{}\")", bound.name)), "{text}");
         let lifted = expand(quote!(#key = none), block()).expect("a bound");
         assert!(lifted.contains(&format!(". bound (\"{}\" , :: core :: option", bound.name)), "{lifted}");

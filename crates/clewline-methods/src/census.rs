@@ -1,5 +1,5 @@
-//! All histories of a matrix, counted: how many are linearizable, how many are quasi linearizable in each reading, and how
-//! much the paper's enumeration has to try.
+//! All histories of a matrix, counted: how many are linearizable, how many are quasi linearizable
+//! in each reading, and how much the paper's enumeration has to try.
 
 use std::{
     collections::HashSet,
@@ -19,15 +19,15 @@ use clewline_explore::{Coverage, Ending, Limit};
 use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 
 use crate::{
-    line_up::{Options, Specified, Texts, observe},
+    line_up::{Options, ResultTexts, Specified, observe},
     matrix::Matrix,
-    relaxed::{CONFIGURATIONS, Quasi, Roles, relaxation},
+    relaxed::{MATRIX_HISTORY_CONFIGURATIONS_MAX, Quasi, Roles, relaxation},
 };
 
-/// What is asked of every history.
+/// The question asked of every history.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// What is right: the name of a specification.
+    /// The expected behaviour: the name of a specification.
     pub plain: String,
     /// The specification of the relaxed reading, with its factor.
     pub relaxed: String,
@@ -37,25 +37,26 @@ pub struct Readings {
     pub enumerated: Quasi,
 }
 
-/// What is enumerated besides.
+/// What else is enumerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// Each sequentialization of each distinct history, and each permutation of it.
     Distinct,
-    /// The same, and nothing else, with the paper's optimizations: orders that were met before, in whatever history, are skipped.
+    /// Only that, with the paper's optimizations: orders that were visited before, in any history,
+    /// are skipped.
     Optimized,
-    /// Each sequentialization of every execution, and each permutation of it, and nothing else.
+    /// Only each sequentialization of every execution, and each permutation of it.
     Everything,
 }
 
-/// What was counted.
+/// The counts.
 #[derive(Clone, Debug)]
 pub struct Census {
     /// Serial histories of the golden model.
     pub serial_histories: usize,
     /// Executions of the second phase.
     pub executions: u64,
-    /// Distinct histories that came to an end: answers, and what precedes what.
+    /// Distinct complete histories: results and precedence order.
     pub histories: u64,
     /// Of these, those that are not linearizable.
     pub not_linearizable: u64,
@@ -63,24 +64,24 @@ pub struct Census {
     pub not_relaxed: u64,
     /// Those that are not quasi linearizable by displacement.
     pub not_displaced: u64,
-    /// Executions that panicked or got stuck: of none of these readings is any of them.
+    /// Executions that panicked or got stuck. None of the readings counts them.
     pub broken: u64,
     /// Why some history was not judged.
     pub unknown: Option<String>,
-    /// What was enumerated.
+    /// The counts of the enumeration.
     pub counts: Counts,
     /// How much of the space was seen.
     pub coverage: Coverage,
-    /// Whether preemptions were left out, as was asked for.
+    /// Whether preemptions were bounded.
     pub is_bounded: bool,
-    /// How long the phases took, without what was enumerated.
+    /// The duration of the phases, without the enumeration.
     pub elapsed: [Duration; 2],
     /// How long the enumeration took.
     pub enumerated: Duration,
 }
 
-/// Counts the histories of a matrix on a subject. `golden` is called one call at a time in the first phase. What
-/// `options` says about what is right has no say here.
+/// Counts the histories of a matrix on a subject. The first phase calls `golden` serially. The
+/// expected behaviour in `options` is ignored.
 ///
 /// # Errors
 ///
@@ -105,7 +106,7 @@ pub fn census(
     })
 }
 
-/// How many histories the calls of a matrix have one at a time, and why that is not all, if it is not.
+/// How many serial histories the calls of a matrix have, and why the count is incomplete, if it is.
 ///
 /// # Errors
 ///
@@ -116,11 +117,11 @@ pub fn count_serial(
     options: &Options,
 ) -> Result<(usize, Option<String>), CodecError> {
     let mut trial = golden.trial(&matrix.to_calls(), &options.limits)?;
-    let observed = observe(&mut *trial, &mut Texts::default(), options.executions_max);
+    let observed = observe(&mut *trial, &mut ResultTexts::default(), options.executions_max);
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
 
-/// The same without the first phase: there are no serial histories, and it took no time.
+/// The same without the first phase: there are no serial histories, and its duration is zero.
 ///
 /// # Errors
 ///
@@ -244,7 +245,7 @@ impl Counter<'_> {
             tried.map_err(|it| it.to_string())?;
         }
         self.census.enumerated += begun.elapsed();
-        // Where the enumeration is compared with itself, nothing else may take time.
+        // Where the enumeration is measured, nothing else may take time.
         if !is_new || self.counting != Counting::Distinct {
             return Ok(());
         }
@@ -263,7 +264,7 @@ impl Counter<'_> {
 impl Counter<'_> {
     /// Whether the history is quasi linearizable by displacement.
     fn is_displaced(&self, problems: &[Problem<'_>]) -> Result<bool, String> {
-        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        let budget = Budget::unlimited().with_configurations(MATRIX_HISTORY_CONFIGURATIONS_MAX);
         for problem in problems {
             let relaxation = relaxation(problem, &self.readings.factors);
             if !is_displaced(problem, &relaxation, &budget).map_err(|it| it.to_string())? {

@@ -1,4 +1,4 @@
-//! What all tests ask of their environment: variables that are set, and the name of the test itself.
+//! Settings of tests from the environment: variables, and the name of the test itself.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use clewline_explore::{Bound, Bounds};
 
 use crate::error::{Error, ErrorKind};
 
-/// What the variable says, if it is set.
+/// The parsed value of the variable, if it is set.
 pub(crate) fn parsed<T>(
     look_up: impl Fn(&str) -> Option<String>,
     variable: &str,
@@ -25,7 +25,7 @@ pub(crate) fn parsed<T>(
     }
 }
 
-/// Sets those of the bounds that are `known` to what their variables say.
+/// Sets the bounds in `known` from their environment variables.
 pub(crate) fn set_bounds(
     bounds: &mut Bounds,
     known: &[&Bound],
@@ -54,7 +54,8 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     number.checked_mul(ms).filter(|&it| it != 0).map(Duration::from_millis)
 }
 
-/// The name of the test that runs on this thread, as far as it can be known: the harness names a thread after its test.
+/// The name of the test that runs on this thread, as far as it can be known: the harness names a
+/// thread after its test.
 pub(crate) fn this_test() -> Option<String> {
     let thread = std::thread::current();
     let is_path = |it: &&str| it.chars().all(|it| it.is_alphanumeric() || "_:".contains(it));

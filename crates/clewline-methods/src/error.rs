@@ -1,4 +1,4 @@
-//! What keeps a history from being judged.
+//! Errors that prevent a check.
 
 use std::{fmt, io};
 
@@ -6,7 +6,7 @@ use clewline_core::{LoadError, ParseError};
 use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
-/// A history could not be judged, because of what was asked or what was read.
+/// A history could not be checked, because of the settings or of the input.
 #[derive(Debug)]
 pub struct Error {
     // The file that was being read, if one was.
@@ -36,9 +36,9 @@ pub(crate) enum ErrorKind {
     /// The history of a recorder that drops events.
     LiveRecorder,
     Write(WriteError),
-    /// A matrix, or something else that an exploration is made of.
+    /// A matrix, or another part of an exploration.
     Matrix(String),
-    /// An environment variable that says something else than it should.
+    /// An environment variable with an invalid value.
     Environment {
         variable: Box<str>,
         error: Box<ParseError>,
@@ -55,18 +55,18 @@ impl Error {
         Error { file: Some(file.to_owned()), ..self }
     }
 
-    /// Whether operations came in an order in which they cannot be forgotten.
+    /// Whether operations came out of order, after earlier ones had been forgotten.
     pub(crate) fn is_out_of_order(&self) -> bool {
         matches!(self.kind, ErrorKind::OutOfOrder { .. })
     }
 
-    /// What went wrong, without the name of the file.
+    /// The error without the name of the file.
     #[must_use]
     pub fn message(&self) -> String {
         self.kind.to_string()
     }
 
-    /// The line of the file to look at, counting from one, if it is one line.
+    /// The line of the file, counting from one, if the error is in one line.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
         match &self.kind {
@@ -87,7 +87,7 @@ impl Error {
         }
     }
 
-    /// Whether it lies in the file, and not in what was asked of it.
+    /// Whether the error is in the file, and not in the settings.
     #[must_use]
     pub fn is_input(&self) -> bool {
         match self.kind {

@@ -1,10 +1,10 @@
-//! Histories made to order: linearizable ones, and ones with a planted violation.
+//! Generated histories: linearizable ones, and ones with a planted violation.
 //!
-//! A linearizable history comes from [`ErasedSpec::generate`]. To plant a violation one answer is changed, or
-//! one operation is taken out; whether that makes the history a bad one depends on everything else in it, so
-//! each attempt is judged, and only one that is certainly violated is kept. Places are drawn from a seed, and
-//! attempts are judged within a number of configurations rather than a time, so the same seed gives the same
-//! history on every machine.
+//! A linearizable history comes from [`ErasedSpec::generate`]. To plant a violation, one result is
+//! changed or one operation is removed. Whether the changed history is a violation depends on all
+//! its operations, so each attempt is checked, and only a certain violation is kept. Mutation
+//! points are drawn from a seed, and attempts are limited by configurations rather than by time, so
+//! the same seed gives the same history on every machine.
 
 mod places;
 mod violate;
@@ -14,7 +14,7 @@ use std::fmt;
 use clewline_check::{Options, judge};
 use clewline_core::{Budget, ErasedSpec, Random, Recording, Verdict};
 
-use places::Places;
+use places::MutationPoints;
 
 pub use violate::Violate;
 
@@ -58,7 +58,7 @@ impl std::error::Error for NotPlanted {}
 ///
 /// # Errors
 ///
-/// If there is no place for such a violation, or none was found in a bounded number of attempts.
+/// If there is no point for such a violation, or none was found in a bounded number of attempts.
 pub fn plant(
     specification: &dyn ErasedSpec,
     recording: &Recording,
@@ -66,10 +66,10 @@ pub fn plant(
     seed: u64,
 ) -> Result<Recording, NotPlanted> {
     let mut random = Random::new(seed ^ 0x7_1A17_ED0F_BAD0);
-    let places = Places::new(recording);
+    let places = MutationPoints::new(recording);
     let mut tries = 0;
     let mut within = recording.history.len();
-    for attempt in 1..=ATTEMPTS {
+    for attempt in 1..=PLANT_ATTEMPTS_MAX {
         if let Some(change) = places.draw(kind, within, &mut random) {
             tries += 1;
             if places.beginning(&change).is_some_and(|it| is_violated(specification, it))
@@ -78,24 +78,24 @@ pub fn plant(
                 return Ok(changed);
             }
         }
-        if LONG < within || attempt % ATTEMPTS_WITHIN == 0 {
-            within = (within / 2).max(SMALL);
+        if LONG_HISTORY_OPS < within || attempt % ATTEMPTS_PER_RANGE == 0 {
+            within = (within / 2).max(SHORT_HISTORY_OPS);
         }
     }
     Err(NotPlanted { kind, tries })
 }
 
-const ATTEMPTS: usize = 400;
+const PLANT_ATTEMPTS_MAX: usize = 400;
 
-// After so many attempts, places are only drawn from the first half of where they were drawn from. What goes
-// wrong early is judged quickly, since the beginning of a history is enough to judge it by.
-const ATTEMPTS_WITHIN: usize = 8;
+// After this number of attempts, mutation points are drawn only from the first half of the previous
+// range. An early violation is found quickly, since a prefix of the history is enough to find it.
+const ATTEMPTS_PER_RANGE: usize = 8;
 
-// In histories longer than this one attempt is all that is made before that.
-const LONG: usize = 20_000;
+// In longer histories the range is halved after one attempt.
+const LONG_HISTORY_OPS: usize = 20_000;
 
-// Histories as short as this are judged at once, wherever the violation is.
-const SMALL: usize = 1_000;
+// Histories up to this length are checked at once, wherever the violation is.
+const SHORT_HISTORY_OPS: usize = 1_000;
 
 fn is_violated(specification: &dyn ErasedSpec, recording: Recording) -> bool {
     let configurations = 50_000 + 4 * recording.history.len() as u64;
@@ -106,7 +106,7 @@ fn is_violated(specification: &dyn ErasedSpec, recording: Recording) -> bool {
             Verdict::Violated(_) => true,
             Verdict::Holds(_) | Verdict::Unknown(_) => false,
         },
-        // The object could never give that answer: an error of the file, not a violation.
+        // The object can never return that value: an error of the file, not a violation.
         Err(_) => false,
     }
 }

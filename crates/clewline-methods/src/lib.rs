@@ -1,11 +1,12 @@
-//! Methods: where what makes histories meets what judges them, one folder each.
+//! Methods: combinations of a source of histories with a checker, one folder each.
 //!
-//! * [`Check`] judges histories that are there: in memory, in a file, or growing.
-//! * [`stress`] records real threads that call at random; [`line_up`] explores every interleaving of a few calls;
-//!   [`actors`] explores every order of messages.
-//! * [`relaxed`] asks how far out of order an object is, of recorded histories and under every interleaving.
+//! * [`Check`] checks existing histories: in memory, in a file, or growing.
+//! * [`stress`] records real threads that make random calls; [`line_up`] explores every
+//!   interleaving of a few calls; [`actors`] explores every order of messages.
+//! * [`relaxed`] measures how far out of order an object is, in recorded histories and under every
+//!   interleaving.
 
-// What one method needs of the parts that they share, another may not.
+// A shared part may have items that only some of the methods use.
 #![cfg_attr(
     not(all(
         feature = "actors",

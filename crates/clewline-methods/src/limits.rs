@@ -1,4 +1,4 @@
-//! Limits that need a clock or the operating system: time, and the memory the process really has.
+//! Limits that need a clock or the operating system: time, and the memory of the process.
 
 use std::{
     io::{self, Read},
@@ -22,7 +22,7 @@ impl Timer {
     ///
     /// # Errors
     ///
-    /// If no thread can be started: a limit that nobody keeps must not look like one.
+    /// If no thread can be started: a limit must not be ignored silently.
     pub fn start(limit: Option<Duration>, budget: &Budget) -> io::Result<Timer> {
         let Some(limit) = limit else { return Ok(Timer { done: None, thread: None }) };
         let (done, waiting) = mpsc::channel::<()>();
@@ -40,29 +40,29 @@ impl Drop for Timer {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            let _nothing_to_tell = thread.join();
+            let _ignored = thread.join();
         }
     }
 }
 
-/// `budget` with this many bytes for the whole process, as far as the system tells what it has.
+/// `budget` with this memory limit for the whole process, where the system reports its memory.
 pub(crate) fn with_process_memory(budget: Budget, bytes: usize) -> Budget {
     let budget = budget.with_memory(bytes);
     if cfg!(target_os = "linux") { budget.with_gauge(resident_bytes) } else { budget }
 }
 
-/// The resident size of this process; 0 if the system does not tell.
+/// The resident size of this process; 0 if the system does not report it.
 fn resident_bytes() -> usize {
-    // Pages are of 4 KiB wherever we know; where they are larger the limit is kept too late, by what the
-    // searches do not account for themselves.
-    const PAGE: usize = 4096;
+    // Pages are assumed to be 4 KiB. Where they are larger, the limit takes effect late, by the
+    // memory that searches do not account for themselves.
+    const PAGE_BYTES: usize = 4096;
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split(' ').nth(1).and_then(|it| it.parse::<usize>().ok());
-    pages.unwrap_or(0).saturating_mul(PAGE)
+    pages.unwrap_or(0).saturating_mul(PAGE_BYTES)
 }
 
-/// How much memory the process may take without bringing the machine down: most of what is free, and what it
-/// has already. None if the system does not tell.
+/// How much memory the process may take without exhausting the machine: most of the free memory,
+/// plus what the process holds already. None if the system does not report it.
 #[must_use]
 pub fn available_memory() -> Option<usize> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -72,35 +72,35 @@ pub fn available_memory() -> Option<usize> {
     let allowed =
         container.iter().find_map(|it| std::fs::read_to_string(it).ok()?.trim().parse::<usize>().ok());
     let most = free.saturating_add(resident_bytes()).min(allowed.unwrap_or(usize::MAX)) / 5 * 4;
-    // In round figures, since a report names it.
+    // Rounded, since a report shows it.
     Some((most >> 20).max(1) << 20)
 }
 
-/// An input that ends with an error when a budget does.
-pub(crate) struct Metered<'b, R> {
+/// An input that ends with an error when its budget is exhausted.
+pub(crate) struct BudgetedReader<'b, R> {
     input: R,
     budget: &'b Budget,
     since: usize,
     hit: Option<Reason>,
 }
 
-// How many bytes are read between two looks at the budget.
-const STRIDE: usize = 4 << 20;
+// How many bytes are read between two checks of the budget.
+const BUDGET_CHECK_INTERVAL_BYTES: usize = 4 << 20;
 
-impl<'b, R: Read> Metered<'b, R> {
+impl<'b, R: Read> BudgetedReader<'b, R> {
     pub(crate) fn new(input: R, budget: &'b Budget) -> Self {
-        Metered { input, budget, since: 0, hit: None }
+        BudgetedReader { input, budget, since: 0, hit: None }
     }
 
     /// The limit that ended the input early, if one did.
-    pub(crate) fn into_hit(self) -> Option<Reason> {
+    pub(crate) fn into_limit_hit(self) -> Option<Reason> {
         self.hit
     }
 }
 
-impl<R: Read> Read for Metered<'_, R> {
+impl<R: Read> Read for BudgetedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if STRIDE <= self.since {
+        if BUDGET_CHECK_INTERVAL_BYTES <= self.since {
             self.since = 0;
             if let Err(reason) = self.budget.allow(0) {
                 let error = io::Error::other(reason.to_string());
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn an_input_ends_with_its_budget() {
         let budget = Budget::unlimited();
-        let mut input = Metered::new(io::repeat(0), &budget);
-        let mut buffer = vec![0; STRIDE];
+        let mut input = BudgetedReader::new(io::repeat(0), &budget);
+        let mut buffer = vec![0; BUDGET_CHECK_INTERVAL_BYTES];
         input.read_exact(&mut buffer).expect("within the budget");
         budget.stop(Reason::Cancelled);
         assert!(input.read(&mut buffer).is_err());
-        assert_eq!(input.into_hit(), Some(Reason::Cancelled));
+        assert_eq!(input.into_limit_hit(), Some(Reason::Cancelled));
     }
 
     #[cfg(target_os = "linux")]

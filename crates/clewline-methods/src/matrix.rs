@@ -1,11 +1,11 @@
-//! Matrices: which calls are made, by whom. A column a thread.
+//! Matrices: which thread makes which calls. A column is a thread.
 
 use std::{fmt, ops::Range, str::FromStr};
 
 use clewline_core::CodecError;
 use clewline_threads::control::Calls;
 
-/// A finite test: columns of calls that are made at the same time, calls before, and calls after.
+/// A finite test: columns of concurrent calls, initial calls and final calls.
 ///
 /// ```
 /// use clewline::line_up::Matrix;
@@ -17,16 +17,16 @@ use clewline_threads::control::Calls;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Matrix {
-    /// Before all others, one after the other.
+    /// Initial calls, one after the other.
     pub initial: Vec<String>,
-    /// At the same time: one column a thread.
+    /// Concurrent calls: one column a thread.
     pub columns: Vec<Vec<String>>,
-    /// After all others, one after the other.
+    /// Final calls, one after the other.
     pub last: Vec<String>,
 }
 
-// So many calls have few enough orders: 40,320.
-const APART: usize = 8;
+// The orders of this number of calls are few enough to try them all: 40,320.
+const SEPARATE_CALLS_MAX: usize = 8;
 
 /// Not a matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl fmt::Display for BadMatrix {
 
 impl std::error::Error for BadMatrix {}
 
-/// The calls in a text, between blanks that are in no brackets.
+/// The calls in a text, separated by spaces outside of brackets.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ impl FromStr for Matrix {
 }
 
 impl fmt::Display for Matrix {
-    /// As it is read, without the calls before and after.
+    /// As it is parsed, without initial and final calls.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns: Vec<String> = self.columns.iter().map(|it| it.join(" ")).collect();
         f.write_str(&columns.join(" | "))
@@ -130,13 +130,14 @@ impl Matrix {
         Calls { initial: self.initial.clone(), columns: self.columns.clone(), last: self.last.clone() }
     }
 
-    /// The same operations and `more`, each in a column of its own, so that serial executions make them in every order.
+    /// The same operations and `more`, each in its own column, so that serial executions make them
+    /// in every order.
     pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, CodecError> {
         let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last).chain(more);
         let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
-        if APART < columns.len() {
+        if SEPARATE_CALLS_MAX < columns.len() {
             return Err(CodecError(format!(
-                "a golden implementation is called in every order, which is too much for {} calls ({APART} are not); take a \
+                "a golden implementation is called in every order, which is too much for {} calls ({SEPARATE_CALLS_MAX} are not); take a \
                  specification",
                 columns.len()
             )));
@@ -144,8 +145,8 @@ impl Matrix {
         Ok(Calls { initial: Vec::new(), columns, last: Vec::new() })
     }
 
-    /// Every matrix that has a column, or else a call, less: the ones with fewest calls first. Of calls in a column that are one of
-    /// `sequences`, all are taken away or none.
+    /// Every matrix with one column, or else one call, less: those with the fewest calls first.
+    /// Calls of a column that form one of `sequences` are removed together or not at all.
     pub(super) fn smaller(&self, sequences: &[Vec<String>]) -> Vec<Matrix> {
         let mut smaller = Vec::new();
         if 1 < self.columns.len() {
@@ -173,7 +174,7 @@ impl Matrix {
     }
 }
 
-/// What `calls` are made of: where one of `sequences` is, the longest, it stands for itself; every other call does, too.
+/// The parts of `calls`: the longest matching sequence of `sequences`, or else a single call.
 fn entries(calls: &[String], sequences: &[Vec<String>]) -> Vec<Range<usize>> {
     let (mut entries, mut at) = (Vec::new(), 0);
     while at < calls.len() {
@@ -185,12 +186,12 @@ fn entries(calls: &[String], sequences: &[Vec<String>]) -> Vec<Range<usize>> {
     entries
 }
 
-/// What matrices are made of.
+/// The entries of matrices.
 ///
-/// An entry is a call, or several that are always made one after the other.
+/// An entry is a call, or a sequence of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alphabet {
-    /// The entries, in the order in which they are taken in.
+    /// The entries, in the order in which they are used.
     pub entries: Vec<Vec<String>>,
     /// Made before every matrix.
     pub initial: Vec<String>,
@@ -213,8 +214,7 @@ impl Alphabet {
         }
     }
 
-    /// Every matrix with `n` columns and rows of the first `n` entries. Of those that differ in nothing but the order of their
-    /// columns, one is there.
+    /// Every matrix with `n` columns and rows of the first `n` entries, up to the order of columns.
     pub fn all(&self, n: usize) -> impl Iterator<Item = Matrix> + Send + use<> {
         let alphabet = self.clone();
         let base = n.min(self.entries.len());
@@ -232,7 +232,8 @@ impl Alphabet {
         })
     }
 
-    /// How many columns of `n` of the first `n` entries there are, or more than anybody will see.
+    /// How many columns of `n` of the first `n` entries there are; saturates at a number too large
+    /// to enumerate.
     fn columns(&self, n: usize) -> u64 {
         let base = n.min(self.entries.len()) as u64;
         u32::try_from(n).ok().and_then(|it| base.checked_pow(it)).unwrap_or(u64::MAX)
@@ -245,7 +246,8 @@ impl Alphabet {
         if columns == 0 {
             return Some(0);
         }
-        // To choose k of n things, any of them more than once, there are n (n + 1) … (n + k - 1) / k! ways.
+        // To choose k of n things, any of them more than once, there are n (n + 1) … (n + k - 1) /
+        // k! ways.
         let ways =
             (0..n as u128).try_fold(1_u128, |ways, it| Some(ways.checked_mul(columns + it)? / (it + 1)));
         ways.and_then(|it| u64::try_from(it).ok())
@@ -316,7 +318,7 @@ mod tests {
             smaller_ends,
             [("xy", ""), ("x", "z"), ("y", "z")].map(|it| (it.0.to_owned(), it.1.to_owned()))
         );
-        // What is always made one after the other stays together.
+        // A sequence stays together.
         let sequence = |text: &str| calls(text).unwrap();
         assert_eq!(smaller(&[sequence("a b"), sequence("a")]), ["c", "a b", "c", "a b"]);
         assert_eq!(smaller(&[sequence("b a"), sequence("c d")]), smaller(&[]));

@@ -1,4 +1,4 @@
-//! The page of a verdict: where what was judged meets how it is shown.
+//! The page of a verdict.
 
 use clewline_core::{Problem, Verdict};
 use clewline_report::render::{
@@ -6,23 +6,24 @@ use clewline_report::render::{
     html::{DeadEnd, Page},
 };
 
-// So many orders that lead no further are shown, and so many steps are made to find them: a fraction of a second.
-const SHOWN: usize = 8;
-const STEPS: u64 = 200_000;
+// At most this number of dead ends is shown, found in at most this number of steps: a fraction of a
+// second.
+const DEAD_ENDS_SHOWN_MAX: usize = 8;
+const DEAD_END_SEARCH_STEPS_MAX: u64 = 200_000;
 
-/// The page of a verdict, with the longest orders that work, one for each operation at which they end.
+/// The page of a verdict, with the longest dead ends, one for each operation at which they end.
 pub(crate) fn page_of(judged: &CheckedHistory<'_>) -> Page {
     let mut page = Page::of(judged);
     page.add_dead_ends(judged, &dead_ends(judged));
     page
 }
 
-/// The longest orders of the part of the history that is violated.
+/// The longest dead ends of the violated part of the history.
 fn dead_ends(judged: &CheckedHistory<'_>) -> Vec<DeadEnd> {
     let Verdict::Violated(violation) = judged.verdict else { return Vec::new() };
     let Some(&first) = violation.counterexample.first() else { return Vec::new() };
     let parts = judged.case.problems().into_iter().flat_map(Problem::into_parts);
     let Some(part) = parts.into_iter().find(|it| it.position(first).is_some()) else { return Vec::new() };
-    let ends = clewline_check::dead_ends(&part, STEPS, SHOWN);
+    let ends = clewline_check::dead_ends(&part, DEAD_END_SEARCH_STEPS_MAX, DEAD_ENDS_SHOWN_MAX);
     ends.into_iter().map(|it| DeadEnd { prefix: it.prefix, next: it.next }).collect()
 }

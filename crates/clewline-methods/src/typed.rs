@@ -1,4 +1,4 @@
-//! Histories that a program made, as cases: operations are written as their types are in `Debug`.
+//! Histories that a program made, type-erased: operations are shown by `Debug`.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl<'a, S: Specification> TypedHistory<'a, S> {
     }
 }
 
-/// The name of a specification that has no other: its type's, without the path.
+/// The name of a specification without a name: its type's, without the path.
 pub(crate) fn name_of<S>() -> &'static str {
     let name = std::any::type_name::<S>();
     let name = name.split('<').next().unwrap_or(name);
@@ -73,14 +73,14 @@ where
     }
 }
 
-/// The case of a history that was given up before it was read.
+/// A history that was abandoned before it was read.
 #[derive(Debug, Default)]
-pub(crate) struct NoCase {
+pub(crate) struct EmptyHistory {
     names: Names,
     values: Values,
 }
 
-impl ErasedHistory for NoCase {
+impl ErasedHistory for EmptyHistory {
     fn problems(&self) -> Vec<Problem<'_>> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! A log of events on its way to a recording: who called what on which line.
+//! A log of events, read into a recording: process, call and line.
 
 use std::collections::HashMap;
 
@@ -40,12 +40,12 @@ impl Numbering {
         *place - 1
     }
 
-    /// What has which number.
+    /// The names in the order of their numbers.
     pub(crate) fn names(&self) -> &[Value] {
         &self.names
     }
 
-    /// What has which number.
+    /// The names in the order of their numbers.
     pub(crate) fn into_names(self) -> Vec<Value> {
         self.names
     }
@@ -54,14 +54,14 @@ impl Numbering {
 /// The times of operations, as long as every event has one.
 #[derive(Debug)]
 pub(crate) struct EventTimes {
-    // None if they are not wanted, or one was missing.
+    // None if they are not requested, or one was missing.
     times: Option<Vec<Times>>,
     // By process: its open operation.
     open: HashMap<u32, usize>,
 }
 
 impl EventTimes {
-    /// None yet; none at all if they are not wanted.
+    /// None yet; none at all if they are not requested.
     pub(crate) fn new(is_wanted: bool) -> EventTimes {
         EventTimes { times: is_wanted.then(Vec::new), open: HashMap::new() }
     }
@@ -71,7 +71,7 @@ impl EventTimes {
         self.times.is_some()
     }
 
-    /// An operation whose times stand on one line.
+    /// An operation whose times are on one line.
     pub(crate) fn operation(&mut self, line: usize, called: i64, returned: Option<i64>) {
         if let Some(times) = &mut self.times {
             times.push(Times { line, called, returned });
@@ -85,7 +85,7 @@ impl EventTimes {
         times.push(Times { line, called, returned: None });
     }
 
-    /// What `process` called ends; if it does not return, it is not known when it happened.
+    /// The open operation of `process` ends; without a return, its end is not known.
     pub(crate) fn end(&mut self, process: u32, time: Option<i64>, returns: bool) {
         let (Some(times), Some(time)) = (&mut self.times, time) else { return self.times = None };
         if let Some(at) = self.open.remove(&process) {
@@ -93,7 +93,7 @@ impl EventTimes {
         }
     }
 
-    /// All of them, if they were wanted and none was missing.
+    /// All of them, if they were requested and none was missing.
     pub(crate) fn finish(self) -> Option<Vec<Times>> {
         self.times
     }
@@ -134,7 +134,7 @@ impl SourceLines {
         self.lines
     }
 
-    /// Where and why what was read is not a history; the offender stands on `line`.
+    /// Where and why the input is not a history; the error is on `line`.
     #[cold]
     pub(crate) fn locate(&self, malformed: &Malformed, line: usize) -> ReadError {
         let other = malformed.other().map(|it| format!(" (called on line {})", self.get(it)));
@@ -143,30 +143,30 @@ impl SourceLines {
     }
 }
 
-/// What became of an operation.
+/// How an operation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum OperationOutcome {
     /// It returned this.
     Return(Value),
     /// It certainly had no effect.
     Fail,
-    /// Nobody knows.
+    /// Unknown.
     Info,
 }
 
-/// A history in the making, from events that stand on lines.
+/// A history under construction, from events on lines.
 #[derive(Debug, Default)]
-pub(crate) struct Log {
+pub(crate) struct EventHistory {
     log: EventLog<RawCall, Value>,
     lines: SourceLines,
     // By process.
-    open: Vec<Option<Open>>,
+    open: Vec<Option<OpenOperation>>,
 }
 
 /// An operation that has not ended yet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Open {
-    /// What was called.
+pub(crate) struct OpenOperation {
+    /// The call.
     pub call: RawCall,
     /// The number of the object.
     pub object: u32,
@@ -176,7 +176,7 @@ pub(crate) struct Open {
     pub position: usize,
 }
 
-impl Log {
+impl EventHistory {
     /// How many events have been taken.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
@@ -195,7 +195,7 @@ impl Log {
         if self.open.len() <= process as usize {
             self.open.resize(process as usize + 1, None);
         }
-        self.open[process as usize] = Some(Open { call, object, line, position });
+        self.open[process as usize] = Some(OpenOperation { call, object, line, position });
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl Log {
         line: usize,
         process: u32,
         method: Option<Value>,
-        outcome: Outcome,
+        outcome: OperationOutcome,
         values: &Values,
     ) -> Result<(), ReadError> {
         if let (Some(open), Some(method)) = (self.open(process), method)
@@ -222,17 +222,17 @@ impl Log {
         self.push(
             line,
             match outcome {
-                Outcome::Return(ret) => Event::Return(ProcessId(process), ret),
-                Outcome::Fail => Event::Fail(ProcessId(process)),
-                Outcome::Info => Event::Info(ProcessId(process)),
+                OperationOutcome::Return(ret) => Event::Return(ProcessId(process), ret),
+                OperationOutcome::Fail => Event::Fail(ProcessId(process)),
+                OperationOutcome::Info => Event::Info(ProcessId(process)),
             },
         )?;
         self.open[process as usize] = None;
         Ok(())
     }
 
-    /// What `process` waits for.
-    pub(crate) fn open(&self, process: u32) -> Option<Open> {
+    /// The open operation of `process`.
+    pub(crate) fn open(&self, process: u32) -> Option<OpenOperation> {
         *self.open.get(process as usize)?
     }
 

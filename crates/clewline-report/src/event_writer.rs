@@ -1,4 +1,4 @@
-//! A recording as a log tells it: event by event, each process one operation at a time.
+//! A recording as a log of events, in which each process has one operation at a time.
 
 use std::{borrow::Cow, collections::HashMap, convert::Infallible, io::Write};
 
@@ -13,20 +13,20 @@ pub(crate) enum Entry {
     Call(OperationId),
     /// It returns this.
     Return(OperationId, Value),
-    /// Nobody knows what became of it, and its process goes on.
+    /// Its outcome is unknown, and its process continues.
     Info(OperationId),
 }
 
-/// The entries of a log that tells `recording`.
+/// The entries of the log of `recording`.
 ///
 /// # Errors
 ///
-/// If a process calls at the very time at which its previous operation returns. The history says that these
-/// overlap; a log would have to put one before the other.
+/// If a process calls at the very time at which its previous operation returns. In the history
+/// these overlap; a log would have to order them.
 fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
     let history = &recording.history;
     let mut entries = Vec::with_capacity(2 * history.len());
-    // By name: what two processes are called the same is one process to whoever reads the log.
+    // By name: two processes of the same name are one process to a reader of the log.
     let mut open: HashMap<Value, OperationId> = HashMap::new();
     for (id, end) in history.events() {
         let process = process_name(recording, id);
@@ -77,7 +77,7 @@ pub(crate) fn write_lines(
 ///
 /// # Errors
 ///
-/// If it reads as something else, and that may also have been written.
+/// If it reads as a different value, which may also have been written.
 pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recording>, WriteError> {
     let missing = recording.missing;
     if missing == Value::NIL {
@@ -105,14 +105,14 @@ pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recordi
     Ok(Cow::Owned(Recording::new(history, values, names)))
 }
 
-/// What the process of `id` is called: its number, if it has no name.
+/// The name of the process of `id`: its number, if it has no name.
 pub(crate) fn process_name(recording: &Recording, id: OperationId) -> Value {
     let process = recording.history.process(id);
     let named = recording.names.processes.get(process.index()).copied();
     named.unwrap_or_else(|| Value::small(i64::from(process.0)).unwrap_or(Value::ABSENT))
 }
 
-/// What the object of `id` is called: its number, if it has no name; the first one needs none.
+/// The name of the object of `id`: its number, if it has no name; the first one needs none.
 pub(crate) fn object_name(recording: &Recording, id: OperationId) -> Value {
     let object = recording.history.objects()[id.index()];
     let named = recording.names.objects.get(object.index()).copied();
@@ -122,7 +122,7 @@ pub(crate) fn object_name(recording: &Recording, id: OperationId) -> Value {
     })
 }
 
-/// The format cannot hold operation `id`, because it does what `why` says.
+/// The format cannot hold operation `id`, for the reason `why`.
 #[cold]
 pub(crate) fn cannot_hold(recording: &Recording, id: OperationId, why: &str) -> WriteError {
     let call = recording.history.call(id);

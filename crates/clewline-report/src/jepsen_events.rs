@@ -1,7 +1,7 @@
 //! Jepsen's maps, one an event: `{:process 0, :type :invoke, :f :read, :value nil}`.
 //!
-//! A file is a vector or a list of them, or has nothing around them. Keys we do not know are passed over, and so
-//! are events of whoever is not a client: a nemesis has a `:process` that is no integer.
+//! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped, and
+//! so are events of processes that are not clients: a nemesis has a `:process` that is no integer.
 
 use std::io::Read;
 
@@ -12,35 +12,35 @@ use crate::{
     event_reader::{EventTimes, Numbering},
     text::{
         Sink,
-        edn::{Edn, Next, Stop},
-        edn_stream::Forms,
+        edn::{Edn, FormEnd, NextForm},
+        edn_stream::FormStream,
     },
 };
 
-/// What an event says about its operation.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EventKind {
     /// It is called.
     Invoke,
     /// It returns.
     Ok,
     /// It had no effect.
     Fail,
-    /// Nobody knows.
+    /// The outcome is unknown.
     Info,
 }
 
-impl Kind {
-    /// What a map expects as its `:type`.
+impl EventKind {
+    /// The expected values of `:type`.
     pub(crate) const EXPECTED: &str = "`:invoke`, `:ok`, `:fail` or `:info`";
 
     /// The kind of that name.
-    pub(crate) fn find(name: &str) -> Option<Kind> {
+    pub(crate) fn find(name: &str) -> Option<EventKind> {
         Some(match name {
-            "invoke" => Kind::Invoke,
-            "ok" => Kind::Ok,
-            "fail" => Kind::Fail,
-            "info" => Kind::Info,
+            "invoke" => EventKind::Invoke,
+            "ok" => EventKind::Ok,
+            "fail" => EventKind::Fail,
+            "info" => EventKind::Info,
             _ => return None,
         })
     }
@@ -48,13 +48,13 @@ impl Kind {
 
 /// An event of a client. Absent values are [`Value::ABSENT`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Map {
+pub(crate) struct ClientEvent {
     /// The line on which it begins.
     pub line: usize,
     /// The number of the process.
     pub process: u32,
-    /// What happened.
-    pub kind: Kind,
+    /// The kind of event.
+    pub kind: EventKind,
     /// The method's name, a text.
     pub method: Value,
     /// `:value`.
@@ -63,44 +63,44 @@ pub(crate) struct Map {
     pub key: Value,
 }
 
-/// The maps of a file, and the tables of what they name.
-pub(crate) struct Maps<'a> {
-    forms: Forms<'a>,
+/// The events of a file, and the tables of their names.
+pub(crate) struct ClientEvents<'a> {
+    forms: FormStream<'a>,
     sink: Sink,
     processes: Numbering,
-    around: Around,
+    around: Enclosing,
     times: EventTimes,
 }
 
 #[derive(Clone, Copy)]
-enum Around {
+enum Enclosing {
     // Nothing has been read.
     Unknown,
     Nothing,
-    // Something that this bracket closes.
+    // A collection that this bracket closes.
     Bracket(u8),
-    // Something that has been closed.
+    // A collection that has been closed.
     Closed,
 }
 
-impl<'a> Maps<'a> {
+impl<'a> ClientEvents<'a> {
     /// The maps of `input`.
     pub(crate) fn new(input: &'a mut dyn Read, options: &ReadOptions<'a>) -> Self {
-        Maps {
-            forms: Forms::new(input, options.progress),
+        ClientEvents {
+            forms: FormStream::new(input, options.progress),
             sink: Sink::default(),
             processes: Numbering::default(),
-            around: Around::Unknown,
+            around: Enclosing::Unknown,
             times: EventTimes::new(options.times),
         }
     }
 
-    /// What the maps hold.
+    /// The values of the events.
     pub(crate) fn values(&mut self) -> &mut Values {
         &mut self.sink.values
     }
 
-    /// What the maps hold, and what they call their processes.
+    /// The values of the events, and the names of their processes.
     pub(crate) fn into_names(self) -> (Values, Names) {
         let names =
             Names { processes: self.processes.into_names(), times: self.times.finish(), ..Names::default() };
@@ -108,7 +108,7 @@ impl<'a> Maps<'a> {
     }
 
     /// The next event of a client.
-    pub(crate) fn next(&mut self) -> Result<Option<Map>, ReadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<ClientEvent>, ReadError> {
         while self.is_map_next()? {
             let line = self.forms.line();
             let keeps_times = self.times.is_wanted();
@@ -116,46 +116,49 @@ impl<'a> Maps<'a> {
             if let Some(Fields { process, kind, method, value, key, time }) = fields {
                 let process = self.processes.number(process);
                 match kind {
-                    Kind::Invoke => self.times.call(line, process, time),
-                    Kind::Ok | Kind::Fail | Kind::Info => self.times.end(process, time, kind == Kind::Ok),
+                    EventKind::Invoke => self.times.call(line, process, time),
+                    EventKind::Ok | EventKind::Fail | EventKind::Info => {
+                        self.times.end(process, time, kind == EventKind::Ok)
+                    }
                 }
-                return Ok(Some(Map { line, process, kind, method, value, key }));
+                return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
             }
         }
         Ok(None)
     }
 
-    /// Goes to where the next map begins, past the brackets around all of them.
+    /// Skips to the beginning of the next map, past the brackets around all of them.
     fn is_map_next(&mut self) -> Result<bool, ReadError> {
         loop {
             let around = self.around;
             let now = self.forms.next(|edn| {
                 Ok(match (edn.next()?, edn.byte()?, around) {
-                    (Next::End, _, Around::Bracket(close)) => {
+                    (NextForm::End, _, Enclosing::Bracket(close)) => {
                         return Err(edn.fault(&format!("a map or `{}`", char::from(close))));
                     }
-                    (Next::End, ..) => None,
-                    (_, _, Around::Closed) => return Err(edn.fault("the end of the file")),
-                    (Next::Open, Some(b'['), Around::Unknown) => {
+                    (NextForm::End, ..) => None,
+                    (_, _, Enclosing::Closed) => return Err(edn.fault("the end of the file")),
+                    (NextForm::Open, Some(b'['), Enclosing::Unknown) => {
                         edn.advance();
-                        Some(Around::Bracket(b']'))
+                        Some(Enclosing::Bracket(b']'))
                     }
-                    (Next::Open, Some(b'('), Around::Unknown) => {
+                    (NextForm::Open, Some(b'('), Enclosing::Unknown) => {
                         edn.advance();
-                        Some(Around::Bracket(b')'))
+                        Some(Enclosing::Bracket(b')'))
                     }
-                    (Next::Close, found, Around::Bracket(close)) if found == Some(close) => {
+                    (NextForm::Close, found, Enclosing::Bracket(close)) if found == Some(close) => {
                         edn.advance();
-                        Some(Around::Closed)
+                        Some(Enclosing::Closed)
                     }
-                    (_, _, Around::Unknown) => Some(Around::Nothing),
-                    (_, _, Around::Nothing | Around::Bracket(_)) => Some(around),
+                    (_, _, Enclosing::Unknown) => Some(Enclosing::Nothing),
+                    (_, _, Enclosing::Nothing | Enclosing::Bracket(_)) => Some(around),
                 })
             })?;
             let Some(now) = now else { return Ok(false) };
             self.around = now;
-            // Having passed a bracket, look again.
-            if !matches!((around, now), (Around::Unknown, Around::Bracket(_)) | (_, Around::Closed)) {
+            // After a bracket, try again.
+            if !matches!((around, now), (Enclosing::Unknown, Enclosing::Bracket(_)) | (_, Enclosing::Closed))
+            {
                 return Ok(true);
             }
         }
@@ -164,7 +167,7 @@ impl<'a> Maps<'a> {
 
 struct Fields {
     process: Value,
-    kind: Kind,
+    kind: EventKind,
     method: Value,
     value: Value,
     key: Value,
@@ -172,7 +175,7 @@ struct Fields {
 }
 
 /// One map; `None` if it is not a client's.
-fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Option<Fields>, Stop> {
+fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Option<Fields>, FormEnd> {
     // A window that ended within a list has left its items.
     sink.items.clear();
     edn.record()?;
@@ -229,14 +232,14 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
     }))
 }
 
-fn kind(edn: &mut Edn<'_>) -> Result<Kind, Stop> {
+fn kind(edn: &mut Edn<'_>) -> Result<EventKind, FormEnd> {
     edn.next()?;
     let at = edn.at();
-    edn.keyword()?.and_then(Kind::find).ok_or_else(|| edn.fault_at(Kind::EXPECTED, at))
+    edn.keyword()?.and_then(EventKind::find).ok_or_else(|| edn.fault_at(EventKind::EXPECTED, at))
 }
 
-/// A method's name: that of the keyword, or whatever else is written there.
-fn method(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Value, Stop> {
+/// A method's name: that of the keyword, or any other text there.
+fn method(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Value, FormEnd> {
     if let Some(name) = edn.keyword()? {
         return Ok(sink.values.text(name));
     }
@@ -248,7 +251,8 @@ fn method(edn: &mut Edn<'_>, sink: &mut Sink) -> Result<Value, Stop> {
     Ok(sink.values.text(&shown))
 }
 
-/// Whether a file begins with a map that has a keyword first, perhaps within brackets and after comments.
+/// Whether a file begins with a map that has a keyword first, perhaps within brackets and after
+/// comments.
 pub(crate) fn is_map_of_keywords(head: &[u8]) -> bool {
     let mut head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
     while head.first() == Some(&b';') {

@@ -1,6 +1,6 @@
-//! History files in, reports out: the only crate that knows how anything is written down.
+//! History files in, reports out: the only crate that knows notations of files and reports.
 
-// What other formats and pages need besides.
+// Support for other formats and for pages.
 #![cfg_attr(not(all(feature = "files", feature = "html")), allow(dead_code, unused_imports))]
 
 mod event_reader;
@@ -26,10 +26,10 @@ pub trait Format: Sync {
     /// One line for `--help`.
     fn about(&self) -> &'static str;
 
-    /// How the names of such files usually end.
+    /// The usual extensions of such files.
     fn extensions(&self) -> &'static [&'static str];
 
-    /// What it can say of a history.
+    /// Its capabilities.
     fn carries(&self) -> Carries;
 
     /// Whether a file that begins with `head` (its first few KiB) looks like this format.
@@ -39,7 +39,7 @@ pub trait Format: Sync {
     ///
     /// # Errors
     ///
-    /// Says at which line and column what was expected and what was found.
+    /// With line and column, the expected and the found text.
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError>;
 
     /// Writes a history; `read` undoes it.
@@ -50,7 +50,8 @@ pub trait Format: Sync {
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError>;
 }
 
-/// What a format can say of a history. What it cannot say, [`Format::write`] refuses, but for ids, which are left out.
+/// What a format can express of a history. [`Format::write`] refuses everything else, except for
+/// ids, which are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carries {
     /// Whether histories are written at all, or only read.
@@ -61,7 +62,7 @@ pub struct Carries {
     pub objects: Objects,
     /// Whether operations have ids of their own.
     pub ids: bool,
-    /// Whether operations may have [times](ReadOptions) that reports can tell.
+    /// Whether operations may have [times](ReadOptions) that reports can show.
     pub times: bool,
 }
 
@@ -73,7 +74,8 @@ pub enum Objects {
     One,
     /// By a name.
     Named,
-    /// By the first of two things in their values, which are read so [if that is asked for](ReadOptions::keyed).
+    /// By the first element of the pairs in their values, which are read so [on
+    /// request](ReadOptions::keyed).
     Keys,
 }
 
@@ -86,7 +88,7 @@ pub struct ReadOptions<'a> {
     pub jobs: usize,
     /// Whether to keep when operations were called and returned, for reports.
     pub times: bool,
-    /// Told now and then how many bytes have been read.
+    /// Called now and then with the number of bytes read.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
@@ -99,13 +101,13 @@ impl fmt::Debug for ReadOptions<'_> {
 }
 
 impl Default for ReadOptions<'_> {
-    /// On one thread, without keys or times, and without telling how far it is.
+    /// On one thread, without keys or times, and without progress reports.
     fn default() -> Self {
         ReadOptions { keyed: false, jobs: 1, times: false, progress: &|_| () }
     }
 }
 
-/// A file is not what it was read as: a history in some format, calls on a system of actors.
+/// A file cannot be read as a history in some format, or as calls on a system of actors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
@@ -113,7 +115,7 @@ pub struct ReadError {
     pub line: usize,
     /// The column, counting characters from one; 0 if the whole line is meant.
     pub column: usize,
-    /// What was expected and what was found.
+    /// The expected and the found text.
     pub message: String,
     /// How many operations, or events where the file is made of those, had been read before.
     pub read: usize,

@@ -39,7 +39,7 @@ impl Asked {
     ///
     /// If the factors are none.
     pub fn readings(&self) -> Result<Readings, CodecError> {
-        let factors = |text: &str| Quasi::parse(text).map_err(|it| CodecError(it.to_string()));
+        let factors = |text: &str| text.parse::<Quasi>().map_err(|it| CodecError(it.to_string()));
         Ok(Readings {
             plain: self.plain.clone(),
             relaxed: self.relaxed.clone(),

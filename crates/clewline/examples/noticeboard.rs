@@ -98,7 +98,7 @@ mod hasty {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 
@@ -174,7 +174,7 @@ mod careful {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 
@@ -254,7 +254,7 @@ mod right {
         Explore::new(Noticeboard)
             .client([(0, Call::Post(7))])
             .client([(0, Call::Look), (1, Call::Look)])
-            .check();
+            .assert();
     }
 }
 

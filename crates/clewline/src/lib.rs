@@ -103,6 +103,8 @@
 
 mod assert;
 
+#[doc(inline)]
+pub use clewline_check::Algorithm;
 #[cfg(feature = "line-up")]
 #[doc(inline)]
 pub use clewline_methods::line_up::LineUp;
@@ -136,11 +138,11 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, Answer, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Plan,
-        Reference, Tested,
+        Alphabet, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
+        Reference, ShownResult,
     };
     #[doc(inline)]
-    pub use clewline_threads::{Component, Explorable};
+    pub use clewline_threads::{Component, Explorable, control::MemoryModel};
 }
 
 /// [`Stress`] and its types: outcomes, noise, clocks, samplers of calls and values.
@@ -153,7 +155,7 @@ pub mod stress {
         Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, Workload,
     };
     #[doc(inline)]
-    pub use clewline_threads::{ClockKind, Noise, Pinning, point};
+    pub use clewline_threads::{Clock, ClockKind, Noise, Pinning, point};
 }
 
 /// Actor systems: the traits to implement for your own system, and [`Explore`], which explores it.
@@ -166,7 +168,7 @@ pub mod actors {
     };
     #[doc(inline)]
     pub use clewline_methods::actors::{
-        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, Why,
+        Coverage, Error, Explore, Finding, Limit, Metrics, Outcome, Step, ViolationKind,
     };
 }
 
@@ -175,7 +177,7 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
     #[doc(inline)]
-    pub use clewline_report::formats;
+    pub use clewline_report::formats::{self, InputFormat};
 }
 
 /// The crates behind this one, for extensions of Clewline. They change more often than the items

@@ -125,7 +125,7 @@ fn a_subject_is_explored_and_stressed() {
     let matrix = "--matrix is-set~is-set~|~set";
     check(&format!("explore flag {matrix}"), 0, &["holds: "]);
     check(&format!("explore flag:twice {matrix}"), 1, &["flag:twice is not linearizable"]);
-    check("stress flag --runs 50 --seed 1", 0, &["no violation found in 50 runs of flag"]);
+    check("stress flag --executions 50 --seed 1", 0, &["no violation found in 50 runs of flag"]);
     check("subjects", 0, &["flag:twice"]);
 }
 

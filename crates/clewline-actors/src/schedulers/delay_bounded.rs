@@ -27,13 +27,13 @@ pub const DELAYS: Bound = Bound {
     one: "delay",
     default: 3,
     may_be_none: false,
-    help: "How many delays `delay-bounded` allows",
+    help: "Maximum delays per execution",
 };
 
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "delay-bounded",
-    about: "every schedule that departs from a base order at most so often",
+    about: "every schedule with at most --delays deviations from the base order",
     is_exhaustive: false,
     is_random: false,
     soundness: Soundness::Always,

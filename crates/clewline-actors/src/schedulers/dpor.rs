@@ -15,7 +15,7 @@ use crate::{dependence::HistoryAware, execution::StepIdentity};
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
-    about: "every canonical history, from few schedules (source sets and sleep sets)",
+    about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
     is_random: false,
     soundness: Soundness::Always,

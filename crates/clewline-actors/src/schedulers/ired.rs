@@ -19,7 +19,7 @@ use crate::{dependence::HistoryAware, execution::StepIdentity};
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "ired",
-    about: "as dpor, but tries the message that led to the later step of a race",
+    about: "dpor that backtracks to the message that caused the later step of a race",
     is_exhaustive: true,
     is_random: false,
     soundness: Soundness::Always,

@@ -20,7 +20,7 @@ use crate::dependence::Keyed;
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "liviola",
-    about: "as ired, but messages about different keys are independent",
+    about: "ired in which messages about different keys are independent",
     is_exhaustive: true,
     is_random: false,
     soundness: Soundness::IfKeysHold,

@@ -37,13 +37,13 @@ pub const DEPTH: Bound = Bound {
     one: "depth",
     default: 3,
     may_be_none: false,
-    help: "How many orderings `pct` reckons with",
+    help: "PCT bug depth d (d - 1 priority change points)",
 };
 
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pct",
-    about: "random priorities of chains of messages, which change at few places",
+    about: "PCT: random priorities of message chains, d - 1 change points",
     is_exhaustive: false,
     is_random: true,
     soundness: Soundness::Always,

@@ -29,7 +29,7 @@ use crate::{
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "pos",
-    about: "random priorities of messages, drawn again for those that race",
+    about: "partial-order sampling: random message priorities, reassigned to racing messages",
     is_exhaustive: false,
     is_random: true,
     soundness: Soundness::Always,

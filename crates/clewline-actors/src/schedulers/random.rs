@@ -17,7 +17,7 @@ use crate::{
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "random",
-    about: "any enabled step, each as likely",
+    about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
     is_random: true,
     soundness: Soundness::Always,

@@ -18,7 +18,7 @@ use crate::{dependence::HistoryAware, execution::StepIdentity};
 /// The entry of this scheduler in the table.
 pub const ENTRY: Entry = Entry {
     name: "transdpor",
-    about: "as dpor, but tries the earliest of what can reverse a race",
+    about: "dpor that backtracks to the earliest step that can reverse a race",
     is_exhaustive: true,
     is_random: false,
     soundness: Soundness::Always,

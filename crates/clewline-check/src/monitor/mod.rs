@@ -110,7 +110,7 @@ impl Checker for ByMonitor {
     }
 
     fn about(&self) -> &str {
-        "the monitor for the kind of object, in nearly linear time; unknown where none applies"
+        "near-linear monitor of the specification; unknown if none applies"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

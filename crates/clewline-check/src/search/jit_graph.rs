@@ -25,7 +25,7 @@ impl Checker for JitGraph {
     }
 
     fn about(&self) -> &str {
-        "just-in-time linearization, a graph search: remembers configurations"
+        "just-in-time linearization with a cache of configurations (graph search)"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

@@ -23,7 +23,7 @@ impl Checker for JitTree {
     }
 
     fn about(&self) -> &str {
-        "just-in-time linearization, a tree search: little memory"
+        "just-in-time linearization without a cache (tree search): little memory"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

@@ -31,7 +31,7 @@ impl Checker for Oracle {
     }
 
     fn about(&self) -> &str {
-        "the simplest search, for small histories"
+        "exhaustive search, for small histories"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {

@@ -48,7 +48,7 @@ impl Checker for QueueOriented {
     }
 
     fn about(&self) -> &str {
-        "for queues: pairs each enq with its deq; refuses peeks and pending deqs"
+        "for queues: pairs each enq with its deq; no peek and no pending deq"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {

@@ -23,7 +23,7 @@ impl Checker for WgGraph {
     }
 
     fn about(&self) -> &str {
-        "Wing and Gong's search as a graph search: remembers configurations"
+        "Wing and Gong's search with a cache of configurations (graph search)"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

@@ -22,7 +22,7 @@ impl Checker for WgTree {
     }
 
     fn about(&self) -> &str {
-        "Wing and Gong's search: little memory, often slow"
+        "Wing and Gong's search without a cache (tree search): little memory, often slow"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

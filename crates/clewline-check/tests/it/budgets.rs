@@ -75,7 +75,7 @@ fn the_oracle_refuses_what_is_too_long_for_it() {
 fn a_limit_in_one_part_makes_the_whole_unknown() {
     let case = hard();
     // A monitor would need no configurations.
-    let algorithm = Algorithm::parse("jit-graph").unwrap();
+    let algorithm = "jit-graph".parse::<Algorithm>().unwrap();
     let budget = Budget::unlimited().with_configurations(100);
     let options = Options { algorithm, budget, ..Options::default() };
     let judgement = judge(case.problems(), &options);

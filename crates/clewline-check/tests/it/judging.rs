@@ -77,16 +77,17 @@ fn parts_agree_with_the_whole() {
 fn algorithms_are_named_one_or_several() {
     let case = random_history("deque", 1);
     for (text, expected) in [("auto", "jit-graph"), ("wg-tree", "wg-tree")] {
-        let options = Options { algorithm: Algorithm::parse(text).unwrap(), ..Options::default() };
+        let options = Options { algorithm: text.parse::<Algorithm>().unwrap(), ..Options::default() };
         assert_eq!(judge(case.problems(), &options).algorithm, expected);
     }
-    let options = Options { algorithm: Algorithm::parse("jit-tree+wg-graph").unwrap(), ..Options::default() };
+    let options =
+        Options { algorithm: "jit-tree+wg-graph".parse::<Algorithm>().unwrap(), ..Options::default() };
     let decided = judge(case.problems(), &options).algorithm;
     assert!(
         ["jit-tree in jit-tree+wg-graph", "wg-graph in jit-tree+wg-graph"].contains(&&*decided),
         "{decided}"
     );
-    let error = Algorithm::parse("jit-tree+quick").unwrap_err();
+    let error = "jit-tree+quick".parse::<Algorithm>().unwrap_err();
     assert_eq!(
         error.to_string(),
         "expected `auto`, one of jit-graph, jit-tree, monitor, oracle, queue-oriented, wg-graph, wg-tree, or several of them joined by `+`; \

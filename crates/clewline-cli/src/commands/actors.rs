@@ -1,4 +1,4 @@
-//! `clewline actors`: every order of the messages of an actor system.
+//! `clewline actors`: every order of message delivery in an actor system.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -10,8 +10,8 @@ use clewline_lab::{
 };
 use clewline_methods::{
     actors::{
-        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StuckCalls, Token,
-        Wanted, explore, replay,
+        Coverage, Error, Options, Outcome, Presented, Progress, ReportContext, Scheduler, StopCondition,
+        StuckCalls, Token, explore, replay,
     },
     available_memory,
 };
@@ -22,34 +22,35 @@ use super::{
     drawings::Drawings,
     generate,
     output::{Output, Stdout, written},
-    progress::Shown,
+    progress::ProgressLine,
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
     units,
 };
 
-/// Explore an actor system under every order of its messages
+/// Explore an actor system under every order of message delivery
 ///
-/// Clients make a few calls, and messages arrive in every order. Every history that clients can see is judged: is there one order
-/// of the calls that explains every answer? What may go wrong on the way is allowed from nothing upward, so that the smallest
-/// scenario that fails comes first. It is shown message by message, with a command that executes it again.
+/// Clients make a few calls, and messages are delivered in every order. Every history of the
+/// clients is checked for linearizability. Faults are allowed in increasing number, so the smallest
+/// failing scenario is found first. It is shown message by message, with a command that replays it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What to explore; `clewline systems` lists what there is
+    /// Actor system to explore; `clewline systems` lists them
     #[arg(value_name = "SYSTEM")]
     system: String,
 
-    /// The calls: `2r+1w` (two reads and a write, each by a client of its own), `2c` (two clients that write and then read), or a
-    /// file with a line such as `C1 N2 write(1)` for each [default: what suits the system]
+    /// Calls of the clients: `2r+1w` (two reads and one write, each by its own client), `2c` (two
+    /// clients that write and then read), or a file with one line such as `C1 N2 write(1)` per call
+    /// [default: depends on the system]
     #[arg(long, value_name = "SHAPE|FILE", allow_hyphen_values = true)]
     harness: Option<String>,
 
-    /// How many actors there are [default: what suits the system]
+    /// Number of actors [default: depends on the system]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     actors: Option<u32>,
 
-    /// Who picks schedules; `--help` lists who can
+    /// Scheduler (search strategy); `--help` lists them
     #[arg(long, value_name = "NAME", default_value = "states", long_help = schedulers())]
     scheduler: String,
 
@@ -59,67 +60,59 @@ pub(super) struct Args {
     #[command(flatten)]
     bounds: BoundFlags<OfMessages>,
 
-    #[arg(
-        long,
-        value_name = "D",
-        allow_negative_numbers = true,
-        help = format!("Each bound at once, unless it is set by itself: {}", BoundFlags::<OfMessages>::names())
-    )]
-    bound: Option<u32>,
-
-    /// What everything random follows from
+    /// Random seed
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     seed: u64,
 
-    /// Stop after so many schedules [default: 50,000; `states` has no such limit]
+    /// Maximum number of executions; not used by `states` [default: 50,000]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
-    schedules: Option<u64>,
+    executions: Option<u64>,
 
-    /// Stop `states` after so many of them
+    /// Maximum number of states, for the scheduler `states` [default: none]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     states: Option<u64>,
 
-    /// Cut an execution after so many steps, except with `states`
+    /// Maximum steps per execution; not used by `states`
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 10_000, value_parser = generate::at_least_one)]
     steps: usize,
 
-    /// Stop after so long
+    /// Time limit [default: none]
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true, value_parser = units::duration)]
-    time: Option<Duration>,
+    timeout: Option<Duration>,
 
-    /// Stop when so much memory is needed [default: most of what is free]
+    /// Memory limit [default: most of the free memory]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = units::size)]
     memory: Option<usize>,
 
-    /// How many threads explore; what is counted and found is the same for any number. `--compat ds2` uses one
+    /// Number of worker threads; the result does not depend on it. `--compat ds2` uses one thread
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1, value_parser = generate::at_least_one)]
     jobs: usize,
 
-    /// Let so many messages be lost
+    /// Maximum number of lost messages
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     lose: u8,
 
-    /// Let so many messages arrive twice
+    /// Maximum number of duplicated messages
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     duplicate: u8,
 
-    /// Let there be so many crashes
+    /// Maximum number of crashes
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     crash: u8,
 
-    /// Whether an actor that crashed comes back
+    /// Whether a crashed actor restarts
     #[arg(long, value_name = "always|never", default_value = "always", value_parser = ["always", "never"])]
     restart: String,
 
-    /// What becomes of messages on their way to an actor that crashes
+    /// Whether undelivered messages to a crashed actor are kept or lost
     #[arg(long, value_name = "kept|lost", default_value = "kept", value_parser = ["kept", "lost"])]
     mailbox: String,
 
-    /// Let there be so many partitions, one after the other
+    /// Maximum number of network partitions, one at a time
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0)]
     partition: u8,
 
-    /// In which order messages arrive: any, as sent from one actor to another, or as sent to an actor
+    /// Message delivery order: any order, FIFO per pair of actors, or FIFO per receiver
     #[arg(
         long,
         value_name = "ORDER",
@@ -128,23 +121,23 @@ pub(super) struct Args {
     )]
     delivery: String,
 
-    /// Whether a call that never returns is a violation
+    /// Whether calls may stay pending forever; `forbid` reports them as violations
     #[arg(long, value_name = "allow|forbid", default_value = "allow", value_parser = ["allow", "forbid"])]
     stuck: String,
 
-    /// Stop at the first violation, and count no further
+    /// Stop at the first violation
     #[arg(long)]
     first: bool,
 
-    /// Execute one schedule again, that a report names
+    /// Replay the execution with this token; reports print tokens
     #[arg(long, value_name = "TOKEN", conflicts_with = "first")]
     replay: Option<String>,
 
-    /// Write the message flow graph to a file, for Graphviz
+    /// Write the message flow graph to a file, in Graphviz format
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
 
-    /// How to write the outcome
+    /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 
@@ -160,14 +153,14 @@ Examples:
   clewline actors edr
   clewline actors open-chord --harness 2r+2w --jobs 2
   clewline actors dr:repaired --lose 1 --stuck forbid
-  clewline actors paxos --scheduler random --schedules 10000 --seed 7
+  clewline actors paxos --scheduler random --executions 10000 --seed 7
   clewline actors dr --scheduler liviola --compat ds2
   clewline actors edr --html report.html
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 fn schedulers() -> String {
-    let mut text = "Who picks schedules:\n".to_owned();
+    let mut text = "Scheduler (search strategy):\n".to_owned();
     for (name, about) in Scheduler::all() {
         text.push_str(&format!("  {name:14}{about}\n"));
     }
@@ -176,17 +169,15 @@ fn schedulers() -> String {
 
 fn compat() -> String {
     let names: Vec<String> = ds2::Published::ALL.iter().map(|it| format!("`{}`", it.name())).collect();
-    format!("Follow the rules of DS2's paper as published, which are unsound: with {}", names.join(", "))
+    format!("Use the rules of the DS2 paper as published (unsound); for the schedulers {}", names.join(", "))
 }
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let found = find_system(&args.system).map_err(|it| Failure::Told(it.to_string()))?;
+    let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
     if 1 < args.jobs && options.scheduler.unsound().is_some() {
-        eprintln!(
-            "note: the rules as published go from one schedule to the next on one thread, whatever --jobs is"
-        );
+        eprintln!("note: --compat ds2 uses one thread; --jobs has no effect");
     }
     let progress = Arc::new(Progress::default());
     let outcome = match &args.replay {
@@ -198,8 +189,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 .map_err(|it| failure(args, "--replay", it))?
         }
         None => {
-            let (name, told) = (args.system.clone(), Arc::clone(&progress));
-            let _shown = Shown::start(move |elapsed| message(&name, &told, elapsed));
+            let (name, shown) = (args.system.clone(), Arc::clone(&progress));
+            let _shown = ProgressLine::start(move |elapsed| message(&name, &shown, elapsed));
             named
                 .harness(&options)
                 .and_then(|it| explore(&it, &options, &progress))
@@ -215,7 +206,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         Verdict::Violated(_) => Status::Violated,
         Verdict::Unknown(_) => Status::Unknown,
     };
-    let telling = ReportContext {
+    let context = ReportContext {
         system: &args.system,
         harness: &harness,
         spec: found.system.spec,
@@ -223,14 +214,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         is_replay: args.replay.is_some(),
         next: &next(args, &outcome),
     };
-    let presented = Presented { context: telling, outcome: &outcome };
+    let presented = Presented { context, outcome: &outcome };
     Stdout::new().print(written(&presented, args.format, WitnessShown::Not).as_bytes())?;
     args.summaries.write(&nouns(&outcome).summary(vec![presented.entry()]))?;
     args.drawings.write(|| presented.page(), || presented.svg())?;
     Ok(status)
 }
 
-/// Calls of a file are to blame on the file; everything else on `place`.
+/// Errors in the calls of a file name the file; other errors name `place`.
 fn failure(args: &Args, place: &str, error: Error) -> Failure {
     match &error {
         Error::Harness(_) => Failure::at(args.harness.as_deref().unwrap_or(place), error),
@@ -238,19 +229,19 @@ fn failure(args: &Args, place: &str, error: Error) -> Failure {
     }
 }
 
-/// States, where they were counted; otherwise schedules.
+/// States, where they were counted; otherwise executions.
 fn nouns(outcome: &Outcome) -> Nouns {
-    let work = if outcome.metrics.states.is_some() { "states" } else { "schedules" };
+    let work = if outcome.metrics.states.is_some() { "states" } else { "executions" };
     Nouns { tool: "clewline actors", nouns: ("system", "systems"), work }
 }
 
-/// `edr: 12,345 states, depth 67, 1,234 a second`.
+/// `edr: 12,345 states, depth 67, 1,234 per second`.
 fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
     if progress.shrinking() != 0 {
-        return format!("{name}: found something; looking for fewer calls that show it, too");
+        return format!("{name}: violation found; shrinking the harness");
     }
     let (done, what) = match (progress.states(), progress.schedules()) {
-        (0, schedules) => (schedules, "schedules"),
+        (0, executions) => (executions, "executions"),
         (states, _) => (states, "states"),
     };
     let speed = (done as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
@@ -258,10 +249,10 @@ fn message(name: &str, progress: &Progress, elapsed: Duration) -> String {
         0 => String::new(),
         depth => format!(", depth {}", grouped(depth)),
     };
-    format!("{name}: {} {what}{depth}, {} a second", grouped(done), grouped(speed))
+    format!("{name}: {} {what}{depth}, {} per second", grouped(done), grouped(speed))
 }
 
-/// The system with its calls, and what its harness is called.
+/// The system with its calls, and the name of its harness.
 fn named(args: &Args, found: FoundSystem) -> Result<(NamedSystem, String), Failure> {
     let text = args.harness.as_deref().unwrap_or(found.variant.calls);
     let named = match text.parse::<Shape>() {
@@ -272,7 +263,7 @@ fn named(args: &Args, found: FoundSystem) -> Result<(NamedSystem, String), Failu
         Err(wrong) => {
             let path = std::path::Path::new(text);
             if !path.exists() {
-                return Err(Failure::Told(format!("--harness: {wrong}, and there is no such file")));
+                return Err(Failure::Message(format!("--harness: {wrong}; and no file has this name")));
             }
             let read = std::fs::read_to_string(path).map_err(|it| Failure::at(text, it))?;
             NamedSystem::from_file(found, &read).map_err(|it| Failure::at(text, it))?
@@ -307,23 +298,23 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
     Ok(Options {
         scheduler,
         rules: Rules { delivery, ignored: named.ignored(), faults },
-        wanted: if args.first { Wanted::First } else { Wanted::Everything },
+        wanted: if args.first { StopCondition::First } else { StopCondition::Everything },
         stuck: if args.stuck == "forbid" { StuckCalls::Forbidden } else { StuckCalls::Allowed },
         seed: args.seed,
-        bounds: args.bounds.or(args.bound),
-        schedules: args.schedules.unwrap_or(Options::default().schedules),
+        bounds: args.bounds.bounds.clone(),
+        executions: args.executions.unwrap_or(Options::default().executions),
         states: args.states.unwrap_or(u64::MAX),
         steps: args.steps,
-        time: args.time,
+        timeout: args.timeout,
         memory: args.memory.or_else(available_memory),
         jobs: args.jobs,
     })
 }
 
-/// No time at all is not enough, ten times over.
-const LITTLE: Duration = Duration::from_secs(1);
+/// The least time limit that is multiplied for the next command.
+const NEXT_TIMEOUT_BASE_MIN: Duration = Duration::from_secs(1);
 
-/// What to type next, best first.
+/// The next commands, best first.
 fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     let command = command(args);
     let scheduler = format!("{command}{}", faults(args.lose, args.duplicate, args.crash, args.partition));
@@ -333,7 +324,7 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
         Verdict::Violated(finding) => {
             let Faults { lose, duplicate, crash, partition, .. } = finding.faults;
             let faults = faults(lose, duplicate, crash, partition);
-            // DS2's calls come in another order.
+            // With the DS2 rules, calls have another order.
             let compat = match &args.compat {
                 Some(compat) => format!(" --scheduler {} --compat {compat}", args.scheduler),
                 None => String::new(),
@@ -345,12 +336,12 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
         Verdict::Unknown(_) | Verdict::Holds(()) => match (&outcome.coverage, args.scheduler.as_str()) {
-            (Coverage::Limited(_), "states") => match args.time {
+            (Coverage::Limited(_), "states") => match args.timeout {
                 Some(time) => vec![format!(
-                    "{scheduler} --time {}",
-                    units::show_duration(time.max(LITTLE).saturating_mul(10))
+                    "{scheduler} --timeout {}",
+                    units::show_duration(time.max(NEXT_TIMEOUT_BASE_MIN).saturating_mul(10))
                 )],
-                None => vec![format!("{scheduler} --scheduler random --schedules 100000")],
+                None => vec![format!("{scheduler} --scheduler random --executions 100000")],
             },
             (Coverage::Limited(_), _) if args.replay.is_none() => vec![scheduler],
             (Coverage::Limited(_), _) => Vec::new(),
@@ -361,20 +352,20 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
     }
 }
 
-/// What to let go wrong next, where nothing that was allowed did harm. A message that is lost is one that never arrives, which was seen:
-/// unless calls are to return, or messages have an order.
+/// The faults to allow next, after no violation. A lost message is a message that is never
+/// delivered, which was already explored, unless calls must return or message delivery is ordered.
 fn more_faults(args: &Args) -> Option<String> {
     let Args { lose, duplicate, crash, partition, .. } = *args;
-    let is_about_losses = args.stuck != "allow" || args.delivery != "unordered";
+    let losses_matter = args.stuck != "allow" || args.delivery != "unordered";
     match (lose, duplicate, crash) {
-        (0, _, _) if is_about_losses => Some(faults(1, duplicate, crash, partition)),
+        (0, _, _) if losses_matter => Some(faults(1, duplicate, crash, partition)),
         (_, 0, _) => Some(faults(lose, 1, crash, partition)),
         (_, _, 0) => Some(faults(lose, duplicate, 1, partition)),
         (_, _, _) => None,
     }
 }
 
-/// The command, without its scheduler and its budgets of faults.
+/// The command without its scheduler and its fault budgets.
 fn command(args: &Args) -> String {
     let mut command = format!("clewline actors {}", shell_word(&args.system));
     if let Some(harness) = &args.harness {

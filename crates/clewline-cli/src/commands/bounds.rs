@@ -1,4 +1,4 @@
-//! A flag for each bound that a scheduler has: the tables of schedulers say which there are.
+//! A flag for each bound of a scheduler, from the tables of schedulers.
 
 use std::{fmt, marker::PhantomData};
 
@@ -7,7 +7,7 @@ use clewline_explore::{Bound, Bounds, schedulers};
 
 /// A table of schedulers.
 pub(super) trait Table {
-    /// Every bound that one of them has, once.
+    /// All bounds of these schedulers, without duplicates.
     fn bounds() -> Vec<&'static Bound>;
 }
 
@@ -33,33 +33,12 @@ impl Table for OfMessages {
     }
 }
 
-/// What the flags say.
+/// The values of the flags.
 #[derive(Debug)]
 pub(super) struct BoundFlags<T> {
-    /// What was typed.
+    /// The bounds that are set.
     pub(super) bounds: Bounds,
     table: PhantomData<T>,
-}
-
-// Only the commands of the lab choose among schedulers by bounds of all.
-#[cfg_attr(not(feature = "lab"), allow(dead_code))]
-impl<T: Table> BoundFlags<T> {
-    /// The flags there are, as in `--delays, --depth`.
-    pub(super) fn names() -> String {
-        let names: Vec<String> = T::bounds().iter().map(|it| format!("--{}", it.name)).collect();
-        names.join(", ")
-    }
-
-    /// What the flags say; a bound that no flag sets is `others`, if that is something.
-    pub(super) fn or(&self, others: Option<u32>) -> Bounds {
-        let mut bounds = self.bounds.clone();
-        for bound in T::bounds() {
-            if others.is_some() && !bounds.is_set(bound) {
-                bounds.set(bound, others);
-            }
-        }
-        bounds
-    }
 }
 
 impl<T: Table> FromArgMatches for BoundFlags<T> {

@@ -6,18 +6,19 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Crate, Instrumented, Runtime, Talk, Toolchain, Wanted};
 
 use super::{
-    alone::explore_started,
-    cc::tell_blind_spots,
+    cc::print_blind_spots,
+    explore_program::explore_started,
     run::halves,
     status::{Failure, Status},
 };
 
-/// Build a Rust crate and what it depends on, unmodified, and explore its tests
+/// Build an unmodified Rust crate and its dependencies, and explore its tests
 ///
-/// Every test is run in a process of its own, again and again, under every schedule within a bound. A test that panics, waits for
-/// ever, crashes, frees memory twice or uses it after it was freed in some schedule is shown with that schedule. Tests should be
-/// small: two or three threads with a few calls each. The toolchain is the one that you use, stable or not; everything is
-/// built in `target/clewline`. Installed as it is, `cargo clewline test` does the same.
+/// Each test runs in its own process, repeatedly, under every schedule within the bound. Panics,
+/// deadlocks, crashes, double frees and uses after free are shown with the schedule that causes
+/// them. Tests should be small: two or three threads with a few calls each. The current toolchain
+/// is used, stable or nightly; the build directory is `target/clewline`. `cargo clewline test` is
+/// the same command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -27,12 +28,11 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Subcommand {
-    /// Build and explore tests
-    #[command(
-        override_usage = "clewline cargo test [FILTER] [OPTION OF CARGO TEST]… [-- OPTION OF EXPLORE…]"
-    )]
+    /// Build and explore the tests of a crate
+    #[command(override_usage = "clewline cargo test [FILTER] [CARGO_TEST_OPTION]… [-- EXPLORE_OPTION…]")]
     Test {
-        /// Part of the names of the tests; then options as of `cargo test`; and after `--` options as of `clewline explore`
+        /// Part of the test name; then options of `cargo test`; after `--`: options of `clewline
+        /// explore`
         #[arg(value_name = "FILTER", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
@@ -44,7 +44,7 @@ Examples:
   clewline cargo test two_senders
   clewline cargo test two_senders -p my-channel --features std -- --preemptions 3
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let Subcommand::Test { words } = &args.command;
@@ -58,16 +58,18 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     if toolchain.instrumented() == Instrumented::Atomics {
-        eprintln!("note: this rustc instruments atomics alone: plain reads and writes are not seen");
+        eprintln!(
+            "note: this rustc instruments only atomic accesses: non-atomic reads and writes are not scheduling points"
+        );
     }
     let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
     let built = tested.build(&toolchain, &runtime)?;
-    tell_blind_spots(built.unseen());
+    print_blind_spots(built.unseen());
     let tests = built.tests(filter.as_deref())?;
     if tests.is_empty() {
-        return Err(Failure::Told(match filter {
-            Some(filter) => format!("no test has `{filter}` in its name"),
-            None => "there are no tests".to_owned(),
+        return Err(Failure::Message(match filter {
+            Some(filter) => format!("no test name contains `{filter}`"),
+            None => "the crate has no tests".to_owned(),
         }));
     }
     let mut statuses = Vec::new();
@@ -76,11 +78,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         for word in arguments {
             command.push_str(&format!(" {}", shell_word(&word.to_string_lossy())));
         }
-        // One that dies without a verdict does not keep the others from being explored.
+        // A test that is killed without a verdict does not stop the others.
         let start = |wanted: &Wanted| test.start(wanted, Talk::Passed);
         statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
-            Err(Failure::Killed(told)) => {
-                eprintln!("error: {}: {told}", test.name);
+            Err(Failure::Killed(message)) => {
+                eprintln!("error: {}: {message}", test.name);
                 Status::Failed
             }
             other => other?,

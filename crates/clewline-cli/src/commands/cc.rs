@@ -1,4 +1,4 @@
-//! `clewline cc`: a test in C or C++ compiled, linked with the runtime, and explored.
+//! `clewline cc`: compiles a test in C or C++, links it with the runtime, and explores it.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -6,25 +6,27 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources, Talk};
 
 use super::{
-    alone::explore_started,
+    explore_program::explore_started,
     status::{Failure, Status},
 };
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
 ///
-/// The code under test stays as it is; a few lines with `clewline.h` say what can be called on it. What it does one call at a
-/// time is taken for right, unless the test names a specification. Then the calls are made at the same time, under every
-/// schedule within a bound, as by `clewline explore`, whose options come after the files. A call that crashes, waits for ever
-/// or touches memory that was freed is found as well.
+/// The code under test is not modified; a few lines with `clewline.h` declare the operations. The
+/// reference is the set of serial histories, unless the test names a specification. The calls are
+/// then executed concurrently under every schedule within the bound, as by `clewline explore`,
+/// whose options follow the files. Crashes, deadlocks and accesses to freed memory are reported,
+/// too.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-FLAG OF THE COMPILER]… [OPTION OF EXPLORE]… [-- MORE FLAGS…]")]
+#[command(after_help = EXAMPLES, override_usage = "clewline cc [--compiler NAME] FILE… [-COMPILER_FLAG]… [EXPLORE_OPTION]… [-- COMPILER_FLAG…]")]
 pub(super) struct Args {
-    /// Who compiles: gcc, clang, or another name of theirs [default: what the environment variable CC says, or cc]
+    /// Compiler: gcc, clang, or another name of one of them [default: the environment variable CC,
+    /// or cc]
     #[arg(long, value_name = "NAME")]
     compiler: Option<String>,
 
-    /// Files in C and C++; flags of the compiler, which begin with one dash; options as of `clewline explore`; after `--`, whatever
-    /// else the compiler is told
+    /// C and C++ source files; compiler flags (one dash); options of `clewline explore` (two
+    /// dashes); after `--`: further compiler flags
     #[arg(value_name = "FILE", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -37,8 +39,8 @@ Examples:
   clewline cc quasi_queue.c --quasi deq=?
   clewline cc -o server-test server_test.c server.c           only build, for `clewline run`
 
-`clewline explore --help` tells of its options; `clewline header` prints clewline.h.
-Exit codes: 0 no violation found, 1 violated, 2 bad usage or code that does not compile, 3 unknown.";
+`clewline explore --help` describes its options; `clewline header` prints clewline.h.
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut words = Words::of(&args.words, args.compiler.clone())?;
@@ -47,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
     let program = Program::build(&sources, &compiler, &runtime)?;
-    tell_blind_spots(program.blind_spots());
+    print_blind_spots(program.blind_spots());
     match &words.output {
         Some(file) => {
             program.copy_to(file)?;
@@ -59,28 +61,29 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
 }
 
-/// The compiler that the environment names. Where it says more than a name, nobody can tell which word that is.
+/// The compiler that the environment names; `None` if the value has several words, since it is not
+/// known which of them is the compiler.
 fn usual(named: &str) -> Option<String> {
     let mut words = named.split_whitespace();
     words.next().filter(|_| words.next().is_none()).map(str::to_owned)
 }
 
-/// Says what is not seen.
-pub(super) fn tell_blind_spots(all: &[impl std::fmt::Display]) {
-    // Whoever writes in assembly does so often, and a few lines tell as much as all.
-    const TOLD_MAX: usize = 8;
-    all.iter().take(TOLD_MAX).for_each(|it| eprintln!("note: {it}"));
-    if TOLD_MAX < all.len() {
-        eprintln!("note: the same of {} more", all.len() - TOLD_MAX);
+/// Prints what the instrumentation does not see.
+pub(super) fn print_blind_spots(all: &[impl std::fmt::Display]) {
+    // Code with inline assembly has many of them; a few lines are enough.
+    const PRINTED_MAX: usize = 8;
+    all.iter().take(PRINTED_MAX).for_each(|it| eprintln!("note: {it}"));
+    if PRINTED_MAX < all.len() {
+        eprintln!("note: {} more of these notes are not shown", all.len() - PRINTED_MAX);
     }
 }
 
-/// What was typed, sorted.
+/// The words of the command line, by kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Words {
     compiler: Option<String>,
     files: Vec<PathBuf>,
-    /// Where to leave the program, instead of exploring it.
+    /// Where to write the program, instead of exploring it.
     output: Option<PathBuf>,
     /// For the exploration.
     arguments: Vec<OsString>,
@@ -99,13 +102,13 @@ impl Words {
                 break;
             }
             if text == "-o" {
-                let file = words.next().ok_or_else(|| Failure::Told("-o: expected a file".to_owned()))?;
+                let file = words.next().ok_or_else(|| Failure::Message("-o: expected a file".to_owned()))?;
                 sorted.output = Some(file.into());
                 continue;
             }
             if text == "--compiler" {
                 let name =
-                    words.next().ok_or_else(|| Failure::Told("--compiler: expected a name".to_owned()))?;
+                    words.next().ok_or_else(|| Failure::Message("--compiler: expected a name".to_owned()))?;
                 sorted.compiler = Some(name.to_string_lossy().into_owned());
             } else if let Some(name) = text.strip_prefix("--compiler=") {
                 sorted.compiler = Some(name.to_owned());
@@ -122,7 +125,7 @@ impl Words {
         Ok(sorted)
     }
 
-    /// What a report's commands begin with.
+    /// The prefix of the commands in a report.
     fn command(&self) -> String {
         let mut command = "clewline cc".to_owned();
         let mut add = |word: &str| command.push_str(&format!(" {}", shell_word(word)));
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn files_options_and_flags_are_told_apart() {
+    fn files_options_and_flags_are_separated() {
         let words = sorted(&[
             "a_test.c",
             "-O2",
@@ -170,7 +173,7 @@ mod tests {
         assert_eq!(words.compiler.as_deref(), Some("clang"));
         let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --flag=--param --flag=n=1";
         assert_eq!(words.command(), command);
-        // What a report says is read as it was.
+        // The command of a report parses to the same words.
         let again = sorted(&command.split(' ').skip(2).collect::<Vec<_>>());
         assert_eq!(again, Words { arguments: Vec::new(), ..words });
     }

@@ -1,4 +1,4 @@
-//! `clewline check`: judges recorded histories.
+//! `clewline check`: checks recorded histories.
 
 mod args;
 mod next;
@@ -17,12 +17,12 @@ use clewline_report::render::{
 pub(super) use args::Args;
 
 use super::{
-    drawings::Judged,
+    drawings::CheckedFile,
     output::{DASH, Output, Stdout, paint, written},
     progress, quasi,
     status::{Failure, Status},
     summaries::Nouns,
-    ticking::Ticking,
+    timed_input::TimedInput,
 };
 
 const NOUNS: Nouns = Nouns { tool: "clewline check", nouns: ("history", "histories"), work: "operations" };
@@ -30,54 +30,56 @@ const NOUNS: Nouns = Nouns { tool: "clewline check", nouns: ("history", "histori
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let check = configure(args)?;
     let mut stdout = Stdout::new();
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
-        let outcome = judge(args, &check, path).map(|mut it| {
+        let outcome = check_file(args, &check, path).map(|mut it| {
             it.set_next(next::commands(args, path, it.verdict()));
             it
         });
         let mut text = String::new();
         match &outcome {
             Ok(report) => {
-                tally.count(report.verdict());
+                counts.count(report.verdict());
                 text = show(args, report, number);
             }
             Err(error) if error.is_input() => {
-                tally.unreadable += 1;
+                counts.unreadable += 1;
                 eprintln!("error: {error}");
                 if args.format == Output::Json {
                     text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
                 }
             }
-            // What was asked for makes no sense, for this file or any other.
-            Err(error) => return Err(Failure::Told(error.to_string())),
+            // Invalid arguments: an error for every file.
+            Err(error) => return Err(Failure::Message(error.to_string())),
         }
         stdout.print(text.as_bytes())?;
-        // Afterwards, so that a file that cannot be written hides no verdict.
+        // After the verdict, so that an unwritable file does not hide it.
         entries.push(draw(args, number, path, &outcome)?);
     }
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
-        if tally.hold < args.files.len() {
-            let table = summary::table(&summary, Clock::Told, TABLED);
+        if counts.hold < args.files.len() {
+            let table = summary::table(&summary, Clock::Shown, TABLE_ROWS_MAX);
             let title = "All histories, the worst first:".to_owned();
-            stdout.print(format!("\n{}", table::text(&Table { title, ..table }, WIDTH)).as_bytes())?;
+            stdout.print(
+                format!("\n{}", table::text(&Table { title, ..table }, TABLE_WIDTH_COLUMNS)).as_bytes(),
+            )?;
         }
-        stdout.print(format!("\n{}\n", tally.summary()).as_bytes())?;
+        stdout.print(format!("\n{}\n", counts.summary()).as_bytes())?;
     }
     args.summaries.write(&summary)?;
     if 1 < args.files.len() {
         args.drawings.write_all(summary, &args.summaries)?;
     }
-    Ok(tally.status())
+    Ok(counts.status())
 }
 
-// A longer table is not read any more.
-const TABLED: usize = 60;
-const WIDTH: usize = 80;
+// Longer tables are cut.
+const TABLE_ROWS_MAX: usize = 60;
+const TABLE_WIDTH_COLUMNS: usize = 80;
 
-/// Writes the page and the picture of a history, if they were asked for; answers what a summary says about it.
+/// Writes the requested page and picture of a history; returns its entry for the summary.
 fn draw(
     args: &Args,
     number: usize,
@@ -87,11 +89,11 @@ fn draw(
     match outcome {
         Ok(report) => {
             let mut entry = report.entry();
-            let judged = Judged { file: path, report };
+            let checked = CheckedFile { file: path, report };
             if args.files.len() == 1 {
-                args.drawings.write_history(&judged)?;
+                args.drawings.write_history(&checked)?;
             } else {
-                entry.page = args.drawings.write_one_of_many(number, &judged)?;
+                entry.page = args.drawings.write_one_of_many(number, &checked)?;
             }
             Ok(entry)
         }
@@ -112,64 +114,62 @@ fn draw(
 
 fn configure(args: &Args) -> Result<Check, Failure> {
     if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
-        return Err(Failure::Told("standard input (`-`) can be read only once".to_owned()));
+        return Err(Failure::Message("standard input (`-`) can be read only once".to_owned()));
     }
     args.drawings.accept(args.files.len())?;
-    // Asked for now, so that a mistyped name is not told once a file.
-    clewline_specs::find(&args.spec).map_err(|it| Failure::Told(format!("--spec: {it}")))?;
+    // Looked up now, so that an unknown name is reported once, not once per file.
+    clewline_specs::find(&args.spec).map_err(|it| Failure::Message(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;
     let jobs = args.jobs.map_or_else(parallel::jobs_available, usize::from);
     let mut check = Check::new()
-        .with_algorithm(&args.algorithm)
-        .map_err(|it| Failure::at("--algorithm", it))?
-        .with_input(&args.input)
-        .map_err(|it| Failure::at("--input", it))?
-        .with_keys(if args.keyed { Keys::InValues } else { Keys::None })
-        .with_jobs(jobs);
+        .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
+        .format(args.input_format.parse().map_err(|it| Failure::at("--input-format", it))?)
+        .keyed(if args.keyed { Keys::InValues } else { Keys::None })
+        .jobs(jobs);
     if let Some(quasi) = quasi {
-        check = check.with_quasi(quasi);
+        check = check.quasi(quasi);
     }
     if let Some(timeout) = args.timeout {
-        check = check.with_timeout(timeout);
+        check = check.timeout(timeout);
     }
-    // Without a limit the system would end the process, and with it every verdict to come.
+    // Without a limit the system could kill the process before the remaining verdicts.
     if let Some(memory) = args.memory.or_else(clewline_methods::available_memory) {
-        check = check.with_memory(memory);
+        check = check.memory(memory);
     }
     Ok(check)
 }
 
-/// The factors that were asked for, if any were; says what should be known about them.
+/// The requested factors, if any; prints a warning about them, if there is one.
 fn quasi(args: &Args) -> Result<Option<Quasi>, Failure> {
     quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), &args.spec)
 }
 
-fn judge(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
+fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>, Error> {
     let name = name(args, path);
-    let state: Arc<progress::State> = Arc::default();
+    let state: Arc<progress::CheckProgress> = Arc::default();
     let _shown = {
         let (name, state) = (name.clone(), Arc::clone(&state));
-        progress::Shown::start(move |elapsed| state.message(&name, elapsed))
+        progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
-    let check = check.clone().with_progress(move |it| state.note(it));
+    let check = check.clone().progress(move |it| state.note(it));
     let is_input = path.as_os_str() == DASH;
-    // A witness names every operation, and a page shows it, so every one of them has to be held.
+    // A witness names every operation, and a page shows it, so all operations are kept in memory.
     if args.witness || args.drawings.are_asked_for() {
-        let check = if args.drawings.are_asked_for() { check.with_times() } else { check };
+        let check = if args.drawings.are_asked_for() { check.keep_times() } else { check };
         return if is_input {
             check.reader(&name, io::stdin().lock(), &args.spec)
         } else {
-            check.with_files_streamed_from(u64::MAX).file(path, &args.spec)
+            check.stream_files_from(u64::MAX).file(path, &args.spec)
         };
     }
     if is_input {
         let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
-        return check.stream(&name, Ticking::stdin(), &args.spec, order);
+        return check.stream(&name, TimedInput::stdin(), &args.spec, order);
     }
     check.file(path, &args.spec)
 }
 
-/// What a report calls the file.
+/// The name of the file in a report.
 fn name(args: &Args, path: &Path) -> String {
     match args.format {
         Output::Text if path.as_os_str() == DASH => "standard input".to_owned(),
@@ -177,7 +177,7 @@ fn name(args: &Args, path: &Path) -> String {
     }
 }
 
-/// The whole report; of many files, one line for each that holds.
+/// The whole report; with many files, one line for each file that holds.
 fn show(args: &Args, report: &Report<'_>, number: usize) -> String {
     let witness = if args.witness { WitnessShown::Whole } else { WitnessShown::Not };
     let is_brief = 1 < args.files.len() && report.holds() && !args.witness;
@@ -188,16 +188,16 @@ fn show(args: &Args, report: &Report<'_>, number: usize) -> String {
     }
 }
 
-/// How many files got which verdict.
+/// The number of files per verdict.
 #[derive(Debug, Default)]
-struct Tally {
+struct VerdictCounts {
     hold: usize,
     violated: usize,
     unknown: usize,
     unreadable: usize,
 }
 
-impl Tally {
+impl VerdictCounts {
     fn count(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Holds(_) => self.hold += 1,
@@ -206,7 +206,7 @@ impl Tally {
         }
     }
 
-    /// A violation is never hidden, and what could not be read never looks like success.
+    /// A violation always wins, and an unreadable file is never a success.
     fn status(&self) -> Status {
         if self.violated != 0 {
             Status::Violated
@@ -220,13 +220,13 @@ impl Tally {
     }
 
     fn summary(&self) -> String {
-        let Tally { hold, violated, unknown, unreadable } = self;
+        let VerdictCounts { hold, violated, unknown, unreadable } = self;
         let files = hold + violated + unknown + unreadable;
         let kinds =
             [(violated, "violated"), (unreadable, "unreadable"), (unknown, "unknown"), (hold, "hold")];
-        let told: Vec<String> =
+        let counts: Vec<String> =
             kinds.iter().filter(|it| *it.0 != 0).map(|(count, word)| format!("{count} {word}")).collect();
-        format!("{files} files: {}", told.join(", "))
+        format!("{files} files: {}", counts.join(", "))
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
 
     #[track_caller]
     fn check_status(hold: usize, violated: usize, unknown: usize, unreadable: usize, expected: Status) {
-        assert_eq!(Tally { hold, violated, unknown, unreadable }.status(), expected);
+        assert_eq!(VerdictCounts { hold, violated, unknown, unreadable }.status(), expected);
     }
 
     #[test]
@@ -248,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_tells_the_worst_first() {
-        let tally = Tally { hold: 10, violated: 1, unknown: 0, unreadable: 2 };
-        assert_eq!(tally.summary(), "13 files: 1 violated, 2 unreadable, 10 hold");
+    fn a_summary_lists_the_worst_verdict_first() {
+        let counts = VerdictCounts { hold: 10, violated: 1, unknown: 0, unreadable: 2 };
+        assert_eq!(counts.summary(), "13 files: 1 violated, 2 unreadable, 10 hold");
     }
 }

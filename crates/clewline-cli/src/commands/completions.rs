@@ -1,4 +1,4 @@
-//! `clewline completions`: what a shell needs to complete our commands.
+//! `clewline completions`: shell completion scripts.
 
 use clap_complete::Shell;
 
@@ -7,11 +7,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// Write a shell's completion script to standard output
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 

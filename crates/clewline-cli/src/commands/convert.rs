@@ -1,4 +1,4 @@
-//! `clewline convert`: from one format to another.
+//! `clewline convert`: converts histories between formats.
 
 use std::{
     fs::File,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_core::Recording;
-use clewline_methods::{Check, Keys};
+use clewline_methods::{Check, Error, Keys};
 
 use super::{
     output::{DASH, format_of, write},
@@ -16,42 +16,42 @@ use super::{
 
 /// Convert a history from one format to another
 ///
-/// The kind of object does not matter: operations are written as they were read. Not every format can hold
-/// everything; what cannot be held is an error, and nothing is left out in silence.
+/// The specification does not matter: operations are written as they were read. If the output
+/// format cannot represent something in the history, the command fails; nothing is dropped.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The history to read; `-` is standard input
+    /// History file to read; `-` is standard input
     #[arg(value_name = "IN")]
     from: PathBuf,
 
-    /// Where to write it; `-` is standard output
+    /// File to write; `-` is standard output
     #[arg(value_name = "OUT")]
     to: PathBuf,
 
-    /// The format of IN; `auto` recognises it
+    /// Format of IN; `auto` detects it
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
-    input: String,
+    input_format: String,
 
-    /// The format of OUT [default: by its extension, else jsonl]
+    /// Format of OUT [default: by file extension, otherwise jsonl]
     #[arg(long, value_name = "FORMAT")]
-    output: Option<String>,
+    output_format: Option<String>,
 
-    /// Jepsen values are [key value] pairs, each key an object of its own
+    /// Treat Jepsen values as [key value] pairs; each key is a separate object
     #[arg(long)]
     keyed: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  clewline convert etcd.log etcd.jsonl               by their extensions
-  clewline convert history.edn - | head -3           look at it as JSON lines
-  clewline convert - out.edn --input porcupine-kv    from standard input";
+  clewline convert etcd.log etcd.jsonl                     formats by file extension
+  clewline convert history.edn - | head -3                 show as JSON lines
+  clewline convert - out.edn --input-format porcupine-kv   from standard input";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let format = format_of(args.output.as_deref(), &args.to)?;
+    let format = format_of(args.output_format.as_deref(), &args.to)?;
     let keys = if args.keyed { Keys::InValues } else { Keys::None };
-    let check = Check::new().with_input(&args.input)?.with_keys(keys);
+    let check = Check::new().format(args.input_format.parse().map_err(Error::from)?).keyed(keys);
     let recording = read(&check, &args.from)?;
     write(&recording, format, &args.to)?;
     Ok(Status::Done)

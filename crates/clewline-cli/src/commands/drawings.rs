@@ -1,4 +1,4 @@
-//! Reports that are looked at: a page, and a picture of the core.
+//! Graphical reports: an HTML page, and an SVG image of the counterexample.
 
 use std::{
     fs,
@@ -14,16 +14,16 @@ use clewline_report::render::{
 
 use super::{output::save, status::Failure, summaries::Summaries};
 
-/// Which of them to write, and where.
+/// The reports to write, and where.
 #[derive(Debug, clap::Args)]
 pub(super) struct Drawings {
-    /// Write a page with the whole history as a timeline, to open in a browser
+    /// Write an HTML report with a timeline of the history
     ///
-    /// One file, which needs no network. `docs/reports.md` tells what is on it.
+    /// A single file that needs no network access. `docs/reports.md` describes it.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write a picture of the operations that contradict each other, for a paper or an issue
+    /// Write an SVG image of the counterexample
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -41,16 +41,16 @@ impl Drawings {
         self.svg.is_some()
     }
 
-    /// Refuses what cannot be drawn: a picture shows one history.
+    /// Rejects an image of several histories.
     pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
         if self.svg.is_some() && 1 < histories {
-            let why = format!("--svg draws one history; found {histories} files to judge");
-            return Err(Failure::Told(why));
+            let why = format!("--svg needs exactly one history; found {histories} files");
+            return Err(Failure::Message(why));
         }
         Ok(())
     }
 
-    /// Writes what was asked for, from what makes a page, and a picture if there is something to draw.
+    /// Writes the requested reports: `page` makes the page, and `svg` the image, if there is one.
     pub(super) fn write(
         &self,
         page: impl FnOnce() -> Page,
@@ -62,43 +62,43 @@ impl Drawings {
         if let Some(path) = &self.svg {
             match svg() {
                 Some(svg) => save(path, &svg)?,
-                None => eprintln!("note: there is no history to draw, so {} was not written", path.display()),
+                None => eprintln!("note: no history to draw: {} was not written", path.display()),
             }
         }
         Ok(())
     }
 
-    /// Writes what was asked for about the one history that was judged.
-    pub(super) fn write_history(&self, judged: &Judged<'_>) -> Result<(), Failure> {
-        self.write(|| judged.report.page(), || Some(judged.report.svg()))
+    /// Writes the requested reports of the only history.
+    pub(super) fn write_history(&self, checked: &CheckedFile<'_>) -> Result<(), Failure> {
+        self.write(|| checked.report.page(), || Some(checked.report.svg()))
     }
 
-    /// Writes the page of one of several histories into a folder that is named after the page of all of them. Answers its address, as seen from
-    /// there.
+    /// Writes the page of one of several histories into a folder that is named after the page of
+    /// all histories. Returns its address relative to that page.
     pub(super) fn write_one_of_many(
         &self,
         number: usize,
-        judged: &Judged<'_>,
+        checked: &CheckedFile<'_>,
     ) -> Result<Option<String>, Failure> {
         let Some(all) = &self.html else { return Ok(None) };
         let folder = all.with_extension("");
-        // A name without an extension would be both a file and a folder.
+        // Without an extension, the file and the folder would have the same name.
         let folder = if folder == *all { all.with_extension("pages") } else { folder };
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
-        let name = format!("{:03}-{}.html", number + 1, plain_name(judged.file));
-        save(&folder.join(&name), &html::write(&judged.report.page()))?;
+        let name = format!("{:03}-{}.html", number + 1, plain_name(checked.file));
+        save(&folder.join(&name), &html::write(&checked.report.page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-        Ok(Some(format!("{}/{name}", in_address(&folder))))
+        Ok(Some(format!("{}/{name}", percent_encoded(&folder))))
     }
 
-    /// Writes the page of several histories: a table of what became of each.
+    /// Writes the page of several histories: a table of their verdicts.
     pub(super) fn write_all(&self, summary: Summary, summaries: &Summaries) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         save(path, &html::write(&page_of_all(summary, summaries)))
     }
 }
 
-/// A page that tells what became of everything.
+/// A page with all verdicts.
 fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     let word = summary.word().as_str();
     let mut page = Page::new(format!("{word}: {}", summary.totals()), word, summary.totals());
@@ -107,21 +107,21 @@ fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     page
 }
 
-/// A history that was judged.
-pub(super) struct Judged<'a> {
+/// A checked history.
+pub(super) struct CheckedFile<'a> {
     pub(super) file: &'a Path,
     pub(super) report: &'a Report<'a>,
 }
 
-/// What a file is called, of letters that mean nothing to an address or a shell.
+/// The name of a file without characters that are special in an address or a shell.
 fn plain_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |it: char| if it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.') { it } else { '-' };
     stem.chars().take(60).map(plain).collect()
 }
 
-/// A name as it stands in an address.
-fn in_address(name: &str) -> String {
+/// A percent-encoded name.
+fn percent_encoded(name: &str) -> String {
     let mut address = String::new();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
@@ -138,8 +138,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_pages_and_folders_mean_nothing_to_a_browser() {
+    fn names_of_pages_and_folders_are_safe_in_addresses() {
         assert_eq!(plain_name(Path::new("a b/my #1 run?.jsonl")), "my--1-run-");
-        assert_eq!(in_address("50 % of ä"), "50%20%25%20of%20%C3%A4");
+        assert_eq!(percent_encoded("50 % of ä"), "50%20%25%20of%20%C3%A4");
     }
 }

@@ -1,4 +1,4 @@
-//! `clewline explore`: every interleaving of a few calls, against what the subject does one call at a time.
+//! `clewline explore`: every interleaving of a few calls, compared with serial executions.
 
 mod args;
 mod plan;
@@ -21,7 +21,7 @@ use clewline_methods::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
         observations::{observe, violation},
         replay, shrink,
-        text::{Reader, ReportContext, Shown, Summary},
+        text::{Audience, InterleavingDetail, ReportContext, Summary},
     },
     relaxed::Roles,
 };
@@ -46,12 +46,12 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     run_on(args, subject::find(&args.subject)?)
 }
 
-/// The same, with a subject that is in no table.
+/// The same for a subject that is not in the table.
 pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status, Failure> {
-    if args.memory != "sc" || args.races {
-        return Err(Failure::Told("code as it stands is explored with sequentially consistent memory, and its races are not reported".to_owned()));
+    if args.memory_model != "sc" || args.races {
+        return Err(Failure::Message("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
     }
-    // There is one heap, and one set of statics.
+    // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
     if args.spec == "serial"
         && args.golden.is_none()
@@ -69,7 +69,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
     let mut options = plan::options(args, &subject, &plan)?;
     let roles = quasi::ask(args, &subject, &mut options)?;
     if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
-        let observed = observe(subject.explorable(), &matrix, &options).map_err(misfit)?;
+        let observed = observe(subject.explorable(), &matrix, &options).map_err(codec_failure)?;
         save(path, &observed.to_xml())?;
     }
     let mut exploration = Exploration {
@@ -87,25 +87,26 @@ fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
     if subject.is_lost() {
-        // What ended it has been said.
+        // The reason was already printed.
         return Ok(Status::Failed);
     }
     exploration.finish(&plan)
 }
 
 impl Args {
-    /// Whether nothing was said about what matrices are to be checked.
+    /// Whether no flag selects matrices.
     fn wants_usual_matrices(&self) -> bool {
         self.matrix.is_none()
             && self.auto.is_none()
-            && self.rows.is_none()
-            && self.columns.is_none()
+            && self.threads.is_none()
+            && self.operations.is_none()
             && self.samples.is_none()
-            && self.invocations.is_none()
+            && self.calls.is_none()
             && self.sequence.is_empty()
     }
 
-    /// What is about one matrix needs it. The parser does not insist on it where something is there that excludes it.
+    /// Flags about one matrix need `--matrix`. The parser does not require it if a flag is given
+    /// that conflicts with it.
     fn check_one_matrix(&self) -> Result<(), Failure> {
         let asked = [
             ("--replay", self.replay.is_some()),
@@ -113,33 +114,34 @@ impl Args {
             ("--from-observations", self.from_observations.is_some()),
         ];
         match asked.into_iter().find(|it| it.1) {
-            Some((name, _)) if self.matrix.is_none() => Err(Failure::Told(format!(
-                "{name} is about one matrix: expected --matrix, and nothing that makes others"
+            Some((name, _)) if self.matrix.is_none() => Err(Failure::Message(format!(
+                "{name} needs exactly one matrix: give --matrix, and no flag that generates matrices"
             ))),
             Some(_) | None => Ok(()),
         }
     }
 }
 
-fn misfit(misfit: clewline_core::CodecError) -> Failure {
-    Failure::Told(misfit.to_string())
+fn codec_failure(error: clewline_core::CodecError) -> Failure {
+    Failure::Message(error.to_string())
 }
 
 struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
     options: &'a Options,
-    /// Matrices that nobody wrote take out as much as they put in, if it is known what does either.
+    /// If known: which calls insert and which remove. Generated matrices then remove as much as
+    /// they insert.
     roles: Option<Roles>,
     summary: Summary,
-    /// What summaries say about each matrix, if they were asked for.
+    /// The summary entry of each matrix, if summaries are requested.
     entries: Vec<Entry>,
-    /// The first that failed, and what was left of it.
+    /// The first failing matrix, and the shrunk one.
     worst: Option<(Checked, Option<Checked>)>,
     out: Stdout,
 }
 
-/// How far it has come.
+/// The progress of the command.
 #[derive(Debug, Default)]
 struct State {
     matrices: AtomicU64,
@@ -150,7 +152,7 @@ struct State {
 impl State {
     fn message(&self, name: &str, of: Option<u64>) -> String {
         if self.is_shrinking.load(Ordering::Relaxed) {
-            return format!("{name}: found something; looking for a smaller matrix that shows it, too");
+            return format!("{name}: violation found; shrinking the matrix");
         }
         let matrices = grouped(self.matrices.load(Ordering::Relaxed));
         let of = of.map_or_else(String::new, |it| format!(" of {}", grouped(it)));
@@ -171,7 +173,7 @@ impl Exploration<'_> {
         let state: Arc<State> = Arc::default();
         let shown = {
             let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.count());
-            progress::Shown::start(move |_| state.message(&name, of))
+            progress::ProgressLine::start(move |_| state.message(&name, of))
         };
         let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
@@ -202,10 +204,11 @@ impl Exploration<'_> {
                 }
             }
         };
-        check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(misfit)?;
+        check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(codec_failure)?;
         drop(shown);
         if is_late.load(Ordering::Relaxed) {
-            self.summary.stopped = Some("time was up before all matrices were checked".to_owned());
+            self.summary.stopped =
+                Some("the time limit was reached before all matrices were checked".to_owned());
         }
         failure.map_or(Ok(()), Err)
     }
@@ -216,7 +219,8 @@ impl Exploration<'_> {
         let mut smallest = None;
         if is_wrong && shrinks && self.worst.is_none() {
             state.is_shrinking.store(true, Ordering::Relaxed);
-            let less = shrink(self.subject.explorable(), checked.clone(), self.options).map_err(misfit)?;
+            let less =
+                shrink(self.subject.explorable(), checked.clone(), self.options).map_err(codec_failure)?;
             state.is_shrinking.store(false, Ordering::Relaxed);
             smallest = Some(less);
         }
@@ -231,7 +235,7 @@ impl Exploration<'_> {
         }
         self.summary.add(&checked);
         let presented =
-            PresentedMatrix { context: self.telling(&[]), checked: &checked, smallest: smallest.as_ref() };
+            PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
         let line =
             (self.args.format == Output::Json).then(|| written(&presented, Output::Json, WitnessShown::Not));
         let is_listed = self.args.summaries.are_asked_for() || self.args.drawings.have_page();
@@ -246,14 +250,14 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    fn telling<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
+    fn context<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
         ReportContext {
             subject: &self.args.subject,
-            reader: Reader::Shell,
+            reader: Audience::Shell,
             is_replay: self.args.replay.is_some(),
             options: self.options,
             next,
-            shown: if self.args.full { Shown::Full } else { Shown::Short },
+            shown: if self.args.full { InterleavingDetail::Full } else { InterleavingDetail::Short },
         }
     }
 
@@ -273,8 +277,8 @@ impl Exploration<'_> {
         let next = plan::next(self.args, self.subject, self.options, plan, &self.summary, shown);
         let found = worst.as_ref().map(|it| &it.0.matrix);
         if self.args.format == Output::Text {
-            let telling = self.telling(&next);
-            let presented = Presented { context: telling, summary: &self.summary, shown, found };
+            let context = self.context(&next);
+            let presented = Presented { context, summary: &self.summary, shown, found };
             let text = written(&presented, Output::Text, WitnessShown::Not);
             self.out.print(text.as_bytes())?;
         }
@@ -284,10 +288,10 @@ impl Exploration<'_> {
         }
         let entries = NOUNS.summary(entries);
         self.args.summaries.write(&entries)?;
-        let presented = Presented { context: self.telling(&next), summary: &self.summary, shown, found };
+        let presented = Presented { context: self.context(&next), summary: &self.summary, shown, found };
         let page = || {
             let mut page = presented.page();
-            // One matrix is told of by the rest of the page.
+            // A single matrix is described by the rest of the page.
             if 1 < entries.entries.len() {
                 page.summary = Some((entries, self.args.summaries.clock()));
             }

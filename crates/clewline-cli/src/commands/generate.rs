@@ -1,4 +1,4 @@
-//! `clewline generate`: histories made to order.
+//! `clewline generate`: random histories.
 
 use std::{path::PathBuf, str::FromStr};
 
@@ -12,66 +12,69 @@ use super::{
     units,
 };
 
-/// Make a history, linearizable or with a planted violation
+/// Generate a random history, linearizable or with a planted violation
 ///
-/// A simulated object takes effect at one moment between each call and return, so the history is linearizable
-/// by construction. With --violate it is changed in one place, and then certainly is not. The same options
-/// and seed give the same history, on every machine.
+/// Every operation takes effect on a simulated object at one linearization point between its
+/// invocation and its response, so the history is linearizable by construction. With --violate one
+/// change is made after which no linearization exists. The same options and seed generate the same
+/// history on every machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The object, as `clewline specs` lists them
+    /// Sequential specification of the object; `clewline specs` lists them
     #[arg(long, value_name = "NAME")]
     spec: String,
 
-    /// How many operations are called
+    /// Total number of operations
     #[arg(long, value_name = "N", default_value_t = 100)]
     operations: usize,
 
-    /// How many processes call them
+    /// Number of processes
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one)]
     processes: usize,
 
-    /// What everything random follows from
-    #[arg(long, default_value_t = 1)]
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// How many operations are open at a time: from 0 (none overlaps another) to 1 (every process is always busy)
-    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = units::share)]
+    /// Degree of overlap, from 0 (sequential) to 1 (every process always has an open operation)
+    #[arg(long, value_name = "FRACTION", default_value = "0.5", value_parser = units::share)]
     overlap: f64,
 
-    /// How often each method is called, as in enq=3,deq=7 [default: all alike]
+    /// Relative frequency of each method, for example enq=3,deq=7 [default: uniform]
     #[arg(long, value_name = "METHOD=WEIGHT,…", value_delimiter = ',', value_parser = weight)]
     mix: Vec<(String, u32)>,
 
-    /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
+    /// Values to use: random integers below N; `distinct`: 1, 2, 3, …, each once; `shuffled`: each
+    /// once, in random order
     #[arg(long, value_name = "N|distinct|shuffled", default_value = "20", value_parser = domain)]
     values: ValueDomain,
 
-    /// How many keys there are, for maps
+    /// Number of keys (maps only)
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
     keys: usize,
 
-    /// How many objects there are
+    /// Number of objects
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one)]
     objects: usize,
 
-    /// The share of operations that never return
-    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = units::share)]
+    /// Fraction of operations that stay pending (never return)
+    #[arg(long, value_name = "FRACTION", default_value = "0", value_parser = units::share)]
     pending: f64,
 
-    /// Plant a violation: swap (two answers are exchanged), stale (an old answer is given), lost (an operation
-    /// with an effect is missing), duplicate (an answer is given twice), invented (an answer nobody gave)
+    /// Plant a violation: swap (exchange two results), stale (return an old result), lost (remove
+    /// an operation that had an effect), duplicate (return a result twice), invented (return a
+    /// value that was never written)
     #[arg(long, value_name = "KIND", value_parser = Violate::from_str)]
     violate: Option<Violate>,
 
-    /// Where to write it; `-` is standard output
-    #[arg(short, value_name = "FILE", default_value = DASH)]
-    out: PathBuf,
+    /// File to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = DASH)]
+    output: PathBuf,
 
-    /// The format to write [default: by the file's extension, else jsonl]
+    /// Format to write [default: by file extension, otherwise jsonl]
     #[arg(long, value_name = "FORMAT")]
-    output: Option<String>,
+    output_format: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -82,8 +85,8 @@ Examples:
   clewline generate --spec queue --violate swap | clewline check - --spec queue";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let format = format_of(args.output.as_deref(), &args.out)?;
-    let specification = find(&args.spec).map_err(|it| Failure::Told(it.to_string()))?;
+    let format = format_of(args.output_format.as_deref(), &args.output)?;
+    let specification = find(&args.spec).map_err(|it| Failure::Message(it.to_string()))?;
     check_mix(&args.spec, &args.mix).map_err(|it| Failure::at("--mix", it))?;
     let plan = GeneratorConfig {
         operations: args.operations,
@@ -99,20 +102,20 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut recording = specification.generate(&plan);
     if let Some(kind) = args.violate {
         recording = plant(&*specification, &recording, kind, args.seed)
-            .map_err(|it| Failure::Told(it.to_string()))?;
+            .map_err(|it| Failure::Message(it.to_string()))?;
     }
-    write(&recording, format, &args.out)?;
+    write(&recording, format, &args.output)?;
     Ok(Status::Done)
 }
 
 pub(super) fn at_least_one(text: &str) -> Result<usize, ParseError> {
     let number = text.parse::<usize>().ok().filter(|&it| it != 0);
-    number.ok_or_else(|| ParseError::new("a number from 1", text))
+    number.ok_or_else(|| ParseError::new("a number of at least 1", text))
 }
 
 pub(super) fn weight(text: &str) -> Result<(String, u32), ParseError> {
     let pair = text.split_once('=').and_then(|(name, weight)| Some((name.to_owned(), weight.parse().ok()?)));
-    pair.ok_or_else(|| ParseError::new("METHOD=WEIGHT, as in enq=3", text))
+    pair.ok_or_else(|| ParseError::new("METHOD=WEIGHT, for example enq=3", text))
 }
 
 pub(super) fn domain(text: &str) -> Result<ValueDomain, ParseError> {
@@ -122,5 +125,5 @@ pub(super) fn domain(text: &str) -> Result<ValueDomain, ParseError> {
         _ => (),
     }
     let bound = text.parse::<u32>().ok().filter(|&it| it != 0).map(ValueDomain::Below);
-    bound.ok_or_else(|| ParseError::new("`distinct`, `shuffled` or a number from 1", text))
+    bound.ok_or_else(|| ParseError::new("`distinct`, `shuffled` or a number of at least 1", text))
 }

@@ -7,9 +7,9 @@ use super::{
     status::{Failure, Status},
 };
 
-/// Print clewline.h, the header with which tests in C and C++ are declared
+/// Print clewline.h, the header for tests in C and C++
 ///
-/// `clewline cc` finds it by itself; your editor may want it, too.
+/// `clewline cc` includes it automatically; an editor may need a copy.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 

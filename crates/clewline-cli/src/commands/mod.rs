@@ -1,10 +1,9 @@
-//! The command line, one file a subcommand.
+//! The command line, one file per subcommand.
 //!
-//! Data goes to standard output, talk to standard error. What an exit code means is said once, in `Status`.
+//! Data goes to standard output, messages to standard error. `Status` defines the exit codes.
 
 #[cfg(feature = "lab")]
 mod actors;
-mod alone;
 mod bounds;
 mod cargo;
 mod cc;
@@ -13,6 +12,7 @@ mod completions;
 mod convert;
 mod drawings;
 mod explore;
+mod explore_program;
 mod generate;
 mod header;
 mod output;
@@ -33,22 +33,23 @@ mod summaries;
 mod systems;
 #[cfg(feature = "lab")]
 mod tables;
-mod ticking;
+mod timed_input;
 mod units;
 
 use std::process::ExitCode;
 
-use status::{Failure, Status, told};
+use status::{Failure, Status, report_failure};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::extensions::Extensions;
 
-/// Does this object behave as if its operations happened one at a time?
+/// Linearizability testing of concurrent and distributed objects
 ///
-/// Clewline reads a record of what several processes called and what they were told, or makes one, with
-/// threads that are real or under control, or with actors that send each other messages, and says whether some order of the operations explains every answer. If none does, it shows the few
-/// operations that contradict each other.
+/// Clewline checks whether histories of concurrent operations are linearizable. It reads recorded
+/// histories, or it records them itself: with real threads, with controlled threads under every
+/// interleaving, or with actors under every order of messages. If a history is not linearizable, it
+/// shows a minimal counterexample.
 #[derive(Debug, Parser)]
 #[command(name = "clewline", version, max_term_width = 100, after_long_help = EXAMPLES)]
 struct Cli {
@@ -58,18 +59,18 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  clewline check recorded.jsonl --spec queue       judge a recorded history
-  clewline stress ms-queue:unlinked-tail           let real threads find a bug
-  clewline explore treiber-stack:aba               try every interleaving of a few calls
-  clewline actors edr                              try every order of messages between actors
-  clewline cc stack_test.c stack.c                 the same for code in C or C++, as it is
-  clewline cargo test                              the same for the tests of a Rust crate
-  clewline subjects                                list what `stress` and `explore` can test
-  clewline systems                                 list what `actors` can explore
-  clewline specs                                   list the objects that are built in
-  clewline generate --spec queue --operations 50   make a history to play with
+  clewline check recorded.jsonl --spec queue       check a recorded history
+  clewline stress ms-queue:unlinked-tail           test with real threads
+  clewline explore treiber-stack:aba               explore every interleaving of a few calls
+  clewline actors edr                              explore every order of messages between actors
+  clewline cc stack_test.c stack.c                 explore unmodified C or C++ code
+  clewline cargo test                              explore the tests of a Rust crate
+  clewline subjects                                list the built-in structures
+  clewline systems                                 list the built-in actor systems
+  clewline specs                                   list the sequential specifications
+  clewline generate --spec queue --operations 50   generate a random history
 
-Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated, 2 bad usage or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated,\n2 invalid arguments or unreadable input, 3 unknown.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -97,16 +98,16 @@ enum Command {
     Completions(completions::Args),
 }
 
-/// Does what the arguments of the process say.
+/// Runs the command that the arguments of the process name.
 #[must_use]
 pub fn run() -> ExitCode {
     run_with(Extensions::default())
 }
 
-/// The same, knowing what is built in and `extensions`. A program calls it once.
+/// The same with `extensions` in addition to the built-in entries. A program calls it once.
 #[must_use]
 pub fn run_with(extensions: Extensions) -> ExitCode {
-    ExitCode::from(told(extensions.add().map_err(Failure::Told).and_then(|()| execute())) as u8)
+    ExitCode::from(report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute())) as u8)
 }
 
 fn execute() -> Result<Status, Failure> {

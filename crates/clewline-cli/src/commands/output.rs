@@ -17,11 +17,11 @@ use clewline_report::{
 
 use super::status::Failure;
 
-/// Standard output that goes on in silence when nobody reads it any more.
+/// Standard output that ignores writes after its reader has closed it.
 ///
-/// Whoever pipes verdicts into `head` still wants the exit code of all files.
+/// `clewline check … | head` must still return the exit code of all files.
 pub(super) struct Stdout {
-    // None when the reader is gone.
+    // `None` after the reader has closed it.
     lock: Option<StdoutLock<'static>>,
 }
 
@@ -44,7 +44,7 @@ impl Stdout {
     }
 }
 
-/// An outcome as standard output shows it.
+/// An outcome as it is printed on standard output.
 pub(super) fn written(outcome: &dyn Publish, format: Output, witness: WitnessShown) -> String {
     match format {
         Output::Text => present::text(outcome, &Style { paint: paint(), witness, ..Style::default() }),
@@ -52,21 +52,25 @@ pub(super) fn written(outcome: &dyn Publish, format: Output, witness: WitnessSho
     }
 }
 
-/// Appends `label` and, after it, `told`, in lines as wide as help is.
+/// Appends `label` and `description`, wrapped at the width of the help.
 #[cfg(feature = "lab")]
-pub(super) fn append(text: &mut String, label: &str, told: &str) {
-    const WIDTH: usize = 100;
-    text.extend(clewline_report::render::block::hanging(label, told, WIDTH).into_iter().map(|it| it + "\n"));
+pub(super) fn append(text: &mut String, label: &str, description: &str) {
+    const WIDTH_COLUMNS: usize = 100;
+    text.extend(
+        clewline_report::render::block::hanging(label, description, WIDTH_COLUMNS)
+            .into_iter()
+            .map(|it| it + "\n"),
+    );
 }
 
-/// Colours only on a terminal, and only if nobody objects (<https://no-color.org>).
+/// Colours only on a terminal, and only if the environment allows them (<https://no-color.org>).
 pub(super) fn paint() -> Paint {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty())
         || std::env::var_os("TERM").is_some_and(|it| it == "dumb");
     if io::stdout().is_terminal() && !unwanted { Paint::Coloured } else { Paint::Plain }
 }
 
-/// The format called `name`; or, if none is named, the one that `path` is usually written in.
+/// The format called `name`; without a name, the format of the file extension of `path`.
 pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn Format, Failure> {
     let extension = path.extension().and_then(|it| it.to_str());
     let name = match (name, extension) {
@@ -76,12 +80,15 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
             let usual = formats::FORMATS.iter().copied().find(|it| it.extensions().contains(&extension));
             return usual.ok_or_else(|| {
                 let known = format_names();
-                Failure::Told(format!("which format is `.{extension}`? Say it with --output, one of {known}"))
+                Failure::Message(format!("unknown file extension `.{extension}`: choose a format with --output-format, one of {known}"))
             });
         }
     };
     formats::find(name).ok_or_else(|| {
-        Failure::at("--output", ParseError::new(format!("one of the formats {}", format_names()), name))
+        Failure::at(
+            "--output-format",
+            ParseError::new(format!("one of the formats {}", format_names()), name),
+        )
     })
 }
 
@@ -91,14 +98,14 @@ pub(super) fn format_names() -> String {
 
 /// Writes `recording` to `path`, or to standard output.
 ///
-/// A file that cannot be written whole is removed, so that nobody takes a part for the whole.
+/// An incompletely written file is removed.
 pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == DASH {
         let mut out = BufWriter::new(io::stdout().lock());
         return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
             Ok(()) => Ok(()),
             Err(WriteError::Io(error)) => Err(error.into()),
-            Err(error) => Err(Failure::Told(cannot(format, &error))),
+            Err(error) => Err(Failure::Message(cannot(format, &error))),
         };
     }
     let name = path.display().to_string();
@@ -127,9 +134,9 @@ pub(super) const DASH: &str = "-";
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Output {
-    /// For people.
+    /// For humans.
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: one JSON object per line.
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! A line on the terminal that tells how far a command has come, if it takes long.
+//! A progress line on the terminal, for commands that take long.
 
 use std::{
     io::IsTerminal,
@@ -15,27 +15,27 @@ use clewline_core::Budget;
 use clewline_methods::Progress;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-// Nobody needs to be told about what is over before.
-const PATIENCE: Duration = Duration::from_secs(2);
-const TICK: Duration = Duration::from_millis(100);
+// Faster commands show no progress.
+const FIRST_UPDATE_AFTER: Duration = Duration::from_secs(2);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shows progress on standard error until it is dropped; nothing if that is no terminal.
-pub(super) struct Shown {
+/// Shows progress on standard error until it is dropped; does nothing without a terminal.
+pub(super) struct ProgressLine {
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How far a check has come.
+/// The progress of a check.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct CheckProgress {
     bytes: AtomicU64,
-    // Of so many; 0 if nobody knows.
+    // The length of the input in bytes; 0 if unknown.
     length: AtomicU64,
     budget: Mutex<Option<Budget>>,
 }
 
-impl State {
-    /// Takes note of `progress`.
+impl CheckProgress {
+    /// Stores `progress`.
     pub(super) fn note(&self, progress: Progress<'_>) {
         match progress {
             Progress::Opened(length) => self.length.store(length, Ordering::Relaxed),
@@ -43,12 +43,12 @@ impl State {
             Progress::Judging(budget) => {
                 *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = Some(budget.clone());
             }
-            // What is not known here is not shown.
+            // Other kinds of progress are not shown.
             _ => (),
         }
     }
 
-    /// What there is to tell about the check of `name`, which has taken so long.
+    /// The progress message of the check of `name` after the time `elapsed`.
     pub(super) fn message(&self, name: &str, elapsed: Duration) -> String {
         match &*self.budget.lock().unwrap_or_else(PoisonError::into_inner) {
             None => {
@@ -71,18 +71,18 @@ fn reading(name: &str, read: u64, length: u64, elapsed: Duration) -> String {
     format!("{name}: {} of {} read, {percent} %, about {left:#} left", HumanBytes(read), HumanBytes(length))
 }
 
-impl Shown {
-    /// Shows what `message` says after so long, again and again.
-    pub(super) fn start(message: impl Fn(Duration) -> String + Send + 'static) -> Shown {
+impl ProgressLine {
+    /// Shows the text of `message`, repeatedly; its argument is the elapsed time.
+    pub(super) fn start(message: impl Fn(Duration) -> String + Send + 'static) -> ProgressLine {
         if !std::io::stderr().is_terminal() {
-            return Shown { done: None, thread: None };
+            return ProgressLine { done: None, thread: None };
         }
         let (done, waiting) = mpsc::channel::<()>();
         let show = move || {
-            let mut wait = PATIENCE;
+            let mut wait = FIRST_UPDATE_AFTER;
             let mut bar: Option<ProgressBar> = None;
             while waiting.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
-                wait = TICK;
+                wait = UPDATE_INTERVAL;
                 let bar = bar.get_or_insert_with(new_bar);
                 bar.set_message(message(bar.elapsed()));
             }
@@ -90,25 +90,25 @@ impl Shown {
                 bar.finish_and_clear();
             }
         };
-        // Without a thread there is no progress to see, and nothing else is lost.
+        // If the thread cannot be started, only the progress line is missing.
         let thread = thread::Builder::new().name("progress".to_owned()).spawn(show).ok();
-        Shown { done: Some(done), thread }
+        ProgressLine { done: Some(done), thread }
     }
 }
 
 fn new_bar() -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_elapsed(PATIENCE);
+    let bar = ProgressBar::new_spinner().with_elapsed(FIRST_UPDATE_AFTER);
     match ProgressStyle::with_template("{wide_msg} {elapsed}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
 }
 
-impl Drop for Shown {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
-            let _nothing_to_tell = thread.join();
+            let _ignored = thread.join();
         }
     }
 }
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_estimate_is_made_from_what_has_been_read() {
-        let told = reading("big.jsonl", 1 << 30, 4 << 30, Duration::from_secs(10));
-        assert_eq!(told, "big.jsonl: 1.00 GiB of 4.00 GiB read, 25 %, about 30s left");
+    fn the_remaining_time_is_estimated_from_the_bytes_read() {
+        let message = reading("big.jsonl", 1 << 30, 4 << 30, Duration::from_secs(10));
+        assert_eq!(message, "big.jsonl: 1.00 GiB of 4.00 GiB read, 25 %, about 30s left");
         assert_eq!(reading("-", 1 << 30, 0, Duration::from_secs(10)), "-: 1.00 GiB read");
     }
 }

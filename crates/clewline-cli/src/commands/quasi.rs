@@ -1,19 +1,19 @@
-//! `--quasi` and `--reading`, which several commands have.
+//! The flags `--quasi` and `--reading`, shared by several commands.
 
 use clewline_methods::{Quasi, QuasiReading};
 
 use super::status::Failure;
 
-/// What was asked for, if anything was.
+/// The requested factors, if any.
 pub(super) fn parse(factors: Option<&str>, reading: Option<&str>) -> Result<Option<Quasi>, Failure> {
     let Some(factors) = factors else { return Ok(None) };
-    let quasi = Quasi::parse(factors).map_err(|it| Failure::at("--quasi", it))?;
+    let quasi: Quasi = factors.parse().map_err(|it| Failure::at("--quasi", it))?;
     let Some(reading) = reading else { return Ok(Some(quasi)) };
-    let reading = QuasiReading::parse(reading).map_err(|it| Failure::at("--reading", it))?;
+    let reading: QuasiReading = reading.parse().map_err(|it| Failure::at("--reading", it))?;
     Ok(Some(quasi.with_reading(reading)))
 }
 
-/// What was asked for; says what should be known about it, for an object of that specification.
+/// The requested factors; prints a warning about them, if there is one for that specification.
 pub(super) fn parse_and_warn(
     factors: Option<&str>,
     reading: Option<&str>,
@@ -24,7 +24,7 @@ pub(super) fn parse_and_warn(
     Ok(Some(quasi))
 }
 
-/// Says what should be known about what was asked, for an object of that specification.
+/// Prints a warning about the factors, if there is one for that specification.
 pub(super) fn warn(quasi: &Quasi, spec: &str) -> Result<(), Failure> {
     if let Some(warning) = quasi.warning(spec).map_err(|it| Failure::at("--quasi", it))? {
         eprintln!("note: {warning}");

@@ -1,26 +1,26 @@
-//! A subject that is in no table: a program that was started to be explored.
+//! A subject that is not in the table: a program that was started to be explored.
 
 use std::{fmt, sync::Arc};
 
 use clewline_threads::Explorable;
 
-/// A subject that says itself what it is.
+/// A subject that describes itself.
 pub(super) struct Registered {
     /// Its name, in reports.
     pub(super) name: String,
     /// The subject.
     pub(super) explorable: Arc<dyn Explorable>,
-    /// How it is explored, as it is typed. Called when everything is over.
+    /// The command that explores it. Called at the end of the exploration.
     pub(super) command: Box<dyn Fn() -> String>,
-    /// Whether it is gone: then what was explored last means nothing.
+    /// Whether the program has ended: then the last execution is invalid.
     pub(super) is_lost: Box<dyn Fn() -> bool>,
-    /// Whether it is a whole program: whatever it answers is right, if only it comes to an end.
+    /// Whether it is a whole program: then every result is correct, provided that it terminates.
     pub(super) is_body: bool,
     /// Its matrices, if the arguments name none.
     pub(super) matrices: Vec<String>,
     /// The specification, if the arguments name none.
     pub(super) spec: Option<String>,
-    /// What `--quasi` says, if the arguments do not.
+    /// The quasi factors, if the arguments name none.
     pub(super) quasi: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `clewline reproduce`: a table or a figure of a paper, run again.
+//! `clewline reproduce`: reproduces a table or a figure of a paper.
 
 use std::{
     fs::File,
@@ -14,41 +14,41 @@ use clewline_report::render::{plot, table};
 
 use super::{
     output::{Output, Stdout},
-    progress::Shown,
+    progress::ProgressLine,
     status::{Failure, Status},
 };
 
-/// Run a table or a figure of a paper again, our figures beside the paper's
+/// Reproduce a table or a figure of a paper, next to the published values
 ///
-/// Times are those of this machine. Everything else follows from the seed. Where the paper gives no figure there is a
-/// dash, and a note says why.
+/// Times are measured on this machine. Everything else is determined by the seed. A dash means that
+/// the paper gives no value; a note says why.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The table, as `clewline tables` lists them
+    /// Name of the table; `clewline tables` lists them
     table: String,
 
-    /// Smaller sizes, to see in seconds what it looks like
+    /// Use smaller sizes (finishes in seconds)
     #[arg(long)]
     quick: bool,
 
-    /// What everything random follows from
-    #[arg(long, default_value_t = 1)]
+    /// Random seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// In which language the programs are that are tested: `c` needs a compiler
+    /// Language of the tested programs; `c` needs a C compiler
     #[arg(long, value_name = "rust|c", default_value = "rust", value_parser = ["rust", "c"])]
     lang: String,
 
-    /// How to write the figures
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 
-    /// Write the figures to a file as well, as comma-separated values
+    /// Also write the values to a CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 
-    /// Draw the figures, as SVG
+    /// Also write a plot to an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -59,26 +59,26 @@ Examples:
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
   clewline reproduce monitoring-fig2 --format json --seed 7
   clewline reproduce round-up-table-2 --lang c
-  clewline reproduce crates-unmodified           published crates, fetched, built and explored";
+  clewline reproduce crates-unmodified           download, build and explore published crates";
 
-const WIDTH: usize = 80;
+const TABLE_WIDTH_COLUMNS: usize = 80;
 
-/// What is run.
+/// The function that produces the table.
 enum Run {
-    Sure(reproduce::Run),
-    /// May fail: something has to be compiled.
+    Infallible(reproduce::Run),
+    /// Fails if a program does not compile.
     Compiled(Compiled),
 }
 
-/// The table that was named, and how it is run.
+/// The requested table, and how it is run.
 fn table(args: &Args) -> Result<(&'static str, Form, Run), Failure> {
     if let Some(fetched) = FETCHED.iter().find(|it| it.name == args.table) {
         return Ok((fetched.name, Form::Table, Run::Compiled(fetched.run)));
     }
-    let entry = find(&args.table).map_err(|it| Failure::Told(it.to_string()))?;
+    let entry = find(&args.table).map_err(|it| Failure::Message(it.to_string()))?;
     let run = match args.lang.as_str() {
         "c" => Run::Compiled(in_c(entry.name).ok_or_else(|| not_in_c(entry.name))?),
-        _ => Run::Sure(entry.run),
+        _ => Run::Infallible(entry.run),
     };
     Ok((entry.name, entry.form, run))
 }
@@ -87,12 +87,12 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let (name, form, run) = table(args)?;
     if args.svg.is_some() && form != Form::Plot {
         let drawn: Vec<&str> = TABLES.iter().filter(|it| it.form == Form::Plot).map(|it| it.name).collect();
-        return Err(Failure::Told(format!(
-            "--svg: {name} has no plot; those that have one are {}",
+        return Err(Failure::Message(format!(
+            "--svg: {name} has no plot; tables with a plot: {}",
             drawn.join(", ")
         )));
     }
-    // Before anything is run: a file that cannot be written should not be found out about after minutes.
+    // Created first, so that an unwritable file is reported before the tables run for minutes.
     let csv = args.csv.as_deref().map(Target::create).transpose()?;
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
     let size = if args.quick { Size::Quick } else { Size::Full };
@@ -102,14 +102,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             let step = Arc::clone(&step);
             move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        let _shown = Shown::start(message);
+        let _shown = ProgressLine::start(message);
         let note = |it: Step<'_>| {
             let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
         };
         let options = Options { size, seed: args.seed };
         match run {
-            Run::Sure(run) => run(&options, &note),
+            Run::Infallible(run) => run(&options, &note),
             Run::Compiled(run) => run(&options, &note)?,
         }
     };
@@ -122,10 +122,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text = match args.format {
         Output::Json => table::json(&outcome.table, name),
         Output::Text => {
-            let text = table::text(&outcome.table, WIDTH);
+            let text = table::text(&outcome.table, TABLE_WIDTH_COLUMNS);
             if args.quick {
                 format!(
-                    "{text}\nA quick run, of smaller sizes than the paper's: leave out --quick for all of it.\n"
+                    "{text}\nQuick run with smaller sizes than in the paper; omit --quick for the full sizes.\n"
                 )
             } else {
                 text
@@ -138,10 +138,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn not_in_c(name: &str) -> Failure {
     let names: Vec<&str> = names_in_c().collect();
-    Failure::Told(format!("--lang: {name} has no programs in C; those that have are {}", names.join(", ")))
+    Failure::Message(format!(
+        "--lang: {name} has no programs in C; tables with programs in C: {}",
+        names.join(", ")
+    ))
 }
 
-/// A file that was created, and will be written.
+/// A created file, to be written later.
 struct Target<'a> {
     path: &'a Path,
     file: File,

@@ -1,4 +1,4 @@
-//! `clewline run`: every interleaving of a whole program.
+//! `clewline run`: explores every interleaving of a whole program.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -6,23 +6,24 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{Program, Runtime, Talk};
 
 use super::{
-    alone::explore_started,
+    explore_program::explore_started,
     status::{Failure, Status},
 };
 
-/// Explore a program with threads: assertions that fail, threads that wait for ever, crashes, memory used after it was freed
+/// Explore a multithreaded program for failed assertions, deadlocks, crashes and use after free
 ///
-/// The program is run again and again from the start of its `main`, under every schedule within a bound. It should do the same
-/// each time but for its threads, read nothing from the outside, and end. One that was compiled with `-fsanitize=thread` and linked
-/// with the runtime is seen access by access; of any other, only calls of pthread, of malloc and the like are seen.
+/// The program is run repeatedly from the start of `main`, under every schedule within the bound.
+/// It must be deterministic except for thread scheduling, read no external input, and terminate. If
+/// it was built by `clewline cc -o`, every memory access is a scheduling point; otherwise only
+/// calls of pthread and malloc functions are.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, override_usage = "clewline run PROGRAM [OPTION OF EXPLORE]… [-- ARGUMENT OF THE PROGRAM…]")]
+#[command(after_help = EXAMPLES, override_usage = "clewline run PROGRAM [EXPLORE_OPTION]… [-- PROGRAM_ARGUMENT…]")]
 pub(super) struct Args {
-    /// The program
+    /// Program to explore
     #[arg(value_name = "PROGRAM")]
     program: PathBuf,
 
-    /// Options as of `clewline explore`, and after `--` what the program is told
+    /// Options of `clewline explore`; after `--`: arguments of the program
     #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
@@ -32,36 +33,41 @@ Examples:
   clewline run ./philosophers
   clewline run ./server-test --preemptions 3 -- --connections 2
 
-`clewline explore --help` tells of its options; those that name calls mean nothing here.
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown.";
+`clewline explore --help` describes its options; those about calls and matrices have no effect here.
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
-/// An argument of the program's own.
-const OWN: &str = "--argument=";
+/// The prefix of an argument of the program.
+const ARGUMENT_PREFIX: &str = "--argument=";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let (options, own) = halves(&args.words, std::env::args_os());
-    // Options are appended to the command, so that there the program's own arguments are options, too.
-    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(OWN);
+    // Reports append options to the command, so there the arguments of the program are options,
+    // too.
+    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(ARGUMENT_PREFIX);
     let mut own: Vec<OsString> = own.to_vec();
-    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[OWN.len()..].into()));
+    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
     let options: Vec<OsString> = options.iter().filter(|it| !is_own(it)).cloned().collect();
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
     let mut command = format!("clewline run {shown}");
     for argument in &own {
-        command.push_str(&format!(" {}", shell_word(&format!("{OWN}{}", argument.to_string_lossy()))));
+        command.push_str(&format!(
+            " {}",
+            shell_word(&format!("{ARGUMENT_PREFIX}{}", argument.to_string_lossy()))
+        ));
     }
     let program = Program::existing(&args.program, &runtime)?;
     if !program.is_instrumented() {
         eprintln!(
-            "note: {shown} was not compiled for this: only its calls of pthread and malloc are seen, and not its accesses to \
-             memory; `clewline cc FILE…` compiles so"
+            "note: {shown} is not instrumented: only its calls of pthread and malloc are scheduling points, \
+             not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
     explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, Talk::Passed))
 }
 
-/// What is before the first `--`, and what is after. clap takes it away if it comes first, so what was `typed` decides.
+/// The words before and after the first `--`. clap removes it if it comes first, so the command
+/// line as `typed` decides.
 pub(super) fn halves(
     words: &[OsString],
     typed: impl IntoIterator<Item = OsString>,
@@ -79,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_after_two_dashes_is_told_apart_with_them_or_without() {
+    fn words_before_and_after_two_dashes_are_separated() {
         let words = |it: &str| it.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         for (given, typed, before, after) in [
             ("--full -- -x -- y", "clewline run p --full -- -x -- y", "--full", "-x -- y"),

@@ -1,4 +1,4 @@
-//! `clewline specs`: the objects that are built in.
+//! `clewline specs`: the built-in specifications.
 
 use clewline_specs::{CATALOG, Entry, entry, find};
 use serde_json::{Value as Json, json};
@@ -8,17 +8,17 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the specifications, with their operations
+/// List the sequential specifications and their operations
 ///
-/// A specification says what an object does when one process uses it. The operations are those that a history
-/// may hold: `op` in a file, with its `arg`, and what `ret` is.
+/// A sequential specification defines the result of each operation when operations do not overlap.
+/// In a history file, `op` is the operation, `arg` its argument and `ret` its result.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// Only this one, such as queue
+    /// Show only this specification, for example queue
     name: Option<String>,
 
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -26,14 +26,14 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline specs                 all of them
-  clewline specs map             one, with all its operations
-  clewline specs --format json   one JSON object a line";
+  clewline specs map             one specification
+  clewline specs --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let entries: Vec<&Entry> = match &args.name {
         None => CATALOG.iter().collect(),
         Some(name) => {
-            find(name).map_err(|it| Failure::Told(it.to_string()))?;
+            find(name).map_err(|it| Failure::Message(it.to_string()))?;
             entry(name).into_iter().collect()
         }
     };

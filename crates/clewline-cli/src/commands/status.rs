@@ -1,43 +1,43 @@
-//! How a command ended, and what kept it from its work.
+//! Exit status and errors of commands.
 
 use std::{fmt, io};
 
 use clewline_unmodified as unmodified;
 
-/// How a command ended. The numbers are promised to other people's scripts.
+/// How a command ended. The exit codes are stable: scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// It did what it was asked to do, and every verdict is `holds`.
+    /// The command succeeded, and every verdict is `holds`.
     Done = 0,
     /// A history is violated.
     Violated = 1,
-    /// Bad usage, or an input that cannot be read.
+    /// Invalid arguments, or unreadable input.
     Failed = 2,
     /// A verdict is unknown, and none is worse.
     Unknown = 3,
 }
 
-/// What keeps a command from doing its work; told on standard error, as `error: …`.
+/// An error that ends a command; printed on standard error as `error: …`.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Told in these words.
-    Told(String),
-    /// A program that was explored ended in a way that no exploration ends; told in the same way.
+    /// An error with this message.
+    Message(String),
+    /// The explored program ended unexpectedly; printed in the same way.
     Killed(String),
-    /// Standard output was closed by whoever reads it, who has seen enough.
+    /// The reader closed standard output.
     BrokenPipe,
 }
 
 impl Failure {
-    /// `error`, which befell `what`.
+    /// An `error` of `what`.
     pub(super) fn at(what: &str, error: impl fmt::Display) -> Failure {
-        Failure::Told(format!("{what}: {error}"))
+        Failure::Message(format!("{what}: {error}"))
     }
 }
 
 impl From<clewline_methods::Error> for Failure {
     fn from(error: clewline_methods::Error) -> Self {
-        Failure::Told(error.to_string())
+        Failure::Message(error.to_string())
     }
 }
 
@@ -45,7 +45,7 @@ impl From<unmodified::Error> for Failure {
     fn from(error: unmodified::Error) -> Self {
         match error {
             unmodified::Error::Killed { .. } => Failure::Killed(error.to_string()),
-            error => Failure::Told(error.to_string()),
+            error => Failure::Message(error.to_string()),
         }
     }
 }
@@ -68,12 +68,12 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// How the command ended. What kept it from doing its work is told.
-pub(super) fn told(outcome: Result<Status, Failure>) -> Status {
+/// The exit status of the command. Prints the error, if there is one.
+pub(super) fn report_failure(outcome: Result<Status, Failure>) -> Status {
     match outcome {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
-        Err(Failure::Told(message) | Failure::Killed(message)) => {
+        Err(Failure::Message(message) | Failure::Killed(message)) => {
             eprintln!("error: {message}");
             Status::Failed
         }

@@ -14,7 +14,7 @@ use clewline_lab as subjects;
 use clewline_methods::stress::{Phase, Progress, Stress};
 use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
-use clewline_threads::{ClockKind, Noise, Pinning};
+use clewline_threads::{Clock, ClockKind, Noise, Pinning};
 
 use super::{
     drawings::Drawings,
@@ -26,99 +26,104 @@ use super::{
     units,
 };
 
-/// Test a subject with real threads and random operations until something goes wrong
+/// Stress-test a subject: real threads, random operations
 ///
-/// Threads make random calls on the subject, all at once. What they were told is recorded, and every run is judged
-/// while the next one is recorded: can its operations be put in one order that explains every answer? It ends with
-/// the first run for which there is none, in which an operation panics, or in which nothing returns any more; or when
-/// the number of runs or the time is reached.
+/// In each execution several threads call random operations concurrently. Invocations and responses
+/// are recorded, and each history is checked for linearizability while the next one is recorded.
+/// The command stops at the first history that is not linearizable, at the first panic, when no
+/// operation returns any more (deadlock or livelock), or when a limit is reached.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// What to test; `clewline subjects` lists what there is
+    /// Subject to test; `clewline subjects` lists them
     #[arg(value_name = "SUBJECT")]
     subject: String,
 
-    /// How many threads make calls [default: what suits the subject]
+    /// Number of threads [default: depends on the subject]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     threads: Option<usize>,
 
-    /// How many operations each calls in a run [default: what suits the subject]
+    /// Operations per thread and execution [default: depends on the subject]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     operations: Option<usize>,
 
-    /// Stop after so many runs
+    /// Maximum number of executions
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
-    runs: Option<usize>,
+    executions: Option<usize>,
 
-    /// Stop after so long [default: 10s, or the number of runs]
+    /// Time limit [default: 10s, or none if --executions is given]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
-    time: Option<Duration>,
+    timeout: Option<Duration>,
 
-    /// How often each method is called, as in enq=3,deq=7 [default: what suits the subject]
+    /// Relative frequency of each method, for example enq=3,deq=7 [default: depends on the subject]
     #[arg(long, value_name = "METHOD=WEIGHT,…", value_delimiter = ',', value_parser = generate::weight)]
     mix: Vec<(String, u32)>,
 
-    /// How many keys there are, for maps [default: what suits the subject]
+    /// Number of keys (maps only) [default: depends on the subject]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     keys: Option<usize>,
 
-    /// Values are the integers below N; or `distinct`: 1, 2, 3, … and none twice; or `shuffled`: none twice, in no order
+    /// Values to use: random integers below N; `distinct`: 1, 2, 3, …, each once; `shuffled`: each
+    /// once, in random order [default: depends on the subject]
     #[arg(long, value_name = "N|distinct|shuffled", value_parser = generate::domain)]
     values: Option<ValueDomain>,
 
-    /// Disturb threads before a share of the operations, or at a share of the points inside them [default: what suits
-    /// the subject]
+    /// Inject random delays: before a fraction of the operations, or at a fraction of the points
+    /// inside operations [default: depends on the subject]
     #[arg(
         long,
-        value_name = "none|between=SHARE|inside=SHARE,…",
+        value_name = "none|between=FRACTION|inside=FRACTION,…",
         value_delimiter = ',',
         value_parser = disturbance
     )]
     noise: Vec<Disturbance>,
 
-    /// What everything random follows from, but for the schedule of the threads [default: a new one]
+    /// Random seed; it does not determine the thread schedule [default: a new one]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// How far out of order answers may be, as in deq=2; enq=0,deq=2; all=1; deq=? finds out [default: what the subject promises]
+    /// Check quasi-linearizability with these factors: how far each method may be out of order, for
+    /// example deq=2; enq=0,deq=2; all=1; deq=? finds the smallest factor [default: the factor that
+    /// the subject guarantees]
     #[arg(long, value_name = "METHOD=K,…")]
     quasi: Option<String>,
 
-    /// What out of order means: relaxed (an element may be overtaken) or displacement (operations change places)
+    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
+    /// (operations may be reordered)
     #[arg(long, value_name = "READING", requires = "quasi")]
     reading: Option<String>,
 
-    /// Who judges
+    /// Checking algorithm; `clewline check --help` lists them
     #[arg(long, value_name = "NAME", default_value = "auto")]
     algorithm: String,
 
-    /// How many histories are judged at once, while others are recorded
+    /// Number of histories checked in parallel while others are recorded
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = generate::at_least_one)]
     jobs: usize,
 
-    /// Where the times of calls and returns come from: the processor's time-stamp counter, the system's monotonic clock, or
-    /// a counter in memory that all threads share, which hides bugs; auto is the first that can be trusted here
+    /// Clock for invocation and response times: counter (time-stamp counter of the processor),
+    /// monotonic (clock of the operating system) or shared (atomic counter; its contention can hide
+    /// bugs); auto is the first that is reliable on this machine
     #[arg(long, value_name = "auto|counter|monotonic|shared", default_value = "auto", value_parser = clock)]
     clock: ClockChoice,
 
-    /// Let the system move threads between processors
+    /// Do not pin threads to processors
     #[arg(long)]
     no_pin: bool,
 
-    /// A run in which nothing has returned for so long is stuck
+    /// Report an execution as stuck if no operation has returned for this long
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = patience)]
     patience: Duration,
 
-    /// How long to look for a smaller workload that goes wrong, too; `none`: not at all
+    /// Time limit for shrinking a failing workload; `none`: do not shrink
     #[arg(long, value_name = "DURATION|none", default_value = "5s", value_parser = shrink)]
     shrink: Duration,
 
-    /// Where to save the history that went wrong
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    /// Directory in which to save a failing history
+    #[arg(long, value_name = "DIR", default_value = ".")]
     save: PathBuf,
 
-    /// How to write the outcome
+    /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 
@@ -133,13 +138,13 @@ const NOUNS: Nouns = Nouns { tool: "clewline stress", nouns: ("subject", "subjec
 
 const EXAMPLES: &str = "\
 Examples:
-  clewline stress treiber-stack --time 60s
+  clewline stress treiber-stack --timeout 60s
   clewline stress register:unsynchronized --seed 42
   clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
   clewline stress bk-queue --quasi deq=?
   clewline stress treiber-stack --html report.html --junit stress.xml
 
-Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 bad usage, 3 unknown (and nothing violated).";
+Exit codes: 0 no violation found, 1 violated (or stuck, or a panic), 2 invalid arguments, 3 unknown.";
 
 /// One part of `--noise`.
 #[derive(Clone, Copy, Debug)]
@@ -154,13 +159,14 @@ fn disturbance(text: &str) -> Result<Disturbance, ParseError> {
         None if text == "none" => Ok(Disturbance::None),
         Some(("between", share)) => units::share(share).map(Disturbance::Between),
         Some(("inside", share)) => units::share(share).map(Disturbance::Inside),
-        None | Some(_) => {
-            Err(ParseError::new("`none`, or a share from 0 to 1 as in between=0.1 or inside=0.02", text))
-        }
+        None | Some(_) => Err(ParseError::new(
+            "`none`, or a fraction from 0 to 1, for example between=0.1 or inside=0.02",
+            text,
+        )),
     }
 }
 
-/// Which clock was asked for; `None`: the best there is.
+/// The requested clock; `None`: the best available.
 #[derive(Clone, Copy, Debug)]
 struct ClockChoice(Option<ClockKind>);
 
@@ -174,10 +180,10 @@ fn clock(text: &str) -> Result<ClockChoice, ParseError> {
 }
 
 fn patience(text: &str) -> Result<Duration, ParseError> {
-    // Less, and a thread that waits for its turn would look stuck.
-    const LEAST: Duration = Duration::from_millis(50);
+    // With less, a thread that waits for a processor would look stuck.
+    const PATIENCE_MIN: Duration = Duration::from_millis(50);
     let patience = units::duration(text)?;
-    if patience < LEAST { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
+    if patience < PATIENCE_MIN { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
 }
 
 fn shrink(text: &str) -> Result<Duration, ParseError> {
@@ -188,22 +194,22 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
     let stress = {
         let state = Arc::clone(&state);
-        configure(args)?.with_progress(move |it| state.note(it))
+        configure(args)?.progress(move |it| state.note(it))
     };
     let shown = {
         let (name, limit) = (args.subject.clone(), Limit::of(args));
-        progress::Shown::start(move |elapsed| state.message(&name, limit, elapsed))
+        progress::ProgressLine::start(move |elapsed| state.message(&name, limit, elapsed))
     };
     if args.seed.is_none() {
-        // Told now, so that it is known even if the subject takes the process with it.
-        eprintln!("note: the seed is {}", stress.seed());
+        // Printed first, so that it is known even if the subject ends the process.
+        eprintln!("note: random seed {}", stress.current_seed());
     }
     let mut outcome = stress.run()?;
-    // Its page is written already.
+    // The page is already requested.
     if args.drawings.have_page() {
         outcome.next.retain(|it| !it.ends_with(" --html report.html"));
     }
-    // The line is gone before anything else is written.
+    // Removes the progress line before anything else is written.
     drop(shown);
     let status = match outcome.verdict() {
         "holds" => Status::Done,
@@ -217,58 +223,58 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
-    let found = subjects::find(&args.subject).map_err(|it| Failure::Told(it.to_string()))?;
+    let found = subjects::find(&args.subject).map_err(|it| Failure::Message(it.to_string()))?;
     specs::check_mix(&found.spec(), &args.mix).map_err(|it| Failure::at("--mix", it))?;
     if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
-        return Err(Failure::Told(format!("--mix: {} does not offer `{method}`", found.entry.name)));
+        return Err(Failure::Message(format!("--mix: {} does not offer `{method}`", found.entry.name)));
     }
     let mut stress = subjects::stress(&args.subject)
-        .map_err(|it| Failure::Told(it.to_string()))?
-        .with_algorithm(&args.algorithm)
-        .map_err(|it| Failure::at("--algorithm", it))?
-        .with_jobs(args.jobs)
-        .with_patience(args.patience)
-        .with_shrinking(args.shrink)
-        .with_saving(&args.save)
-        // Options are what a command goes by.
+        .map_err(|it| Failure::Message(it.to_string()))?
+        .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
+        .jobs(args.jobs)
+        .patience(args.patience)
+        .shrink(args.shrink)
+        .save(&args.save)
+        // A command is configured by its flags only.
         .without_environment();
     let quasi = quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), found.entry.spec)?;
     if let Some(quasi) = quasi {
-        stress = stress.with_quasi(quasi).map_err(|it| Failure::at("--quasi", it))?;
+        stress = stress.quasi(quasi);
+        stress.verify().map_err(|it| Failure::at("--quasi", it))?;
     }
     if let ClockChoice(Some(kind)) = args.clock {
-        stress = stress.with_clock(kind).map_err(|it| Failure::at("--clock", it))?;
+        stress = stress.clock(Clock::of(kind).map_err(|it| Failure::at("--clock", it))?);
     }
     if args.no_pin {
-        stress = stress.with_pinning(Pinning::Free);
+        stress = stress.pinning(Pinning::Free);
     }
-    if let Some(runs) = args.runs {
-        stress = stress.with_runs(runs as u64);
+    if let Some(executions) = args.executions {
+        stress = stress.executions(executions as u64);
     }
-    if let Some(time) = args.time {
-        stress = stress.with_time(time);
+    if let Some(timeout) = args.timeout {
+        stress = stress.timeout(timeout);
     }
     if let Some(seed) = args.seed {
-        stress = stress.with_seed(seed);
+        stress = stress.seed(seed);
     }
     Ok(with_workload(args, stress))
 }
 
 fn with_workload(args: &Args, mut stress: Stress) -> Stress {
     if let Some(threads) = args.threads {
-        stress = stress.with_threads(threads);
+        stress = stress.threads(threads);
     }
     if let Some(operations) = args.operations {
-        stress = stress.with_operations(operations);
+        stress = stress.operations(operations);
     }
     if let Some(keys) = args.keys {
-        stress = stress.with_keys(keys);
+        stress = stress.keys(keys);
     }
     if let Some(values) = args.values {
-        stress = stress.with_values(values);
+        stress = stress.values(values);
     }
     if !args.mix.is_empty() {
-        stress = stress.with_mix(args.mix.iter().map(|(method, weight)| (method.as_str(), *weight)));
+        stress = stress.mix(args.mix.iter().map(|(method, weight)| (method.as_str(), *weight)));
     }
     let mut noise = stress.workload().noise;
     for disturbance in &args.noise {
@@ -278,51 +284,53 @@ fn with_workload(args: &Args, mut stress: Stress) -> Stress {
             Disturbance::Inside(share) => noise.inside = share,
         }
     }
-    stress.with_noise(noise)
+    stress.noise(noise)
 }
 
-/// How far it has come.
+/// The progress of the command.
 #[derive(Debug, Default)]
 struct State {
-    runs: AtomicU64,
+    executions: AtomicU64,
     operations: AtomicU64,
     is_shrinking: AtomicBool,
 }
 
-/// When it ends, if nothing is found.
+/// The limits of the command.
 #[derive(Clone, Copy)]
 struct Limit {
-    runs: Option<u64>,
-    time: Option<Duration>,
+    executions: Option<u64>,
+    timeout: Option<Duration>,
 }
 
 impl Limit {
     fn of(args: &Args) -> Limit {
-        let usual = args.runs.is_none().then_some(Duration::from_secs(10));
-        Limit { runs: args.runs.map(|it| it as u64), time: args.time.or(usual) }
+        let usual = args.executions.is_none().then_some(Duration::from_secs(10));
+        Limit { executions: args.executions.map(|it| it as u64), timeout: args.timeout.or(usual) }
     }
 }
 
 impl State {
     fn note(&self, progress: Progress) {
         self.is_shrinking.store(progress.phase == Phase::Shrinking, Ordering::Relaxed);
-        self.runs.store(progress.runs, Ordering::Relaxed);
+        self.executions.store(progress.runs, Ordering::Relaxed);
         self.operations.store(progress.operations, Ordering::Relaxed);
     }
 
-    /// `ms-queue: 1,234 runs, 10,108,928 operations, 1,010,892 a second, ends after 1m`.
+    /// `ms-queue: 1,234 executions, 10,108,928 operations, 1,010,892 per second, limit 1m`.
     fn message(&self, name: &str, limit: Limit, elapsed: Duration) -> String {
         if self.is_shrinking.load(Ordering::Relaxed) {
-            return format!("{name}: found something; looking for less that shows it, too");
+            return format!("{name}: violation found; shrinking the workload");
         }
-        let runs = grouped(self.runs.load(Ordering::Relaxed));
-        let runs = limit.runs.map_or_else(|| runs.clone(), |it| format!("{runs} of {}", grouped(it)));
+        let executions = grouped(self.executions.load(Ordering::Relaxed));
+        let executions = limit
+            .executions
+            .map_or_else(|| executions.clone(), |it| format!("{executions} of {}", grouped(it)));
         let operations = self.operations.load(Ordering::Relaxed);
         let rate = operations as f64 / elapsed.as_secs_f64().max(1e-3);
-        let time =
-            limit.time.map_or_else(String::new, |it| format!(", ends after {}", units::show_duration(it)));
+        let limit =
+            limit.timeout.map_or_else(String::new, |it| format!(", limit {}", units::show_duration(it)));
         format!(
-            "{name}: {runs} runs, {} operations, {} a second{time}",
+            "{name}: {executions} executions, {} operations, {} per second{limit}",
             grouped(operations),
             grouped(rate as u64)
         )
@@ -334,13 +342,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_tells_how_much_has_been_done_and_for_how_long_it_goes_on() {
-        let state = State { runs: 1_234.into(), operations: 20_000.into(), ..State::default() };
-        let told = |runs, time| state.message("queue", Limit { runs, time }, Duration::from_secs(10));
+    fn progress_shows_the_work_done_and_the_limit() {
+        let state = State { executions: 1_234.into(), operations: 20_000.into(), ..State::default() };
+        let message = |executions, timeout| {
+            state.message("queue", Limit { executions, timeout }, Duration::from_secs(10))
+        };
         assert_eq!(
-            told(None, Some(Duration::from_secs(60))),
-            "queue: 1,234 runs, 20,000 operations, 2,000 a second, ends after 1m"
+            message(None, Some(Duration::from_secs(60))),
+            "queue: 1,234 executions, 20,000 operations, 2,000 per second, limit 1m"
         );
-        assert_eq!(told(Some(5_000), None), "queue: 1,234 of 5,000 runs, 20,000 operations, 2,000 a second");
+        assert_eq!(
+            message(Some(5_000), None),
+            "queue: 1,234 of 5,000 executions, 20,000 operations, 2,000 per second"
+        );
     }
 }

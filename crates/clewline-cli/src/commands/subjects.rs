@@ -1,4 +1,4 @@
-//! `clewline subjects`: what can be tested without writing anything.
+//! `clewline subjects`: the built-in subjects.
 
 use clewline_lab::{
     Class, ClassVariant, FoundExplorable, FoundSubject, classes::CLASSES, find_explorable, subjects,
@@ -10,11 +10,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the subjects that `stress` and `explore` test
+/// List the built-in structures that `stress` and `explore` can test
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -22,7 +22,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline subjects                 all of them
-  clewline subjects --format json   one JSON object a line";
+  clewline subjects --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// A paragraph for each structure, with a line for each of its variants.
+/// A paragraph per structure, with a line per variant.
 fn as_text() -> String {
     let mut text = String::new();
     let found: Vec<FoundSubject> = subjects().collect();
@@ -47,25 +47,24 @@ fn as_text() -> String {
         text.push_str(&format!("{}: {}\n", entry.name, entry.about));
         append(&mut text, "  ", &format!("should be a {}; from {}", entry.spec, entry.source));
         if variants.iter().all(|it| it.variant.flaw.is_some() && !it.variant.name.is_empty()) {
-            // Somebody may want the right one to compare with.
-            text.push_str(
-                "  in versions that are wrong only: those that are right cannot be built beside them\n",
-            );
+            text.push_str("  only versions with bugs: the fixed versions cannot be built beside them\n");
         }
         let width = variants.iter().map(|it| it.name().chars().count()).max().unwrap_or(0);
         for variant in variants {
-            let told = match (variant.variant.flaw, variant.variant.quasi) {
+            let description = match (variant.variant.flaw, variant.variant.quasi) {
                 (Some(flaw), _) => format!("a bug: {flaw}"),
-                (None, None) => RIGHT.to_owned(),
-                (None, Some((method, factor))) => format!("{RIGHT}, with {method} out of order by {factor}"),
+                (None, None) => CORRECT.to_owned(),
+                (None, Some((method, factor))) => {
+                    format!("{CORRECT}; {method} may be out of order by {factor}")
+                }
             };
-            append(&mut text, &format!("  {:width$}  ", variant.name()), &told);
+            append(&mut text, &format!("  {:width$}  ", variant.name()), &description);
         }
     }
     text
 }
 
-/// The same for each class, which has no specification, and can only be explored.
+/// The same for classes, which have no specification and can only be explored.
 fn classes_as_text() -> String {
     let mut text = String::new();
     for class in &CLASSES {
@@ -74,19 +73,19 @@ fn classes_as_text() -> String {
         append(&mut text, "  calls: ", &calls(class).join(", "));
         let width = class.variants.iter().map(|it| class_name(class, it).chars().count()).max().unwrap_or(0);
         for variant in class.variants {
-            let told = match &variant.flaw {
+            let description = match &variant.flaw {
                 Some(flaw) => format!("root cause {}: {} ({})", flaw.letter, flaw.about, flaw.cause),
-                None => RIGHT.to_owned(),
+                None => CORRECT.to_owned(),
             };
-            append(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &told);
+            append(&mut text, &format!("  {:width$}  ", class_name(class, variant)), &description);
         }
     }
     text
 }
 
-const RIGHT: &str = "right, as far as anyone knows";
+const CORRECT: &str = "no known bug";
 
-/// What matrices are made of, of any of the variants.
+/// The calls of all variants.
 fn calls(class: &'static Class) -> Vec<String> {
     let mut calls = Vec::new();
     for variant in class.variants {

@@ -1,4 +1,4 @@
-//! What became of everything that a command judged, for machines that build software and for those who look at what they built.
+//! Summaries of all verdicts of a command, for continuous integration.
 
 use std::path::PathBuf;
 
@@ -6,36 +6,36 @@ use clewline_report::render::summary::{self, Clock, Entry, Summary};
 
 use super::{output::save, status::Failure};
 
-/// Which summaries to write, and where.
+/// The summaries to write, and where.
 #[derive(Debug, clap::Args)]
 pub(super) struct Summaries {
-    /// Write what became of everything as JUnit's XML
+    /// Write all verdicts as JUnit XML, for continuous integration
     ///
-    /// What is violated is a failure. What is unknown, or cannot be read, is an error.
+    /// `violated` is a failure; `unknown` and unreadable input are errors.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 
-    /// Write what became of everything as Markdown: a table, and a section for each that does not hold
+    /// Write all verdicts as Markdown: a table, and a section for each that does not hold
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 
-    /// Tell on standard error what does not hold as annotations, which GitHub shows beside the file
+    /// Print GitHub Actions annotations for all verdicts that do not hold, on standard error
     #[arg(long)]
     annotations: bool,
 
-    /// Tell in these files how long everything took, so that they differ from run to run
+    /// Include durations in these files (they then differ between runs)
     #[arg(long)]
     times: bool,
 }
 
-/// What a command calls what it judges.
+/// The words of a command for its entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nouns {
-    /// Who judged: `clewline check`.
+    /// The command, for example `clewline check`.
     pub(super) tool: &'static str,
-    /// What is judged, one and many.
+    /// The checked entries, singular and plural.
     pub(super) nouns: (&'static str, &'static str),
-    /// What it has many of.
+    /// The unit in which the work is counted.
     pub(super) work: &'static str,
 }
 
@@ -53,10 +53,10 @@ impl Summaries {
     }
 
     pub(super) fn clock(&self) -> Clock {
-        if self.times { Clock::Told } else { Clock::Hidden }
+        if self.times { Clock::Shown } else { Clock::Hidden }
     }
 
-    /// Writes what was asked for.
+    /// Writes the requested summaries.
     pub(super) fn write(&self, summary: &Summary) -> Result<(), Failure> {
         if let Some(path) = &self.junit {
             save(path, &summary::junit(summary, self.clock()))?;

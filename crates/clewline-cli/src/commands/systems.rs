@@ -1,4 +1,4 @@
-//! `clewline systems`: actor systems that can be explored without writing anything.
+//! `clewline systems`: the built-in actor systems.
 
 use clewline_lab::systems::{FoundSystem, SYSTEMS, Symptom, System, Variant, systems};
 use serde_json::{Value as Json, json};
@@ -8,11 +8,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the actor systems that `actors` explores
+/// List the built-in actor systems that `actors` can explore
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -20,7 +20,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline systems                 all of them
-  clewline systems --format json   one JSON object a line";
+  clewline systems --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let text: String = match args.format {
@@ -31,11 +31,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
-/// A paragraph, with a line for each variant.
+/// A paragraph, with a line per variant.
 fn as_text(system: &'static System) -> String {
     let mut text = format!("{}: {}\n", system.name, system.about);
     let should = match system.offers {
-        [] => "has properties, and nobody calls it".to_owned(),
+        [] => "checked by properties; has no clients".to_owned(),
         _ => format!("should be a {}", system.spec),
     };
     append(&mut text, "  ", &format!("{should}; from {}", system.source));
@@ -44,15 +44,15 @@ fn as_text(system: &'static System) -> String {
     for variant in system.variants {
         let shows = match variant.flaw {
             None => String::new(),
-            Some(Symptom::Violated) => "; a bug, which shows in what clients see".to_owned(),
+            Some(Symptom::Violated) => "; a bug: histories are not linearizable".to_owned(),
             Some(Symptom::Incomplete) => "; a bug: some calls never return".to_owned(),
             Some(Symptom::Property(property)) => format!("; a bug: \"{property}\" does not hold"),
         };
         let harness = if variant.calls == "none" { "no calls" } else { variant.calls };
         let actors =
             if variant.actors == 1 { "1 actor".to_owned() } else { format!("{} actors", variant.actors) };
-        let told = format!("{}{shows} ({actors}, {harness})", variant.about);
-        append(&mut text, &format!("  {:width$}  ", name(variant)), &told);
+        let description = format!("{}{shows} ({actors}, {harness})", variant.about);
+        append(&mut text, &format!("  {:width$}  ", name(variant)), &description);
     }
     text
 }

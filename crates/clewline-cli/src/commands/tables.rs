@@ -1,4 +1,4 @@
-//! `clewline tables`: the tables and figures that can be run again.
+//! `clewline tables`: the tables and figures that can be reproduced.
 
 use clewline_lab::reproduce::{FETCHED, TABLES};
 use serde_json::{Value as Json, json};
@@ -8,11 +8,11 @@ use super::{
     status::{Failure, Status},
 };
 
-/// List the tables and figures of the papers that `reproduce` runs
+/// List the tables and figures of papers that `reproduce` can run
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
-    /// How to write them
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -20,7 +20,7 @@ pub(super) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   clewline tables                 all of them
-  clewline tables --format json   one JSON object a line";
+  clewline tables --format json   one JSON object per line";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let papers = TABLES.iter().map(|it| [it.name, it.about, it.paper]);

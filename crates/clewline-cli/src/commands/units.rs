@@ -1,4 +1,4 @@
-//! Durations and sizes as people write them.
+//! Durations, sizes and fractions as text.
 
 use std::time::Duration;
 
@@ -20,48 +20,51 @@ const SIZES: [(&str, u64); 8] = [
 
 /// Reads `10s`, `1.5h`, `1m30s`.
 pub(super) fn duration(text: &str) -> Result<Duration, ParseError> {
-    let wrong = || ParseError::new("a duration such as 500ms, 10s, 1m30s or 2h", text);
+    let error = || ParseError::new("a duration such as 500ms, 10s, 1m30s or 2h", text);
     let mut rest = text.trim();
     let mut total_ms = 0_f64;
     if rest.is_empty() {
-        return Err(wrong());
+        return Err(error());
     }
     while !rest.is_empty() {
-        let (number, unit, after) = quantity(rest).ok_or_else(wrong)?;
+        let (number, unit, after) = quantity(rest).ok_or_else(error)?;
         if unit.is_empty() {
-            return Err(ParseError::new(format!("a unit after the number, as in {text}s or {text}ms"), text));
+            return Err(ParseError::new(
+                format!("a number with a unit, for example {text}s or {text}ms"),
+                text,
+            ));
         }
-        let (_, ms) = DURATIONS.iter().find(|it| it.0 == unit).ok_or_else(wrong)?;
+        let (_, ms) = DURATIONS.iter().find(|it| it.0 == unit).ok_or_else(error)?;
         total_ms += number * *ms as f64;
         rest = after;
     }
-    // Longer than anyone waits, and still a time that the system can add to now.
+    // A limit that can still be added to the current time.
     if 1e15 < total_ms {
-        return Err(ParseError::new("at most some thousand years", text));
+        return Err(ParseError::new("at most 10000 years", text));
     }
     Ok(Duration::from_secs_f64(total_ms / 1_000.0))
 }
 
 /// Reads `4GiB`, `512MB`, `1000000`.
 pub(super) fn size(text: &str) -> Result<usize, ParseError> {
-    let wrong = || ParseError::new("a size such as 512MiB, 4GiB or 2GB", text);
-    let (number, unit, after) = quantity(text.trim()).ok_or_else(wrong)?;
+    let error = || ParseError::new("a size such as 512MiB, 4GiB or 2GB", text);
+    let (number, unit, after) = quantity(text.trim()).ok_or_else(error)?;
     let is_unit = |it: &&(&str, u64)| it.0.eq_ignore_ascii_case(unit) || unit.is_empty() && it.0 == "B";
-    let (_, factor) = SIZES.iter().find(is_unit).ok_or_else(wrong)?;
+    let (_, factor) = SIZES.iter().find(is_unit).ok_or_else(error)?;
     let bytes = number * *factor as f64;
     if !after.is_empty() || (usize::MAX as f64) < bytes {
-        return Err(wrong());
+        return Err(error());
     }
     Ok(bytes as usize)
 }
 
-/// Reads a share between 0 and 1.
+/// Reads a fraction from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, ParseError> {
     let share = text.parse::<f64>().ok().filter(|it| (0.0..=1.0).contains(it));
     share.ok_or_else(|| ParseError::new("a number from 0 to 1", text))
 }
 
-/// The number that `text` begins with, the word after it, and what is left.
+/// The number at the start of `text`, the unit after it, and the rest.
 fn quantity(text: &str) -> Option<(f64, &str, &str)> {
     let (number, rest) =
         text.split_at(text.find(|it: char| !it.is_ascii_digit() && it != '.').unwrap_or(text.len()));
@@ -101,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_read_as_people_write_them() {
+    fn durations_have_a_unit() {
         check_duration("10s", 10_000);
         check_duration("500ms", 500);
         check_duration("1.5 s", 1_500);
@@ -114,7 +117,7 @@ mod tests {
     fn wrong_durations_say_what_was_expected() {
         assert_eq!(
             duration("10").map_err(|it| it.to_string()),
-            Err("expected a unit after the number, as in 10s or 10ms; found `10`".to_owned())
+            Err("expected a number with a unit, for example 10s or 10ms; found `10`".to_owned())
         );
         for text in ["", "s", "10 parsecs", "-1s", "1.2.3s", "1s2", "9999999999999999h"] {
             assert!(duration(text).is_err_and(|it| it.found == text), "{text}");
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn sizes_may_have_a_unit() {
         for (text, bytes) in [("4GiB", 4 << 30), ("1.5kib", 1536), ("2GB", 2_000_000_000), ("77", 77)] {
             assert_eq!(size(text), Ok(bytes), "{text}");
             assert_eq!(size(&show_size(bytes)), Ok(bytes));
@@ -133,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_lie_between_nothing_and_everything() {
+    fn fractions_are_from_0_to_1() {
         assert_eq!(share("0.5"), Ok(0.5));
         for text in ["1.1", "-0.1", "NaN", "half"] {
             assert!(share(text).is_err(), "{text}");

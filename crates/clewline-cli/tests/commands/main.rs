@@ -1,8 +1,10 @@
-//! The commands that README and the manual ask a reader to type, run as they stand in a fresh clone.
+//! The commands that README and the manual ask a reader to type, run as they stand in a fresh
+//! clone.
 //!
-//! README's first two, which start with `cargo run`, are always run; all others with `CLEWLINE_AT_LENGTH`
-//! set, as `./test all` does. [`page`] says what is taken from a page. Files that a reader would have
-//! (`history.jsonl`, `queue_test.c`) are in `files`, or are made by `files/prepare.sh`.
+//! README's first two, which start with `cargo run`, are always run; all others with
+//! `CLEWLINE_AT_LENGTH` set, as `./test all` does. [`page`] says what is taken from a page. Files
+//! that a reader would have (`history.jsonl`, `queue_test.c`) are in `files`, or are made by
+//! `files/prepare.sh`.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -74,7 +76,7 @@ fn commands_do_what_their_pages_say() {
 
 // How often real threads may try to show a bug.
 const ATTEMPTS: usize = 3;
-// A command that takes longer has got stuck.
+// A command that takes longer is stuck.
 const SECONDS_MAX: &str = "1800";
 
 /// A fresh clone of this repository.
@@ -115,7 +117,8 @@ impl FreshClone {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// Types `command` in a shell in the folder of the clone, where `clewline` is its release build.
+    /// Types `command` in a shell in the folder of the clone, where `clewline` is its release
+    /// build.
     fn run(&self, command: &str) -> Output {
         let path = std::env::var("PATH").unwrap_or_default();
         std::process::Command::new("timeout")
@@ -165,7 +168,7 @@ impl FreshClone {
         }
         let start = Instant::now();
         let mut output = self.run(text);
-        // Real threads need not meet where the bug is.
+        // With real threads the bug need not occur.
         for _ in 1..ATTEMPTS {
             if expected != 1 || !text.contains(" stress ") || output.status.code() != Some(0) {
                 break;
@@ -173,17 +176,17 @@ impl FreshClone {
             output = self.run(text);
         }
         println!("{:6.1} s   {place}: {text}", start.elapsed().as_secs_f64());
-        let (told, errors) =
+        let (printed, errors) =
             (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.code() != Some(expected) {
             let status = output.status;
             return Err(format!(
-                "{place}: {text}\nexpected exit code {expected}, found {status}:\n{told}{errors}"
+                "{place}: {text}\nexpected exit code {expected}, found {status}:\n{printed}{errors}"
             ));
         }
         shown
             .as_deref()
-            .map_or(Ok(()), |it| compare(it, &told))
+            .map_or(Ok(()), |it| compare(it, &printed))
             .map_err(|it| format!("{place}: {text}\n{it}"))
     }
 }
@@ -195,8 +198,8 @@ fn needs_compiler(text: &str) -> bool {
 
 /// Compares what a page shows with what was printed.
 ///
-/// How long something took is not compared. `…` on a line of its own stands for any number of lines, and
-/// a page may end before the output does.
+/// How long something took is not compared. `…` on a line of its own stands for any number of
+/// lines, and a page may end before the output does.
 fn compare(shown: &str, printed: &str) -> Result<(), String> {
     let counts = |it: &&str| !it.starts_with("took:");
     let mut printed = printed.lines().map(str::trim_end).filter(counts);

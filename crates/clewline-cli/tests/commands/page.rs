@@ -1,14 +1,15 @@
-//! What a page asks its reader to type.
+//! The commands on a page.
 //!
-//! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of `text`
-//! a line that begins with `$ ` is a command, and what follows it is its output. A comment right before a
-//! block says what its commands do, unless all exit with 0:
+//! A block of `sh` holds commands, one a line unless a line ends with a backslash. In a block of
+//! `text` a line that begins with `$ ` is a command, and what follows it is its output. A comment
+//! right before a block says what its commands do, unless all exit with 0:
 //!
 //! * `<!-- exits: 0 1 - -->`: the exit code of each; `-` is for one that is not run, and then
 //!   `; not run: REASON` follows.
 //! * `<!-- not run: REASON -->`: none of them is run.
 //!
-//! What a sentence mentions (`` `clewline check --html FILE` ``) need not be complete, so it is not run.
+//! What a sentence mentions (`` `clewline check --html FILE` ``) need not be complete, so it is not
+//! run.
 
 /// A command on a page.
 #[derive(Debug)]
@@ -25,12 +26,13 @@ pub(crate) struct Command {
     pub(crate) shown: Option<String>,
 }
 
-/// What is of interest on a page.
+/// The relevant parts of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     /// All commands, in order.
     pub(crate) commands: Vec<Command>,
-    /// Files that the reader is asked to write: blocks of C that begin with their name in a comment.
+    /// Files that the reader is asked to write: blocks of C that begin with their name in a
+    /// comment.
     pub(crate) files: Vec<(String, String)>,
     /// Commands that a sentence mentions, with their places.
     pub(crate) mentioned: Vec<(String, String)>,
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_without_sense_are_refused() {
+    fn invalid_comments_are_rejected() {
         let block = "```sh\na\n```\n";
         assert!(complaints(&format!("<!-- not run: slow -->\n{block}")).is_empty());
         for wrong in ["not run:", "not run", "exits: -", "exits: 0; not run: slow", "exits: 0 0", "exits: x"]

@@ -1,5 +1,4 @@
-//! `clewline actors` and `clewline systems`: what people and scripts see of them; and `Explore`, for those with a system of their
-//! own.
+//! `clewline actors` and `clewline systems`: text and JSON; and `Explore`, for systems of users.
 
 use clewline_actors::schedulers;
 use serde_json::Value as Json;
@@ -29,10 +28,11 @@ fn numbers(object: &Json, fields: &[&str]) -> Vec<Option<u64>> {
     fields.iter().map(|it| object[it].as_u64()).collect()
 }
 
-/// Schedules, canonical histories and violated ones, by counting states and by executing every schedule.
+/// Schedules, canonical histories and violated ones, by counting states and by executing every
+/// schedule.
 #[track_caller]
 fn check_counts(system: &str, harness: &str, counts: [u64; 3], exhaustive: bool) {
-    let fields = ["schedules", "canonical", "violated"];
+    let fields = ["executions", "canonical", "violated"];
     let code = i32::from(counts[2] != 0);
     let name = format!("counts-{system}-{harness}");
     for scheduler in ["states", "exhaustive"] {
@@ -65,7 +65,7 @@ fn four_calls_on_the_papers_systems_have_the_known_counts() {
 
 #[test]
 fn counts_are_the_same_for_any_number_of_threads() {
-    let fields = ["schedules", "states", "edges", "ends", "stuck", "canonical", "violated"];
+    let fields = ["executions", "states", "edges", "ends", "stuck", "canonical", "violated"];
     let (_, alone) = json("alone", &["edr", "--harness", "2r+2w"]);
     let (_, together) = json("together", &["edr", "--harness", "2r+2w", "--jobs", "2"]);
     assert_eq!(numbers(&alone, &fields), numbers(&together, &fields));
@@ -74,17 +74,18 @@ fn counts_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
-    let fields = ["schedules", "incomplete", "unique", "canonical", "violated"];
+fn schedulers_count_the_same_with_any_number_of_threads() {
+    let fields = ["executions", "incomplete", "unique", "canonical", "violated"];
     for scheduler in
         ["exhaustive", "delay-bounded", "dpor", "transdpor", "ired", "liviola", "random", "pct", "pos"]
     {
-        for limit in [&["--schedules", "900"][..], &["--schedules", "900", "--first"]] {
-            let mut args = vec!["open-chord", "--scheduler", scheduler, "--bound", "5", "--jobs", "1"];
+        for limit in [&["--executions", "900"][..], &["--executions", "900", "--first"]] {
+            let mut args =
+                vec!["open-chord", "--scheduler", scheduler, "--depth", "5", "--delays", "5", "--jobs", "1"];
             args.extend(limit);
             let name = format!("threads-{scheduler}-{}", limit.len());
             let (_, alone) = json(&format!("{name}-1"), &args);
-            args[6] = "3";
+            args[8] = "3";
             let (_, together) = json(&format!("{name}-3"), &args);
             assert_eq!(numbers(&alone, &fields), numbers(&together, &fields), "{args:?}");
             assert_eq!(alone["first_violation"], together["first_violation"], "{args:?}");
@@ -94,7 +95,7 @@ fn whoever_goes_through_schedules_counts_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
+fn partially_visited_states_are_the_same_for_any_number_of_threads() {
     let fields = ["states", "edges", "ends", "stuck", "canonical", "violated"];
     for limit in [&["--first"][..], &["--states", "20000"]] {
         let args = |jobs| [&["edr", "--harness", "2r+2w", "--jobs", jobs][..], limit].concat();
@@ -106,57 +107,53 @@ fn states_that_are_not_all_visited_are_the_same_for_any_number_of_threads() {
 }
 
 #[test]
-fn reductions_need_fewer_schedules_and_see_the_same() {
+fn reductions_need_fewer_schedules_and_find_the_same_histories() {
     for scheduler in ["dpor", "transdpor", "ired", "liviola"] {
         let (code, object) = json(scheduler, &["open-chord", "--scheduler", scheduler]);
-        let counts = numbers(&object, &["schedules", "canonical", "violated"]);
+        let counts = numbers(&object, &["executions", "canonical", "violated"]);
         assert_eq!((code, counts), (1, vec![Some(1_708), Some(41), Some(9)]), "{scheduler}");
     }
 }
 
 #[test]
-fn samplers_say_how_much_of_what_exists_they_saw() {
+fn random_schedulers_report_their_coverage() {
     for scheduler in ["random", "pct", "pos"] {
-        let args = ["edr", "--scheduler", scheduler, "--schedules", "300", "--seed", "3"];
+        let args = ["edr", "--scheduler", scheduler, "--executions", "300", "--seed", "3"];
         let (code, object) = json(scheduler, &args);
         assert_eq!((code, object["coverage"].as_str()), (1, Some("limited")), "{object}");
-        assert_eq!(object["schedules"], 300, "{object}");
+        assert_eq!(object["executions"], 300, "{object}");
         assert_eq!(object["existing"]["canonical"], 32, "{object}");
         assert_eq!(object["existing"]["violated"], 12, "{object}");
         assert!(object["canonical"].as_u64() <= Some(32), "{object}");
-        assert!(object["first_violation"]["schedule"].as_u64().is_some(), "{object}");
+        assert!(object["first_violation"]["execution"].as_u64().is_some(), "{object}");
     }
-    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--schedules", "50"]);
+    let (code, object) = json("drawn", &["adr", "--scheduler", "random", "--executions", "50"]);
     assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
     assert_eq!(object["coverage"], "limited");
 }
 
 #[test]
-fn few_delays_see_few_schedules() {
+fn the_number_of_schedules_grows_with_the_delay_bound() {
     for (bound, schedules, violated) in [("0", 1, 0), ("3", 47, 2), ("4", 93, 8)] {
-        for flag in ["--bound", "--delays"] {
-            let args = ["edr", "--scheduler", "delay-bounded", flag, bound];
-            let (_, object) = json(&format!("delays-{bound}"), &args);
-            assert_eq!(numbers(&object, &["schedules", "violated"]), [Some(schedules), Some(violated)]);
-            assert_eq!(object["coverage"], "limited");
-        }
+        let args = ["edr", "--scheduler", "delay-bounded", "--delays", bound];
+        let (_, object) = json(&format!("delays-{bound}"), &args);
+        assert_eq!(numbers(&object, &["executions", "violated"]), [Some(schedules), Some(violated)]);
+        assert_eq!(object["coverage"], "limited");
     }
 }
 
 #[test]
-fn every_bound_of_a_scheduler_has_its_flag_and_counts_for_more_than_all_at_once() {
+fn every_bound_of_a_scheduler_has_a_flag() {
     for entry in &schedulers::SCHEDULERS {
         for bound in entry.bounds {
             let flag = format!("--{}", bound.name);
             let with = |args: &[&str]| {
-                let basis = ["edr", "--scheduler", entry.name, "--schedules", "300"];
+                let basis = ["edr", "--scheduler", entry.name, "--executions", "300"];
                 let (_, object) = json(&format!("bound-{}", entry.name), &[&basis[..], args].concat());
-                numbers(&object, &["schedules", "unique", "canonical", "violated"])
+                numbers(&object, &["executions", "unique", "canonical", "violated"])
             };
             let (few, many) = (with(&[&flag, "1"]), with(&[&flag, "4"]));
             assert_ne!(few, many, "{} {flag}", entry.name);
-            assert_eq!(with(&["--bound", "4"]), many, "{} {flag}", entry.name);
-            assert_eq!(with(&["--bound", "4", &flag, "1"]), few, "{} {flag}", entry.name);
         }
     }
 }
@@ -185,8 +182,8 @@ fn objects_have_the_fields_that_scripts_rely_on() {
 }
 
 #[test]
-fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
-    let ran = actors("told", &["edr", "--harness", "2r+2w"]);
+fn a_violation_is_shown_message_by_message_and_can_be_replayed() {
+    let ran = actors("report", &["edr", "--harness", "2r+2w"]);
     assert_eq!(
         (ran.code, ran.first_line()),
         (1, "violated: edr is not linearizable as a register"),
@@ -209,7 +206,7 @@ fn a_violation_is_told_message_by_message_and_can_be_seen_again() {
 }
 
 #[test]
-fn who_looks_at_schedules_does_not_vouch_for_states() {
+fn schedulers_of_schedules_do_not_check_properties_of_states() {
     let harness = ["--harness", "1r+1w", "--scheduler", "dpor"];
     for (name, args) in [
         ("properties", &["two-phase-commit", "--scheduler", "dpor"][..]),
@@ -223,39 +220,39 @@ fn who_looks_at_schedules_does_not_vouch_for_states() {
 }
 
 #[test]
-fn tokens_that_do_not_fit_are_refused() {
-    for (token, told) in [
+fn tokens_of_other_systems_are_rejected() {
+    for (token, printed) in [
         ("?", "not a replay token"),
         ("9:a", "the token names call 9, and there are 3"),
         ("z40", "the schedule does not fit this system"),
     ] {
         let ran = actors("unfit", &["edr", "--replay", token]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.contains(printed), "{}", ran.stderr);
     }
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success() {
-    for (name, args, told) in [
+fn a_reached_limit_is_no_success() {
+    for (name, args, printed) in [
         ("states", &["adr", "--states", "10"][..], "the limit of 10 states was hit"),
-        ("schedules", &["adr", "--scheduler", "exhaustive", "--schedules", "10"], "10 schedules"),
-        ("time", &["adr", "--scheduler", "exhaustive", "--time", "0s"], "time"),
+        ("executions", &["adr", "--scheduler", "exhaustive", "--executions", "10"], "10 schedules"),
+        ("time", &["adr", "--scheduler", "exhaustive", "--timeout", "0s"], "time"),
         ("memory", &["paxos:stateright", "--memory", "1KiB"], "memory"),
         ("steps", &["adr", "--scheduler", "exhaustive", "--steps", "3"], "cut"),
     ] {
         let (code, object) = json(&format!("limit-{name}"), args);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
         assert_eq!(object["coverage"], "limited", "{object}");
-        assert!(object["reason"].as_str().is_some_and(|it| it.contains(told)), "{object}");
+        assert!(object["reason"].as_str().is_some_and(|it| it.contains(printed)), "{object}");
         let ran = actors(&format!("limit-text-{name}"), args);
         assert_eq!((ran.code, ran.first_line().split(':').next()), (3, Some("unknown")), "{ran:?}");
     }
 }
 
 #[test]
-fn what_is_violated_within_a_limit_is_violated() {
-    let args = ["edr", "--scheduler", "exhaustive", "--schedules", "200"];
+fn a_violation_within_a_limit_counts() {
+    let args = ["edr", "--scheduler", "exhaustive", "--executions", "200"];
     let (code, object) = json("within", &args);
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
     assert_eq!(object["coverage"], "limited");
@@ -264,12 +261,12 @@ fn what_is_violated_within_a_limit_is_violated() {
 }
 
 #[test]
-fn rules_as_published_are_never_taken_for_proof() {
+fn rules_as_published_never_give_holds() {
     for scheduler in ["exhaustive", "random"] {
-        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--schedules", "200"];
+        let args = ["paxos", "--scheduler", scheduler, "--compat", "ds2", "--executions", "200"];
         let (code, object) = json(&format!("compat-limit-{scheduler}"), &args);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
-        assert_eq!(object["schedules"], 200, "{object}");
+        assert_eq!(object["executions"], 200, "{object}");
     }
     for (system, scheduler, counts) in [
         ("dr", "liviola", [88, 83, 22]),
@@ -279,7 +276,7 @@ fn rules_as_published_are_never_taken_for_proof() {
         let args = [system, "--scheduler", scheduler, "--compat", "ds2"];
         let (code, object) = json(&format!("compat-{system}-{scheduler}"), &args);
         let expected: Vec<Option<u64>> = counts.into_iter().map(Some).collect();
-        assert_eq!(numbers(&object, &["schedules", "incomplete", "unique"]), expected);
+        assert_eq!(numbers(&object, &["executions", "incomplete", "unique"]), expected);
         assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
     }
     let ran = actors("compat-states", &["dr", "--compat", "ds2"]);
@@ -288,7 +285,7 @@ fn rules_as_published_are_never_taken_for_proof() {
 }
 
 #[test]
-fn what_the_rules_as_published_show_can_be_seen_again() {
+fn violations_of_the_rules_as_published_can_be_replayed() {
     let args = ["open-chord", "--harness", "2r+2w", "--scheduler", "dpor", "--compat", "ds2"];
     let ran = actors("compat-found", &args);
     assert_eq!(ran.code, 1, "{ran:?}");
@@ -311,7 +308,7 @@ fn faults_are_allowed_from_none_upward() {
 }
 
 #[test]
-fn calls_that_never_return_are_a_violation_where_that_is_said() {
+fn pending_calls_are_a_violation_if_forbidden() {
     let (code, object) = json("stuck-allowed", &["dr"]);
     assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
     assert!(object["stuck"].as_u64() > Some(0), "{object}");
@@ -332,38 +329,38 @@ fn harnesses_may_come_from_a_file() {
     let folder = Folder::new("actors-bad-file").with("calls.txt", "C1 N1 write(1)\nC2 N9 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.code, 2);
-    let told = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
-    assert_eq!(ran.stderr, told);
+    let printed = "error: calls.txt: line 2: expected one of the actors N1 to N3, found N9\n";
+    assert_eq!(ran.stderr, printed);
     let folder = Folder::new("actors-many").with("calls.txt", "\nactors 99\nC1 N1 read\n");
     let ran = clewline(&folder, &["actors", "edr", "--harness", "calls.txt"], "");
     assert_eq!(ran.stderr, "error: calls.txt: line 2: edr has from 2 to 9 actors, found 99\n");
 }
 
 #[test]
-fn bad_usage_gets_a_clear_error() {
-    for (name, args, told) in [
+fn invalid_arguments_get_a_clear_error() {
+    for (name, args, printed) in [
         ("system", &["pax0s"][..], "did you mean `paxos`?"),
         ("scheduler", &["dr", "--scheduler", "dporr"], "did you mean `dpor`?"),
         ("no-reads", &["dr", "--harness", "0r+2w"], "the harness has no reads"),
-        ("harness", &["dr", "--harness", "two"], "found `two`, and there is no such file"),
+        ("harness", &["dr", "--harness", "two"], "found `two`; and no file has this name"),
         ("actors", &["dr", "--actors", "99"], "dr has from"),
         ("nothing", &["dr", "--harness", "none"], "there is nothing to judge"),
         ("only-writes", &["dr", "--harness", "2w"], "the harness has no reads"),
-        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`, and there is no such file"),
+        ("negative-shape", &["dr", "--harness", "-1r"], "found `-1r`; and no file has this name"),
         ("negative-faults", &["dr", "--lose", "-1"], "-1 is not in 0..=255"),
-        ("negative-schedules", &["dr", "--schedules", "-5"], "invalid value '-5' for '--schedules <N>'"),
+        ("negative-schedules", &["dr", "--executions", "-5"], "invalid value '-5' for '--executions <N>'"),
         ("negative-states", &["dr", "--states", "-5"], "invalid value '-5' for '--states <N>'"),
-        ("negative-time", &["dr", "--time", "-1s"], "invalid value '-1s' for '--time <DURATION>'"),
+        ("negative-time", &["dr", "--timeout", "-1s"], "invalid value '-1s' for '--timeout <DURATION>'"),
         ("negative-memory", &["dr", "--memory", "-1"], "invalid value '-1' for '--memory <SIZE>'"),
         ("negative-jobs", &["dr", "--jobs", "-1"], "invalid value '-1' for '--jobs <N>'"),
     ] {
         let ran = actors(&format!("bad-{name}"), args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(printed), "{}", ran.stderr);
     }
 }
 
-/// Answers every message; what goes wrong is said by the call.
+/// Replies to every message; the call says what goes wrong.
 mod odd {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -450,14 +447,14 @@ mod odd {
         }
     }
 
-    /// What keeps a system from being explored that is asked for this.
+    /// The error of a system for which this is called.
     pub(crate) fn error(call: Call, scheduler: &str) -> Option<String> {
         let harness = System { has_keys: false };
         let explore = Explore::new(harness).client([(0, Call::Nothing), (1, call)]).scheduler(scheduler);
         explore.run().err().map(|it| it.to_string())
     }
 
-    /// What is wrong with keys that say that to set and to clear commute.
+    /// The error for keys according to which `set` and `clear` commute.
     pub(crate) fn error_of_keys() -> Option<String> {
         let explore = Explore::new(System { has_keys: true });
         let explore = explore.client([(0, Call::Set)]).client([(0, Call::Clear)]).scheduler("liviola");
@@ -484,21 +481,21 @@ fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
 
 #[test]
 fn keys_that_promise_too_much_are_an_error() {
-    let told = odd::error_of_keys().unwrap();
-    assert!(told.starts_with("the keys promise too much: a message at N2 from N1"), "{told}");
+    let printed = odd::error_of_keys().unwrap();
+    assert!(printed.starts_with("the keys promise too much: a message at N2 from N1"), "{printed}");
 }
 
 #[test]
-fn who_uses_one_thread_says_so() {
+fn compat_ds2_reports_that_it_uses_one_thread() {
     let ran = actors("one-thread", &["edr", "--scheduler", "dpor", "--compat", "ds2", "--jobs", "2"]);
-    assert!(ran.stderr.contains("note: the rules as published go from one schedule"), "{ran:?}");
+    assert!(ran.stderr.contains("note: --compat ds2 uses one thread"), "{ran:?}");
     let ran = actors("two-threads", &["edr", "--scheduler", "dpor", "--jobs", "2"]);
     assert_eq!(ran.stderr, "");
 }
 
 #[test]
-fn what_clients_saw_is_shown_where_there_is_no_time_to_find_the_messages() {
-    let args = ["edr:waits-for-all", "--harness", "3c", "--time", "0s"];
+fn the_history_is_shown_without_messages_after_the_time_limit() {
+    let args = ["edr:waits-for-all", "--harness", "3c", "--timeout", "0s"];
     let ran = actors("given-up", &args);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
     assert!(ran.stdout.contains("C2:"), "{}", ran.stdout);
@@ -516,18 +513,21 @@ fn little_memory_is_enough_to_show_a_small_violation() {
 }
 
 #[test]
-fn what_nobody_calls_is_judged_by_its_properties() {
+fn a_system_without_clients_is_checked_by_its_properties() {
     let ran = actors("no-calls", &["two-phase-commit"]);
-    let told = "holds: two-phase-commit is as its properties say in every schedule";
-    assert_eq!((ran.code, ran.first_line()), (0, told), "{ran:?}");
+    let printed = "holds: two-phase-commit is as its properties say in every schedule";
+    assert_eq!((ran.code, ran.first_line()), (0, printed), "{ran:?}");
 }
 
 #[test]
-fn making_smaller_obeys_the_time_limit() {
-    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--time", "0s"];
+fn shrinking_respects_the_time_limit() {
+    let args = ["edr", "--harness", "2r+2w", "--scheduler", "exhaustive", "--timeout", "0s"];
     let (code, object) = json("no-time", &args);
     assert_eq!((code, object["verdict"].as_str()), (3, Some("unknown")), "{object}");
-    assert!(object.get("existing").is_none(), "nobody counts what exists when time is up: {object}");
+    assert!(
+        object.get("existing").is_none(),
+        "existing histories are not counted after the time limit: {object}"
+    );
 }
 
 #[test]
@@ -585,24 +585,24 @@ fn the_reports_of_the_manual_are_real() {
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     };
     let shown: Vec<String> = blocks(page, "text").into_iter().map(untimed).collect();
-    let told = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
-    assert_eq!(shown, told);
+    let printed = [noticeboard::hasty(), noticeboard::careful()].map(|it| untimed(&it.unwrap()));
+    assert_eq!(shown, printed);
 }
 
 #[test]
-fn the_first_notice_board_of_the_manual_answers_too_early() {
-    let told = noticeboard::hasty().unwrap();
-    assert!(told.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{told}");
-    assert!(told.contains("C1 ──Post──► N1"), "{told}");
+fn the_first_notice_board_of_the_manual_replies_too_early() {
+    let printed = noticeboard::hasty().unwrap();
+    assert!(printed.starts_with("violated: Noticeboard is not linearizable as a Board\n"), "{printed}");
+    assert!(printed.contains("C1 ──Post──► N1"), "{printed}");
 }
 
 #[test]
 fn the_second_notice_board_of_the_manual_goes_back_in_time() {
-    let told = noticeboard::careful().unwrap();
-    assert!(told.contains("Look → 7") && told.contains("Look → 0"), "{told}");
+    let printed = noticeboard::careful().unwrap();
+    assert!(printed.contains("Look → 7") && printed.contains("Look → 0"), "{printed}");
 }
 
 #[test]
-fn the_third_notice_board_of_the_manual_is_right() {
+fn the_third_notice_board_of_the_manual_is_correct() {
     assert_eq!(noticeboard::right(), None);
 }

@@ -1,4 +1,4 @@
-//! Looking around in a page: with the mouse, with keys, by searching, by its address.
+//! Navigation in a page: with the mouse, with keys, by search, by address.
 
 use serde_json::{Value as Json, json};
 
@@ -76,7 +76,7 @@ fn a_wheel_turns_the_page_until_the_picture_was_clicked() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn nobody_gets_lost_beyond_what_there_is() {
+fn panning_stops_at_the_ends_of_the_history() {
     let folder = page("around-bounds", &rows(40), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     for (act, is_so) in [
@@ -95,7 +95,7 @@ fn nobody_gets_lost_beyond_what_there_is() {
     }
 }
 
-/// So many processes, one write each; the last of them reads what was written first, after all that.
+/// The given number of processes, one write each; then the last process reads the first value.
 fn rows(processes: usize) -> String {
     let mut lines = String::new();
     for at in 0..processes {
@@ -132,7 +132,7 @@ fn keys_and_buttons_zoom_and_move() {
     check(&|it| it.press("-"), "-", &is_farther);
     check(&|it| it.press_with("ArrowRight", SHIFT), "Shift →", &|one, other| 1.0 < goes(one, other));
     check(&|it| it.press_with("ArrowLeft", SHIFT), "Shift ←", &|one, other| goes(one, other) < -1.0);
-    // What a browser does with Ctrl is left to it.
+    // Shortcuts of the browser with Ctrl are not handled.
     check(&|it| it.press_with("-", CTRL), "Ctrl -", &|one, other| one == other);
     let button = |id: &str| format!("document.getElementById('{id}').click()");
     check(&|it| drop(it.js(&button("zoom-in"))), "zoom-in", &is_closer);
@@ -228,13 +228,13 @@ fn a_search_goes_on_and_back_and_round() {
     let folder = page("around-search", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     browser.js("document.getElementById('search').focus()");
-    // Letters count, their size does not.
+    // The search ignores case.
     browser.ask("Input.insertText", json!({"text": "EQ"}));
     assert_eq!(state(&mut browser)["matches"], 2);
     browser.js("(it => { it.value = 'Q'; it.dispatchEvent(new Event('input')); })(document.getElementById('search'))");
     assert_eq!(state(&mut browser)["matches"], 4);
     let found = "document.getElementById('found').textContent";
-    for (held, expected, told) in [
+    for (held, expected, printed) in [
         (0, 0, "1 of 4"),
         (0, 1, "2 of 4"),
         (0, 2, "3 of 4"),
@@ -244,13 +244,16 @@ fn a_search_goes_on_and_back_and_round() {
         (0, 0, "1 of 4"),
     ] {
         browser.press_with("Enter", held);
-        assert_eq!((&state(&mut browser)["selected"], &browser.js(found)), (&json!(expected), &json!(told)));
+        assert_eq!(
+            (&state(&mut browser)["selected"], &browser.js(found)),
+            (&json!(expected), &json!(printed))
+        );
     }
-    // What has a meaning elsewhere is but a letter here.
+    // Shortcut keys are text in the search field.
     browser.press("?");
     assert_eq!(browser.js("document.getElementById('help').open"), false);
     assert_eq!(browser.js("document.getElementById('search').value"), "Q?");
-    // What is typed next is all that counts.
+    // Only the last search counts.
     let type_in = |text: &str| {
         format!(
             "(() => {{ const it = document.getElementById('search'); it.value = '{text}';
@@ -331,20 +334,20 @@ fn of_many_keys_the_rest_is_left_to_the_search() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn an_address_tells_all_that_is_chosen() {
+fn an_address_contains_the_whole_selection() {
     let folder = page("around-address", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "#show=core") else { return };
     let seen = state(&mut browser);
     assert_eq!(seen["show"], "core");
     assert!(width(&seen) < 20.0, "{seen}");
-    // What can hardly be seen is looked at from nearby.
+    // A narrow operation is zoomed to.
     browser.open(&folder.path("report.html"), "");
     browser.js("clewline.zoom(1e6)");
     browser.js("location.hash = '#op=17'");
     browser.settle();
     let place = browser.js("clewline.place(17)");
     assert!(30.0 < number(&place["right"]) - number(&place["left"]), "{place}");
-    // What is looked at stands in the address, a moment later.
+    // The address contains the visible part, a moment later.
     let followed = |wanted: &str| {
         format!(
             "new Promise(done => {{ let left = 250; const look = () => location.hash.includes('{wanted}') || !left--
@@ -391,7 +394,7 @@ fn the_strip_below_leads_elsewhere() {
     assert!((centre(&mut browser) - 0.25).abs() < 0.01);
     browser.mouse("mouseMoved", from + wide * 0.75, y, json!({"buttons": 1}));
     assert!((centre(&mut browser) - 0.75).abs() < 0.01);
-    // Who has let go takes nothing along.
+    // After the release nothing is dragged.
     browser.mouse("mouseReleased", from + wide * 0.75, y, json!({}));
     browser.mouse("mouseMoved", from + wide * 0.5, y, json!({"button": "none"}));
     assert!((centre(&mut browser) - 0.75).abs() < 0.01);
@@ -407,7 +410,7 @@ fn a_long_history_without_a_core_is_seen_from_its_beginning() {
     let Some(mut browser) = browse(&folder, "") else { return };
     let view = state(&mut browser);
     assert!(number(&view["from"]) < 0.0 && width(&view) < 100.0, "{view}");
-    // The keyboard begins with what is seen.
+    // The keyboard selection begins in the visible part.
     browser.js("clewline.look(3000, 3080)");
     focus(&mut browser);
     browser.press("ArrowRight");

@@ -1,4 +1,4 @@
-//! The arrows between our files: which one uses what another defines, and that none closes a circle
+//! The arrows between our files: which one uses what another defines, and that none closes a cycle
 //! or leads upward.
 
 mod rules;
@@ -52,8 +52,8 @@ fn expect_none(complaints: &[String]) {
 }
 
 #[test]
-fn no_arrow_closes_a_circle() {
-    let complaints: Vec<String> = crates().iter().flat_map(|(_, tree)| rules::circles(tree)).collect();
+fn no_dependency_closes_a_cycle() {
+    let complaints: Vec<String> = crates().iter().flat_map(|(_, tree)| rules::cycles(tree)).collect();
     expect_none(&complaints);
 }
 

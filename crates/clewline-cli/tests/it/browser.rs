@@ -1,7 +1,8 @@
-//! A browser without a window, driven through a pipe.
+//! A headless browser, driven through a pipe.
 //!
-//! Chromium reads commands from file descriptor 3 and answers on 4 (`--remote-debugging-pipe`), one JSON object each, ended by a zero
-//! byte; a shell ties both to a pipe of ours. So nothing else is needed: no driver, no port.
+//! Chromium reads commands from file descriptor 3 and answers on 4 (`--remote-debugging-pipe`), one
+//! JSON object each, ended by a zero byte; a shell ties both to a pipe of ours. So nothing else is
+//! needed: no driver, no port.
 
 use std::{
     fs,
@@ -23,14 +24,15 @@ pub(crate) struct Browser {
     answers: BufReader<ChildStdout>,
     session: Option<String>,
     next: u64,
-    // What the page did beside answering: errors, and what it asked for.
+    // Events of the page: errors and requests.
     events: Vec<Json>,
     profile: PathBuf,
 }
 
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// The browser's program, if there is one: what `CLEWLINE_BROWSER` names, or one of the usual names.
+/// The browser's program, if there is one: what `CLEWLINE_BROWSER` names, or one of the usual
+/// names.
 fn program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CLEWLINE_BROWSER") {
         return Some(PathBuf::from(named)).filter(|it| !it.as_os_str().is_empty());
@@ -41,7 +43,8 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// Starts a browser whose files are in `profile`; none, with a notice, where there is no browser.
+    /// Starts a browser whose files are in `profile`; none, with a notice, where there is no
+    /// browser.
     pub(crate) fn start(profile: &Path, width: u32, height: u32) -> Option<Browser> {
         let Some(program) = program() else {
             eprintln!("skipped: no browser; install chromium, or name one with CLEWLINE_BROWSER");
@@ -78,7 +81,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Sends a command and waits for its answer.
+    /// Sends a command and waits for its response.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, params: Json) -> Json {
         self.next += 1;
@@ -106,7 +109,7 @@ impl Browser {
         serde_json::from_slice(&bytes).expect("the browser goes on, and answers in JSON")
     }
 
-    /// Opens a file, and waits until it is loaded. What happened before is forgotten.
+    /// Opens a file, and waits until it is loaded. Earlier events are dropped.
     pub(crate) fn open(&mut self, file: &Path, fragment: &str) {
         // Another fragment alone would not load the page again.
         self.go("about:blank");
@@ -119,8 +122,10 @@ impl Browser {
     fn go(&mut self, url: &str) {
         let loader = self.ask("Page.navigate", json!({"url": url}))["loaderId"].clone();
         let is_loaded = |it: &Json| {
-            let told = &it["params"];
-            it["method"] == "Page.lifecycleEvent" && told["name"] == "load" && told["loaderId"] == loader
+            let printed = &it["params"];
+            it["method"] == "Page.lifecycleEvent"
+                && printed["name"] == "load"
+                && printed["loaderId"] == loader
         };
         while !self.events.iter().any(is_loaded) {
             let message = self.message();
@@ -128,12 +133,12 @@ impl Browser {
         }
     }
 
-    /// Waits until what is due has been drawn.
+    /// Waits until the page is drawn.
     pub(crate) fn settle(&mut self) {
         self.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))");
     }
 
-    /// What an expression gives, promises awaited.
+    /// The value of an expression; promises are awaited.
     #[track_caller]
     pub(crate) fn js(&mut self, expression: &str) -> Json {
         let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
@@ -142,7 +147,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// What the page has asked for, and what went wrong in it, since it was opened.
+    /// Requests and errors of the page since it was opened.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
         self.settle();
         let trouble = |it: &Json| match it["method"].as_str() {

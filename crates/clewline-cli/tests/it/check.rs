@@ -45,7 +45,7 @@ violated: lost.jsonl is not linearizable as a queue
 }
 
 #[test]
-fn what_comes_next_was_not_done_yet() {
+fn the_next_command_is_a_new_one() {
     let folder = Folder::new("next").with("lost.jsonl", BAD);
     let next = |drawings: &[&str]| {
         let ran = clewline(&folder, &[&["check", "lost.jsonl", "--spec", "queue"], drawings].concat(), "");
@@ -57,9 +57,10 @@ fn what_comes_next_was_not_done_yet() {
     assert_eq!(next(&["--html", "a.html", "--svg", "a.svg"]), None);
 }
 
-/// One that returned after all others of a core may have answered anything: here `pop-front() → 3` would be wrong, as 2 is in front.
+/// The last operation of a counterexample that returns may have any result: here `pop-front() → 3`
+/// would be wrong, as 2 is in front.
 #[test]
-fn an_order_does_not_tell_answers_that_do_not_matter() {
+fn an_order_omits_results_that_do_not_matter() {
     let line = |process: u32, op: &str, value: &str, call: u32, ret: u32| {
         format!(
             "{{\"process\": {process}, \"op\": \"{op}\", {value}, \"call\": {call}, \"return\": {ret}}}\n"
@@ -81,7 +82,7 @@ fn an_order_does_not_tell_answers_that_do_not_matter() {
 }
 
 #[test]
-fn a_limit_that_is_hit_ends_with_3_and_is_named() {
+fn a_reached_limit_ends_with_3_and_is_named() {
     let folder = Folder::new("unknown").with("hard.jsonl", &hard());
     let args = ["check", "hard.jsonl", "--spec", "queue", "--memory", "1KiB"];
     let ran = clewline(&folder, &args, "");
@@ -135,15 +136,23 @@ fn check_usage(test: &str, args: &[&str], expected: &str) {
 }
 
 #[test]
-fn bad_usage_ends_with_2_and_says_what_was_expected() {
+fn invalid_arguments_end_with_2_and_say_what_was_expected() {
     let check = |test: &str, more: &[&str], expected: &str| {
         check_usage(&format!("usage-{test}"), &[&["check", "good.jsonl"], more].concat(), expected);
     };
     check("none", &[], "--spec <NAME>");
     check("spec", &["--spec", "qeue"], "did you mean `queue`?");
-    check("input", &["--spec", "queue", "--input", "xml"], "--input: expected one of the formats auto, ");
+    check(
+        "input",
+        &["--spec", "queue", "--input-format", "xml"],
+        "--input-format: expected one of the formats auto, ",
+    );
     check("algorithm", &["--spec", "queue", "--algorithm", "magic"], "--algorithm: expected `auto`, one of ");
-    check("timeout", &["--spec", "queue", "--timeout", "10"], "expected a unit after the number, as in 10s");
+    check(
+        "timeout",
+        &["--spec", "queue", "--timeout", "10"],
+        "expected a number with a unit, for example 10s",
+    );
     check("memory", &["--spec", "queue", "--memory", "lots"], "expected a size such as 512MiB");
     check("jobs", &["--spec", "queue", "--jobs", "0"], "0 is not in 1..");
     check("format", &["--spec", "queue", "--format", "xml"], "possible values: text, json");
@@ -218,7 +227,7 @@ fn json_gives_the_reason_of_an_unknown_verdict() {
 }
 
 #[test]
-fn of_many_files_the_worst_counts_and_the_last_line_sums_up() {
+fn the_worst_of_many_files_is_the_exit_code_and_the_last_line_is_a_summary() {
     let folder =
         Folder::new("many").with("good.jsonl", GOOD).with("also.jsonl", GOOD).with("lost.jsonl", BAD);
     let ran = clewline(&folder, &["check", "good.jsonl", "also.jsonl", "--spec", "queue"], "");

@@ -15,12 +15,13 @@ fn a_round_trip_through_each_format_keeps_the_verdict() {
         args.extend(violate.iter().flat_map(|kind| ["--violate", kind]));
         let made = clewline(&folder, &args, "").stdout;
         for format in &FORMATS {
-            let there = clewline(&folder, &["convert", "-", "there", "--output", format.name()], &made);
+            let there =
+                clewline(&folder, &["convert", "-", "there", "--output-format", format.name()], &made);
             if there.code != 0 {
                 assert!(there.stderr.contains("cannot be written as"), "{}: {there:?}", format.name());
                 continue;
             }
-            let back = ["convert", "there", "-", "--input", format.name(), "--output", "jsonl"];
+            let back = ["convert", "there", "-", "--input-format", format.name(), "--output-format", "jsonl"];
             let back = clewline(&folder, &back, "");
             assert_eq!(back.code, 0, "{}: {back:?}", format.name());
             let judge = |text: &str| clewline(&folder, &["check", "-", "--spec", spec], text).code;

@@ -1,8 +1,8 @@
 //! The corpus: histories with known verdicts, one file each, under `testdata/histories`.
 //!
-//! The folder of a file names its specification, with `@` where a command line has a colon (`queue@2` is
-//! `queue:2`), which not every file system allows in a name. The file's name is the verdict, and then what is
-//! special about the history.
+//! The folder of a file names its specification, with `@` where a command line has a colon
+//! (`queue@2` is `queue:2`), which not every file system allows in a name. The file's name is the
+//! verdict, and then what is special about the history.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +15,10 @@ use clewline_core::{Budget, ErasedHistory, Reason, Verdict, Witness};
 use clewline_methods::Check;
 use clewline_specs::{CATALOG, find};
 
-/// Enough for every search that remembers configurations, on every file.
+/// Enough for every search with a cache of configurations, on every file.
 const CONFIGURATIONS: u64 = 200_000;
 
-/// Up to so many operations, searches that remember nothing must decide too.
+/// Searches without a cache must decide histories of at most this number of operations.
 const SMALL: usize = 12;
 
 /// One file of the corpus.
@@ -66,7 +66,8 @@ fn sorted(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether `checker` decided; it must, unless it refuses or is a tree search on a history that is not small.
+/// Whether `checker` decided; it must, unless it refuses or is a tree search on a history that is
+/// not small.
 fn decided(checker: &'static dyn Checker, sample: &Sample, case: &dyn ErasedHistory) -> bool {
     let options = Options {
         algorithm: Algorithm::Named(vec![checker]),
@@ -115,7 +116,7 @@ fn every_checker_finds_the_verdict_in_the_name_of_each_file() {
             *decisions.entry(checker.name()).or_default() += usize::from(decided(checker, sample, &*case));
         }
     }
-    // Who hardly ever decides was not put to the test. Some do not know every object.
+    // A checker that hardly ever decides was not tested. Some do not support every specification.
     for (name, count) in decisions {
         let least = match name {
             "monitor" => samples.len() / 4,

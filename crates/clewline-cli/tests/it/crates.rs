@@ -1,6 +1,6 @@
-//! Published crates as subjects: the right ones hold, and all of them can be built.
+//! Published crates as subjects: the correct ones hold, and all of them can be built.
 //!
-//! Runs here are few and short: that bugs are found is for longer runs to show.
+//! Runs here are few and short: only longer runs find the bugs.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ fn crates() -> impl Iterator<Item = FoundSubject> {
 }
 
 #[test]
-fn right_crates_hold_in_short_runs() {
+fn correct_crates_hold_in_short_runs() {
     let mut held = 0;
     for found in crates().filter(|it| it.variant.flaw.is_none()) {
         let stress = clewline_lab::stress(&found.name()).unwrap();
-        // The watchdog is for threads that hang, not for a machine that is busy.
-        stress.with_seed(4).with_operations(40).with_runs(5).with_patience(Duration::from_secs(60)).assert();
+        // The watchdog is for stuck threads, not for a busy machine.
+        stress.seed(4).operations(40).executions(5).patience(Duration::from_secs(60)).assert();
         held += 1;
     }
     assert!(10 <= held, "{held} crates are right");
 }
 
 #[test]
-fn every_crate_is_what_its_specification_says() {
+fn every_crate_holds_its_specification() {
     for found in crates() {
         let testable = (found.variant.build)();
         assert_eq!(testable.specification().as_deref(), Some(found.entry.spec), "{}", found.name());

@@ -1,4 +1,4 @@
-//! What a page draws and tells: bars, labels, numbers, marks, and all that is known of an operation.
+//! What a page draws and shows: bars, labels, numbers, marks, and the details of an operation.
 
 use serde_json::{Value as Json, json};
 
@@ -24,7 +24,8 @@ fn texts(browser: &mut Browser) -> Vec<String> {
     written(browser).into_iter().map(|it| it.0).collect()
 }
 
-/// How many pixels of one of the page's colours there are in a part of a picture: left, top, width, height.
+/// How many pixels of one of the page's colours there are in a part of a picture: left, top, width,
+/// height.
 fn coloured(browser: &mut Browser, picture: &str, colour: &str, part: [f64; 4]) -> f64 {
     let [left, top, width, height] = part.map(f64::round);
     number(&browser.js(&format!(
@@ -49,12 +50,13 @@ fn bar(browser: &mut Browser, operation: usize) -> [f64; 4] {
     [from, number(&it["top"]), to - from, number(&it["height"])]
 }
 
-/// The part of the page that tells what is selected.
-fn told(browser: &mut Browser) -> String {
+/// The part of the page that describes the selection.
+fn printed(browser: &mut Browser) -> String {
     browser.js("document.getElementById('details').textContent").as_str().unwrap_or_default().to_owned()
 }
 
-/// One whose return was lost, while its process went on; then another like it, and one that ended; and somebody else.
+/// A pending operation of a process that continues; then another one, and one that returned; and an
+/// operation of another process.
 const LOST: &str = r#"{"event": "call", "process": "a", "op": "write", "arg": 1}
 {"event": "info", "process": "a"}
 {"event": "call", "process": "a", "op": "write", "arg": 2}
@@ -67,7 +69,7 @@ const LOST: &str = r#"{"event": "call", "process": "a", "op": "write", "arg": 1}
 
 #[test]
 #[ignore = "needs a browser"]
-fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
+fn a_pending_operation_is_open_to_the_right_in_its_own_row() {
     let folder = page("drawn-pending", LOST, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=0") else { return };
     let tops = browser.js("[0, 1, 2, 3].map(it => clewline.place(it).top)");
@@ -90,8 +92,8 @@ fn what_never_returned_is_open_to_the_right_in_a_row_of_its_own() {
     let solid = coloured(&mut browser, "timeline", "bar-edge", part(closed)) / (closed[2] - 8.0);
     assert!(dashed < 0.9 && 0.95 < solid, "{dashed} {solid}");
     browser.open(&folder.path("report.html"), "#op=0");
-    let told = told(&mut browser);
-    assert!(told.contains("and not returned: nobody knows whether, or when, it happened"), "{told}");
+    let printed = printed(&mut browser);
+    assert!(printed.contains("and not returned: nobody knows whether, or when, it happened"), "{printed}");
     let legend = browser.js("document.getElementById('legend').textContent");
     assert!(legend.as_str().is_some_and(|it| it.contains("not returned")), "{legend}");
 }
@@ -107,11 +109,12 @@ fn bars_have_labels_and_orders_have_numbers_and_a_cross_at_their_end() {
     {
         assert!(all.iter().any(|it| it == expected), "no {expected} in {all:?}");
     }
-    // At the top events are told: the first is called number 1.
+    // At the top events are numbered, from 1.
     let axis: Vec<String> =
         written(&mut browser).into_iter().filter(|it| it.2 < 20.0).map(|it| it.0).collect();
     assert_eq!(axis, ["event", "1", "2", "3", "4", "5", "6", "7", "8"]);
-    // Numbers stand at the feet of their operations, the cross at that of whoever cannot come next.
+    // Numbers are at the bottom of their operations, the cross at the operation that cannot come
+    // next.
     let foot = |browser: &mut Browser, operation: usize| {
         let [left, top, width, height] = bar(browser, operation);
         (left, left + width, top + height)
@@ -157,7 +160,7 @@ fn an_order_that_is_chosen_comes_into_view_with_its_end() {
     let stuck = browser.js("JSON.parse(document.getElementById('data').textContent).rest.paths[0].stuck");
     let place = browser.js(&format!("clewline.place({stuck})"));
     assert!(number(&place["left"]) < number(&place["width"]), "{place}");
-    // Of thousands nobody could follow the line.
+    // With thousands of operations the line would be unreadable.
     browser.press("0");
     browser.js("clewline.zoom(1e6)");
     browser.settle();
@@ -213,7 +216,8 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
     let [left, top, width, height] = bar(&mut browser, 60);
     let middle = [left + width / 2.0, top + 2.0, 10.0, height - 4.0];
     assert!(0.3 * 10.0 * height < coloured(&mut browser, "timeline", "bar", middle));
-    // All of them: none is wider than a pixel, but rows are not empty, and the core is seen, above and in the strip.
+    // All of them: none is wider than a pixel, but rows are not empty, and the core is seen, above
+    // and in the strip.
     browser.js("clewline.zoom(1e6)");
     browser.settle();
     let part = [200.0, top, 100.0, height];
@@ -231,7 +235,7 @@ fn what_began_earlier_and_what_is_narrow_is_drawn() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn a_card_tells_what_is_pointed_at_and_stays_in_the_window() {
+fn a_tooltip_describes_the_operation_and_stays_in_the_window() {
     let folder = page("drawn-card", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     let card = "(it => it.hidden ? '' : it.textContent)(document.getElementById('tip'))";
@@ -250,9 +254,9 @@ fn a_card_tells_what_is_pointed_at_and_stays_in_the_window() {
             browser.settle();
             assert_eq!(browser.js(is_within), true, "{operation} {wide} {}", browser.js(card));
         }
-        let told = browser.js(card);
+        let printed = browser.js(card);
         let expected = "deq() → 1process 1, called as event 7, returned as event 8";
-        assert!(told.as_str().is_some_and(|it| it.starts_with(expected)), "{told}");
+        assert!(printed.as_str().is_some_and(|it| it.starts_with(expected)), "{printed}");
     }
     browser.mouse("mouseMoved", 2.0, 2.0, json!({"button": "none"}));
     browser.settle();
@@ -269,38 +273,39 @@ const OBJECTS: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "ret
 
 #[test]
 #[ignore = "needs a browser"]
-fn who_overlaps_an_operation_is_counted_among_what_is_shown() {
+fn overlapping_operations_are_counted_among_the_visible_ones() {
     let folder = page("drawn-overlaps", OBJECTS, "register", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("object x, line 2 of the file"), "{said}");
     assert!(said.contains("overlaps 3 others: they may"), "{said}");
     // Without y.
     browser.js(
         "(it => { it.value = String([...it.options].findIndex(it => it.textContent.startsWith('object x'))); it.onchange(); })(document.getElementById('show'))",
     );
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("overlaps 2 others: they may"), "{said}");
     browser.open(&folder.path("report.html"), "#op=4");
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("overlaps 1 other: they may"), "{said}");
 }
 
 #[test]
 #[ignore = "needs a browser"]
-fn a_key_is_told_with_its_operation() {
+fn a_key_is_shown_with_its_operation() {
     let history = "{\"process\": 0, \"op\": \"put\", \"arg\": [7, 1], \"call\": 0, \"return\": 1}\n\
                    {\"process\": 0, \"op\": \"put\", \"arg\": [8, 1], \"call\": 2, \"return\": 3}\n";
     let folder = page("drawn-key", history, "map", 0);
     let Some(mut browser) = browse(&folder, "#op=1") else { return };
-    let said = told(&mut browser);
+    let said = printed(&mut browser);
     assert!(said.contains("key 8, line 2 of the file") && said.contains("overlaps no other"), "{said}");
 }
 
 #[test]
 #[ignore = "needs a browser"]
 fn paper_shows_what_is_folded_and_can_be_read() {
-    // 1 is taken once more than it was added, so each of these operations matters: too many for a table that is unfolded.
+    // 1 is taken once more than it was added, so each of these operations matters: too many for a
+    // table that is unfolded.
     let mut history = String::new();
     for at in 0..27 {
         let call = if at < 13 { "\"op\": \"add\", \"arg\": 1" } else { "\"op\": \"take\", \"ret\": 1" };

@@ -1,4 +1,5 @@
-//! Files that are odd, cut short or wrong: judged if there is one way to read them, refused with the place if not.
+//! Unusual, truncated or invalid files: checked if they are unambiguous, otherwise rejected with
+//! line and column.
 
 use crate::run::{Folder, Ran, clewline};
 
@@ -41,7 +42,7 @@ fn a_call_without_a_return_is_pending() {
     let seen = r#"{"process": 1, "op": "deq", "ret": 1, "call": 2, "return": 3}"#;
     check_verdict("pending-seen", "queue", format!("{pending}\n{seen}\n"), "holds");
     check_verdict("pending-unseen", "queue", format!("{pending}\n{EMPTY}\n"), "holds");
-    // Many libraries write what is not there as null.
+    // Many libraries write a missing value as null.
     let nulls = r#"{"process": 0, "op": "deq", "ret": null, "call": 2, "return": null}"#;
     check_verdict("pending-nulls", "queue", format!("{ENQ}\n{nulls}\n{EMPTY}\n"), "holds");
     let event = r#"{"event": "call", "process": 0, "op": "deq"}"#;
@@ -109,14 +110,14 @@ fn a_file_without_operations_holds() {
     check_verdict("failed", "queue", failed, "holds");
 }
 
-/// Whoever was to write a history into a pipe may have died.
+/// The process that writes the history into a pipe may have died.
 #[test]
 fn nothing_on_standard_input_is_no_history_unless_its_format_is_named() {
     let folder = Folder::new("edges-pipe");
     let ran = clewline(&folder, &["check", "-", "--spec", "queue"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.starts_with("error: standard input: not recognised as a history; "), "{}", ran.stderr);
-    let ran = clewline(&folder, &["check", "-", "--spec", "queue", "--input", "jsonl"], "");
+    let ran = clewline(&folder, &["check", "-", "--spec", "queue", "--input-format", "jsonl"], "");
     assert_eq!(ran.code, 0, "{ran:?}");
 }
 
@@ -194,7 +195,7 @@ fn brackets_that_nest_deeply_are_refused_and_do_not_exhaust_the_stack() {
     };
     check_verdict("deep-enough", "queue", nested(64), "holds");
     check_error("deep", "queue", nested(1_000_000), "line 1, column 100: brackets nest deeper than 64");
-    // Also where nobody looks.
+    // Also in fields that are ignored.
     let own = ENQ.replace("\"arg\"", &format!("\"mine\": {}, \"arg\"", "{\"a\": ".repeat(100_000)));
     let ran = run("deep-own", "queue", own);
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -202,7 +203,7 @@ fn brackets_that_nest_deeply_are_refused_and_do_not_exhaust_the_stack() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_named() {
+fn bytes_that_are_not_utf_8_are_named() {
     let mut text = format!("{ENQ}\n").into_bytes();
     text.extend_from_slice(b"{\"process\": 0, \"op\": \"\xff\"");
     check_error("bytes", "queue", text, "line 2, column 23: expected text in UTF-8, found other bytes");
@@ -221,7 +222,7 @@ fn bytes_that_are_no_text_are_named() {
 }
 
 #[test]
-fn one_text_may_be_spelt_in_two_ways() {
+fn one_text_may_have_two_json_spellings() {
     let enq = ENQ.replace("\"arg\": 1", r#""arg": "\u00e9\ud83d\ude00\/""#);
     let deq = DEQ.replace("\"ret\": 1", "\"ret\": \"é😀/\"");
     check_verdict("spelling", "queue", format!("{enq}\n{deq}\n"), "holds");
@@ -231,7 +232,7 @@ fn one_text_may_be_spelt_in_two_ways() {
 }
 
 #[test]
-fn what_is_no_file_is_named() {
+fn a_path_that_is_not_a_file_is_named() {
     let folder = Folder::new("edges-folder");
     std::fs::create_dir(folder.path("inner.jsonl")).unwrap();
     for name in ["inner.jsonl", ".", "nowhere.jsonl", "inner.jsonl/nowhere"] {
@@ -242,7 +243,7 @@ fn what_is_no_file_is_named() {
 }
 
 #[test]
-fn operations_and_values_that_do_not_fit_the_object_are_named() {
+fn operations_and_values_of_another_specification_are_named() {
     let check = |test: &str, spec: &str, line: &str, expected: &str| {
         check_error(&format!("misfit-{test}"), spec, format!("\n{line}\n"), &format!("line 2: {expected}"));
     };

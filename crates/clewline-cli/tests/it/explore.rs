@@ -1,9 +1,9 @@
-//! `clewline explore`: what people and scripts see of it.
+//! `clewline explore`: its text and its JSON.
 
 use clewline_explore::schedulers;
 use clewline_methods::line_up::{
     Checked, LineUp, Matrix, Options, Presented, check, shrink,
-    text::{Reader, ReportContext, Shown, Summary},
+    text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
 use clewline_report::render::{present, text::Style};
 use clewline_threads::{
@@ -69,15 +69,15 @@ fn losing() -> Component<AtomicU32> {
     })
 }
 
-/// The report; of something wrong, made as small as can be.
-fn told(subject: &dyn Explorable, matrix: &str, shown: Shown) -> String {
-    told_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
+/// The report; a violation is shrunk first.
+fn printed(subject: &dyn Explorable, matrix: &str, shown: InterleavingDetail) -> String {
+    printed_of(subject, matrix, shown, |checked, options| shrink(subject, checked, options).unwrap())
 }
 
-fn told_of(
+fn printed_of(
     subject: &dyn Explorable,
     matrix: &str,
-    shown: Shown,
+    shown: InterleavingDetail,
     smaller: impl Fn(Checked, &Options) -> Checked,
 ) -> String {
     let options = Options::default();
@@ -87,7 +87,7 @@ fn told_of(
     let next = ["clewline explore …".to_owned()];
     let telling = ReportContext {
         subject: "it",
-        reader: Reader::Shell,
+        reader: Audience::Shell,
         is_replay: false,
         options: &options,
         next: &next,
@@ -99,7 +99,7 @@ fn told_of(
     redacted(&present::text(&presented, &Style::default()))
 }
 
-/// Without times, without the numbers of lines of this file, and without what depends on how many executions there are.
+/// Without times, line numbers of this file and numbers of executions.
 fn redacted(text: &str) -> String {
     let (drawn, facts) =
         text.split_at(text.find("\nmatrix:").or(text.find("\nphase 1:")).map_or(0, |it| it + 1));
@@ -118,7 +118,7 @@ fn redacted(text: &str) -> String {
 
 #[test]
 fn a_lost_update_is_shown_step_by_step() {
-    assert_eq!(told(&losing(), "inc inc | inc", Shown::Short), LOST);
+    assert_eq!(printed(&losing(), "inc inc | inc", InterleavingDetail::Short), LOST);
 }
 
 const LOST: &str = "\
@@ -166,11 +166,11 @@ next: clewline explore …
 ";
 
 #[test]
-fn who_waits_for_ever_is_named_with_the_place() {
+fn a_blocked_thread_is_named_with_its_location() {
     let two_locks = Component::new(|| (Mutex::new(0), Mutex::new(0)))
         .call("one", |it: &(Mutex<u32>, Mutex<u32>)| *it.0.lock().unwrap() + *it.1.lock().unwrap())
         .call("other", |it: &(Mutex<u32>, Mutex<u32>)| *it.1.lock().unwrap() + *it.0.lock().unwrap());
-    let text = told(&two_locks, "one | other", Shown::Short);
+    let text = printed(&two_locks, "one | other", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
     for part in [
         "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
@@ -182,7 +182,7 @@ fn who_waits_for_ever_is_named_with_the_place() {
 }
 
 #[test]
-fn a_step_says_which_lock_was_given_back_after_it() {
+fn a_step_names_the_lock_that_is_released_after_it() {
     type Pair = (Mutex<u32>, AtomicU32);
     let pair = Component::new(|| (Mutex::new(0), AtomicU32::new(0))).call("inc", |it: &Pair| {
         let guard = it.0.lock().unwrap();
@@ -191,12 +191,12 @@ fn a_step_says_which_lock_was_given_back_after_it() {
         it.1.store(count + 1, SeqCst);
         count + 1
     });
-    let text = told(&pair, "inc | inc", Shown::Short);
+    let text = printed(&pair, "inc | inc", InterleavingDetail::Short);
     assert!(text.contains("load x2: 0, unlock x1  "), "{text}");
 }
 
 #[test]
-fn who_was_never_notified_is_told_from_those_who_returned() {
+fn a_thread_that_was_never_notified_is_distinguished_from_those_that_returned() {
     type Event = (AtomicU32, Mutex<()>, Condvar);
     let event = Component::new(|| (AtomicU32::new(0), Mutex::new(()), Condvar::new()))
         .call("set", |it: &Event| {
@@ -205,11 +205,11 @@ fn who_was_never_notified_is_told_from_those_who_returned() {
         })
         .call("wait", |it: &Event| {
             if it.0.load(SeqCst) == 0 {
-                // Nobody looks again under the lock.
+                // No thread checks the condition again under the lock.
                 drop(it.2.wait(it.1.lock().unwrap()));
             }
         });
-    let text = told(&event, "set | wait", Shown::Short);
+    let text = printed(&event, "set | wait", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in wait where it should not\n"), "{text}");
     for part in ["b in wait waits to be notified: x3 (explore.rs:#", "in none does wait wait for ever after"]
     {
@@ -218,37 +218,37 @@ fn who_was_never_notified_is_told_from_those_who_returned() {
 }
 
 #[test]
-fn who_answers_now_this_and_now_that_is_told_so() {
+fn nondeterministic_results_are_reported() {
     use std::sync::atomic::{AtomicU32 as Plain, Ordering::Relaxed};
     static CALLS: Plain = Plain::new(0);
     let moody = Component::new(|| AtomicU32::new(0)).call("get", |it: &AtomicU32| {
         it.load(SeqCst);
         CALLS.fetch_add(1, Relaxed) % 2
     });
-    // What no scheduler controls need not be there in a smaller matrix.
-    let text = told_of(&moody, "get get | get", Shown::Short, |checked, _| checked);
+    // Uncontrolled nondeterminism need not occur in a smaller matrix.
+    let text = printed_of(&moody, "get get | get", InterleavingDetail::Short, |checked, _| checked);
     assert!(text.starts_with("violated: it is not deterministic, one call at a time\n"), "{text}");
     assert!(text.contains("--nondeterminism allow") && text.contains("\n  2. "), "{text}");
 }
 
 #[test]
-fn a_panic_is_told_with_its_place() {
+fn a_panic_is_shown_with_its_location() {
     let touchy = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| {
         let count = it.load(SeqCst);
         it.store(count + 1, SeqCst);
-        assert_eq!(it.load(SeqCst), count + 1, "somebody else was here");
+        assert_eq!(it.load(SeqCst), count + 1, "another thread was here");
     });
-    let text = told(&touchy, "inc | inc", Shown::Full);
+    let text = printed(&touchy, "inc | inc", InterleavingDetail::Full);
     assert!(text.starts_with("violated: it panics in inc\n"), "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("somebody else was here, left: 2, right: 1 ("), "{text}");
-    // Right behind the load that saw it, and in the place of a return.
+    assert!(words.contains("another thread was here, left: 2, right: 1 ("), "{text}");
+    // Directly after the load, and instead of a return.
     assert!(words.contains(" load x1: 2 explore.rs:# panics explore.rs:# "), "{text}");
     assert_eq!(text.matches("panics").count(), 3, "in the first line, in the next, and in its place: {text}");
 }
 
 #[test]
-fn a_panic_is_told_before_what_is_dropped() {
+fn a_panic_is_shown_before_the_drops_that_follow() {
     struct Falls<'a>(&'a AtomicU32);
     impl Drop for Falls<'_> {
         fn drop(&mut self) {
@@ -259,14 +259,14 @@ fn a_panic_is_told_before_what_is_dropped() {
         let falls = Falls(it);
         assert_eq!(falls.0.load(SeqCst), 1, "too early");
     });
-    let text = told(&touchy, "fall", Shown::Full);
-    let told_before =
+    let text = printed(&touchy, "fall", InterleavingDetail::Full);
+    let is_before =
         |one: &str, other: &str| text.find(one).zip(text.rfind(other)).is_some_and(|(a, b)| a < b);
-    assert!(told_before("load x1: 0", "   panics") && told_before("   panics", "store x1: 0 → 7"), "{text}");
+    assert!(is_before("load x1: 0", "   panics") && is_before("   panics", "store x1: 0 → 7"), "{text}");
 }
 
 #[test]
-fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
+fn a_store_is_shown_with_the_previous_value_also_with_race_detection() {
     let cell = LineUp::new(|| (AtomicU32::new(3), UnsafeCell::new(0))).call("put", |it| {
         it.0.store(4, SeqCst);
         it.1.with_mut(|_| ());
@@ -276,7 +276,7 @@ fn a_store_is_told_with_what_was_there_also_where_races_are_looked_for() {
 }
 
 #[test]
-fn whose_stores_leave_a_buffer_is_told() {
+fn a_flush_names_the_thread_of_the_store_buffer() {
     let flags = LineUp::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("left", |[left, right]| {
             left.store(1, Release);
@@ -286,22 +286,27 @@ fn whose_stores_leave_a_buffer_is_told() {
             right.store(1, Release);
             left.load(Acquire)
         });
-    let text = flags.matrix("left | right").memory("tso").run().unwrap().to_string();
+    let text = flags
+        .matrix("left | right")
+        .memory_model(clewline_threads::control::MemoryModel::Tso)
+        .run()
+        .unwrap()
+        .to_string();
     assert!(text.contains("\n  Steps of c are stores of a that others see from then on.\n"), "{text}");
     assert!(text.contains("\n  Steps of d are stores of b that others see from then on.\n"), "{text}");
 }
 
 #[test]
-fn what_holds_says_what_was_not_tried() {
+fn a_report_of_holds_names_the_limits_of_the_exploration() {
     let right = Component::new(|| AtomicU32::new(0)).call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst));
-    let text = told(&right, "inc | inc", Shown::Short);
+    let text = printed(&right, "inc | inc", InterleavingDetail::Short);
     assert!(text.starts_with("holds: no violation found in \"inc | inc\" on it\n\n"), "{text}");
     assert!(text.contains("phase 1:  2 serial histories\n"), "{text}");
     assert!(text.contains("Every schedule was explored. Other calls"), "{text}");
 }
 
 #[test]
-fn json_has_the_fields_that_were_promised() {
+fn json_has_the_documented_fields() {
     let ran = explore("explore-json", &ABA);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""), "{ran:?}");
     let objects = ran.json();
@@ -327,7 +332,7 @@ fn json_has_the_fields_that_were_promised() {
 }
 
 #[test]
-fn a_token_shows_the_same_execution_again() {
+fn a_token_replays_the_same_execution() {
     let found = explore("explore-found", &ABA).json().remove(0);
     let token = found["replay"].as_str().unwrap();
     let mut args = ABA.to_vec();
@@ -344,10 +349,20 @@ fn a_token_shows_the_same_execution_again() {
 }
 
 #[test]
-fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
-    let told = |jobs: &str| {
-        let args =
-            ["explore", "treiber-stack", "--rows", "2", "--columns", "2", "--samples", "8", "--seed", "7"];
+fn random_matrices_are_determined_by_the_seed_for_any_number_of_jobs() {
+    let printed = |jobs: &str| {
+        let args = [
+            "explore",
+            "treiber-stack",
+            "--threads",
+            "2",
+            "--operations",
+            "2",
+            "--samples",
+            "8",
+            "--seed",
+            "7",
+        ];
         let args = [&args[..], &["--jobs", jobs, "--format", "json"]].concat();
         let ran = explore(&format!("explore-jobs-{jobs}"), &args);
         assert_eq!(ran.code, 0, "{ran:?}");
@@ -357,17 +372,17 @@ fn random_matrices_follow_from_the_seed_whatever_the_number_of_jobs() {
         }
         objects
     };
-    let one = told("1");
+    let one = printed("1");
     assert_eq!(one.len(), 8);
-    assert_eq!(one, told("3"));
+    assert_eq!(one, printed("3"));
 }
 
 #[test]
 fn all_small_matrices_are_checked_and_sequences_are_entries() {
-    let args =
-        ["explore", "treiber-stack", "--auto", "2", "--invocations", "push(1), pop", "--format", "json"];
+    let args = ["explore", "treiber-stack", "--auto", "2", "--calls", "push(1), pop", "--format", "json"];
     let ran = explore("explore-auto", &args);
-    // One of one call, and ten pairs of the four columns of two calls: who is in which column does not matter.
+    // One of one call, and ten pairs of the four columns of two calls: the order of columns does
+    // not matter.
     assert_eq!((ran.code, ran.json().len()), (0, 1 + 10), "{ran:?}");
     let args = ["explore", "treiber-stack", "--auto", "1", "--sequence", "push(1) pop", "--format", "json"];
     let ran = explore("explore-sequence", &args);
@@ -376,14 +391,14 @@ fn all_small_matrices_are_checked_and_sequences_are_entries() {
 }
 
 #[test]
-fn a_new_seed_is_told() {
-    let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--rows", "1"]);
-    assert!(ran.stderr.starts_with("note: the seed is ") && ran.code == 0, "{ran:?}");
+fn a_new_seed_is_printed() {
+    let ran = explore("explore-seed", &["explore", "treiber-stack", "--samples", "1", "--operations", "1"]);
+    assert!(ran.stderr.starts_with("note: random seed ") && ran.code == 0, "{ran:?}");
     assert!(ran.first_line().starts_with("holds: no violation found in \""), "{ran:?}");
 }
 
 #[test]
-fn a_limit_that_is_reached_is_unknown() {
+fn a_reached_limit_is_unknown() {
     let args = ["explore", "ms-queue", "--matrix", "enq(1) deq | enq(2) deq", "--executions", "20"];
     let ran = explore("explore-limit", &args);
     assert_eq!(ran.code, 3, "{ran:?}");
@@ -395,8 +410,8 @@ fn a_limit_that_is_reached_is_unknown() {
 }
 
 #[test]
-fn bad_usage_says_what_was_expected() {
-    for (args, told) in [
+fn invalid_arguments_say_what_was_expected() {
+    for (args, printed) in [
         (&["treiber-stak"][..], "did you mean `treiber-stack`?"),
         (&["treiber-stack", "--matrix", "push(1"], "--matrix: `push(1` has a bracket"),
         (&["treiber-stack", "--matrix", "fly | pop"], "fly"),
@@ -407,29 +422,29 @@ fn bad_usage_says_what_was_expected() {
         (&["treiber-stack", "--matrix", "pop", "--replay", "a!"], "--replay: not a replay token"),
         (&["treiber-stack", "--matrix", "pop | pop", "--replay", "c9"], "the token is not of this matrix"),
         (&["treiber-stack", "--replay", "a1"], "--matrix"),
-        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay is about one matrix"),
-        (&["treiber-stack", "--observations", "no.xml", "--rows", "1"], "--observations is about one matrix"),
+        (&["treiber-stack", "--replay", "a1", "--samples", "1"], "--replay needs exactly one matrix"),
+        (
+            &["treiber-stack", "--observations", "no.xml", "--operations", "1"],
+            "--observations needs exactly one matrix",
+        ),
         (
             &["treiber-stack", "--from-observations", "no.xml", "--auto"],
-            "--from-observations is about one matrix",
+            "--from-observations needs exactly one matrix",
         ),
         (&["treiber-stack", "--preemptions", "few"], "expected a number or `none`"),
-        (
-            &["treiber-stack", "--invocations", "", "--sequence", " "],
-            "--sequence: expected at least one call",
-        ),
+        (&["treiber-stack", "--calls", "", "--sequence", " "], "--sequence: expected at least one call"),
         (&["treiber-stack", "--matrix", "pop", "--from-observations", "missing.xml"], "missing.xml: "),
-        (&["treiber-stack", "--columns", "99", "--seed", "1"], "at most 14 columns"),
+        (&["treiber-stack", "--threads", "99", "--seed", "1"], "at most 14 threads"),
     ] {
         let args = [&["explore"], args].concat();
         let ran = explore("explore-usage", &args);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {ran:?}");
-        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(printed), "{args:?}: {}", ran.stderr);
     }
 }
 
 #[test]
-fn observations_are_written_and_stand_for_phase_one() {
+fn observations_are_written_and_replace_phase_1() {
     let folder = Folder::new("explore-observations");
     let basis = ["explore", "treiber-stack:aba", "--matrix", "pop | pop pop | push(4)"];
     let basis = [&basis[..], &["--initial", "push(1) push(2)", "--format", "json"]].concat();
@@ -444,7 +459,7 @@ fn observations_are_written_and_stand_for_phase_one() {
     for field in ["cause", "serial_histories", "executions", "histories", "replay"] {
         assert_eq!(one[field], other[field], "{field}");
     }
-    // What was seen one call at a time is right for a stack, and what has no witness is not.
+    // The serial histories are correct for a stack, and the history without a witness is not.
     for (file, code) in [("seen.xml", 0), ("wrong.xml", 1)] {
         let ran = clewline(&folder, &["check", file, "--spec", "stack"], "");
         assert_eq!(ran.code, code, "{file}: {ran:?}");
@@ -453,7 +468,7 @@ fn observations_are_written_and_stand_for_phase_one() {
     let ran = clewline(&folder, &other, "");
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("the file"), "{ran:?}");
-    // Nobody is accused because a file is of something else.
+    // A file of other calls is an error, not a violation.
     let other = [&basis[..4], &["--from-observations", "seen.xml"]].concat();
     let ran = clewline(&folder, &other, "");
     assert_eq!(ran.code, 2, "{ran:?}");
@@ -467,27 +482,27 @@ fn observations_are_written_and_stand_for_phase_one() {
 }
 
 #[test]
-fn whoever_is_compared_with_a_file_is_told_so() {
+fn a_report_names_the_file_of_observations() {
     let folder = Folder::new("explore-file");
     let basis = ["explore", "treiber-stack", "--matrix", "push(1) | pop", "--preemptions", "none"];
     assert_eq!(clewline(&folder, &[&basis[..], &["--observations", "seen.xml"]].concat(), "").code, 0);
     let read = [&basis[..], &["--from-observations", "seen.xml"]].concat();
-    let told = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = |ran: &Ran| ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let ran = clewline(&folder, &read, "");
-    assert!(ran.code == 0 && told(&ran).contains("in a serial history of the file,"), "{ran:?}");
-    // Something else is right now.
+    assert!(ran.code == 0 && printed(&ran).contains("in a serial history of the file,"), "{ran:?}");
+    // Now the reference is another one.
     let seen = folder.read("seen.xml");
     let folder = folder.with("seen.xml", &seen.replace("result=\"1\"", "result=\"7\""));
     let ran = clewline(&folder, &read, "");
     let words = "First a file was read that says what the calls do one at a time, in every order, to learn what is right.";
-    assert!(ran.code == 1 && told(&ran).contains(words), "{ran:?}");
-    // A file may say now this and now that.
+    assert!(ran.code == 1 && printed(&ran).contains(words), "{ran:?}");
+    // A file may contain nondeterministic results.
     let folder = folder.with("seen.xml", &(seen.clone() + &seen.replace("result=\"1\"", "result=\"7\"")));
     assert_eq!(clewline(&folder, &read, "").code, 0);
 }
 
 #[test]
-fn a_specification_or_another_subject_says_what_is_right() {
+fn a_specification_or_another_subject_is_the_reference() {
     for right in [["--spec", "stack"], ["--golden", "treiber-stack"]] {
         let ran = explore("explore-right", &[&ABA[..], &right].concat());
         assert_eq!((ran.code, ran.json()[0]["cause"].as_str()), (1, Some("not-linearizable")), "{ran:?}");

@@ -6,7 +6,7 @@ use clewline_specs::{CATALOG, find};
 use crate::run::{Folder, clewline};
 
 #[test]
-fn what_is_generated_holds_for_every_specification() {
+fn generated_histories_hold_for_every_specification() {
     let folder = Folder::new("generate-all");
     for entry in &CATALOG {
         for more in [
@@ -31,7 +31,8 @@ fn a_planted_violation_is_found_for_every_specification() {
     for entry in &CATALOG {
         let drawn = find(entry.name).unwrap().generate(&GeneratorConfig::default());
         let has_results = drawn.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()));
-        // A lock returns nothing, so no result can be wrong; but an unlock can be missing, if none is to spare.
+        // A lock has no results, so no result can be wrong; but an unlock can be missing, if all
+        // are needed.
         let (spec, kind) = match (has_results, entry.parameter) {
             (true, _) => (entry.name.to_owned(), "invented"),
             (false, Some(_)) => (format!("{}:0", entry.name), "lost"),
@@ -69,7 +70,7 @@ fn a_violation_that_does_not_fit_is_an_error() {
 }
 
 #[test]
-fn the_mix_is_obeyed() {
+fn the_mix_is_respected() {
     let folder = Folder::new("mix");
     let args = ["generate", "--spec", "queue", "--operations", "50", "--mix", "enq=1,deq=0"];
     let made = clewline(&folder, &args, "");
@@ -77,18 +78,18 @@ fn the_mix_is_obeyed() {
 }
 
 #[test]
-fn bad_usage_says_what_was_expected() {
+fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("generate-usage");
     for (more, expected) in [
         (["--mix", "push=1"], "--mix: a queue has the operations enq, deq, peek; found `push`"),
-        (["--mix", "enq"], "expected METHOD=WEIGHT, as in enq=3; found `enq`"),
+        (["--mix", "enq"], "expected METHOD=WEIGHT, for example enq=3; found `enq`"),
         (["--mix", "enq=0"], "--mix: expected at least one weight above 0"),
         (["--overlap", "2"], "expected a number from 0 to 1; found `2`"),
-        (["--values", "0"], "expected `distinct`, `shuffled` or a number from 1; found `0`"),
-        (["--processes", "0"], "expected a number from 1; found `0`"),
+        (["--values", "0"], "expected `distinct`, `shuffled` or a number of at least 1; found `0`"),
+        (["--processes", "0"], "expected a number of at least 1; found `0`"),
         (["--violate", "typo"], "expected one of swap, stale, lost, duplicate, invented; found `typo`"),
-        (["--output", "xml"], "--output: expected one of the formats"),
-        (["-o", "out.xyz"], "which format is `.xyz`? Say it with --output"),
+        (["--output-format", "xml"], "--output-format: expected one of the formats"),
+        (["-o", "out.xyz"], "unknown file extension `.xyz`: choose a format with --output-format"),
     ] {
         let ran = clewline(&folder, &[&["generate", "--spec", "queue"][..], &more].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{more:?}");

@@ -1,4 +1,4 @@
-//! `check --html` and `check --svg`: what is written, and, where there is a browser, what is seen.
+//! `check --html` and `check --svg`: the files, and, if there is a browser, the rendered page.
 
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(crate) fn middle(browser: &mut Browser, operation: usize) -> (f64, f64) {
     (number(&place[0]), number(&place[1]))
 }
 
-/// Thousands of writes, of which a read in the middle remembers an old one.
+/// Thousands of writes, and a stale read in the middle.
 pub(crate) fn long() -> String {
     let mut lines = String::new();
     for at in 0..4_000 {
@@ -74,7 +74,7 @@ fn the_same_history_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_is_written_asks_for_nothing_from_elsewhere() {
+fn a_page_loads_nothing_from_the_network() {
     let folder = page("html-alone", BAD, "queue", 1);
     let (html, svg) = (folder.read("report.html"), folder.read("core.svg"));
     for text in [&html, &svg] {
@@ -88,7 +88,7 @@ fn what_is_written_asks_for_nothing_from_elsewhere() {
 
 #[test]
 fn standard_input_is_drawn_whole() {
-    // More than is held of a stream.
+    // More operations than a stream keeps.
     let operations = 70_000;
     let mut history = String::new();
     for at in 0..operations / 2 {
@@ -115,11 +115,11 @@ fn a_picture_shows_one_history() {
     let folder = Folder::new("html-two").with("a.jsonl", GOOD).with("b.jsonl", BAD);
     let ran = clewline(&folder, &["check", "a.jsonl", "b.jsonl", "--spec", "queue", "--svg", "x.svg"], "");
     assert_eq!(ran.code, 2);
-    assert_eq!(ran.stderr, "error: --svg draws one history; found 2 files to judge\n");
+    assert_eq!(ran.stderr, "error: --svg needs exactly one history; found 2 files\n");
 }
 
 #[test]
-fn a_page_that_cannot_be_written_hides_no_verdict() {
+fn an_unwritable_page_does_not_hide_the_verdict() {
     let folder = Folder::new("html-nowhere").with("lost.jsonl", BAD);
     let ran = clewline(&folder, &["check", "lost.jsonl", "--spec", "queue", "--html", "no/such/x.html"], "");
     assert_eq!(ran.code, 2);
@@ -147,7 +147,7 @@ fn a_page_opens_without_errors_or_requests() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn the_core_is_seen_at_first_sight() {
+fn the_counterexample_is_visible_at_first() {
     let folder = page("html-core", &long(), "register", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     // In its colour, on the picture, and in its table.
@@ -167,7 +167,7 @@ fn the_core_is_seen_at_first_sight() {
     );
     let seen = seen.as_array().expect("one for each operation").clone();
     assert!(1 < seen.len() && seen.iter().all(|it| it == true), "{seen:?}");
-    // And not lost among 8,000 events.
+    // And visible among 8,000 events.
     let view = state(&mut browser);
     assert!(number(&view["to"]) - number(&view["from"]) < 800.0, "{view}");
     assert_eq!(browser.js("document.querySelectorAll('#core tbody tr').length"), json!(seen.len()));
@@ -204,7 +204,7 @@ fn zooming_and_moving_change_what_is_shown() {
     browser.press("-");
     let farther = state(&mut browser);
     assert!(width(&closer) < width(&farther), "{closer} {farther}");
-    // The mouse takes the picture along.
+    // The picture is dragged with the mouse.
     browser.mouse("mousePressed", x, y, json!({"buttons": 1}));
     browser.mouse("mouseMoved", x - 150.0, y, json!({"buttons": 1}));
     browser.mouse("mouseReleased", x - 150.0, y, json!({}));
@@ -221,7 +221,7 @@ fn zooming_and_moving_change_what_is_shown() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn clicking_an_operation_selects_it_and_tells_what_is_known() {
+fn clicking_an_operation_selects_it_and_shows_its_details() {
     let folder = page("html-click", BAD, "queue", 1);
     let Some(mut browser) = browse(&folder, "") else { return };
     let (x, y) = middle(&mut browser, 2);
@@ -229,7 +229,7 @@ fn clicking_an_operation_selects_it_and_tells_what_is_known() {
     assert_eq!(state(&mut browser)["hovered"], 2);
     browser.click(x, y);
     assert_eq!(state(&mut browser)["selected"], 2);
-    let told = browser.js("document.getElementById('details').textContent");
+    let printed = browser.js("document.getElementById('details').textContent");
     for expected in [
         "deq() → 2",
         "process 1",
@@ -240,7 +240,7 @@ fn clicking_an_operation_selects_it_and_tells_what_is_known() {
         // Where the order that is drawn ends.
         "it cannot come next in the order that is drawn; the state before it is [1, 2]",
     ] {
-        assert!(told.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {told}");
+        assert!(printed.as_str().is_some_and(|it| it.contains(expected)), "no {expected} in {printed}");
     }
 }
 
@@ -306,7 +306,7 @@ fn an_address_leads_to_a_moment_and_remembers_it() {
     );
     let address = browser.js(&address);
     assert!(address.as_str().is_some_and(|it| it.starts_with("#t=")), "{address}");
-    // What makes no sense is passed over.
+    // Invalid addresses are ignored.
     browser.open(&folder.path("report.html"), "#t=9-x&op=999999&show=%zz");
     assert_eq!(state(&mut browser)["selected"], -1);
     assert_eq!(browser.troubles(), Vec::<String>::new());

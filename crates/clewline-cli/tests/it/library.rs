@@ -1,4 +1,4 @@
-//! The library as its users see it.
+//! The public library.
 
 use std::{
     sync::{
@@ -56,7 +56,7 @@ fn write_then_read(seen: i64) -> History<Call, Option<i64>> {
 }
 
 #[test]
-fn a_typed_history_is_judged() {
+fn a_typed_history_is_checked() {
     assert!(check(&Register, &write_then_read(1)).holds());
     let bad = write_then_read(0);
     let report = check(&Register, &bad);
@@ -84,13 +84,13 @@ fn the_assertion_panics_with_the_whole_report() {
 fn a_limit_on_configurations_gives_unknown() {
     let history = write_then_read(0);
     let report =
-        Check::new().with_configurations(0).history(&Register, &history).expect("no limit needs a thread");
+        Check::new().configurations(0).history(&Register, &history).expect("no limit needs a thread");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Configurations(0)));
     assert!(!report.holds());
 }
 
 #[test]
-fn files_are_judged_by_name() {
+fn files_are_checked_by_name() {
     let folder = Folder::new("library-files").with("good.jsonl", GOOD).with("lost.jsonl", BAD);
     assert!(check_file(folder.path("good.jsonl"), "queue").expect("readable").holds());
     assert!(!check_file(folder.path("lost.jsonl"), "queue").expect("readable").holds());
@@ -102,23 +102,23 @@ fn files_are_judged_by_name() {
 
 #[test]
 fn a_memory_limit_gives_unknown() {
-    let report = Check::new().with_memory(1).reader("hard", hard().as_bytes(), "queue").expect("readable");
+    let report = Check::new().memory(1).reader("hard", hard().as_bytes(), "queue").expect("readable");
     assert_eq!(*report.verdict(), Verdict::Unknown(Reason::Memory(1)));
 }
 
 #[test]
-fn a_time_limit_that_is_not_hit_changes_nothing() {
-    let check = Check::new().with_timeout(Duration::from_secs(3_600)).with_jobs(2);
+fn a_time_limit_that_is_not_reached_changes_nothing() {
+    let check = Check::new().timeout(Duration::from_secs(3_600)).jobs(2);
     assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());
 }
 
 #[test]
-fn progress_is_told() {
+fn progress_is_reported() {
     let judged = Arc::new(AtomicU64::new(0));
-    let told = Arc::clone(&judged);
-    let check = Check::new().with_progress(move |it| {
+    let printed = Arc::clone(&judged);
+    let check = Check::new().progress(move |it| {
         if let Progress::Judging(_) = it {
-            told.fetch_add(1, Ordering::Relaxed);
+            printed.fetch_add(1, Ordering::Relaxed);
         }
     });
     assert!(check.reader("good", GOOD.as_bytes(), "queue").expect("readable").holds());

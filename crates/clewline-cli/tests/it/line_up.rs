@@ -83,13 +83,13 @@ fn a_lock_that_is_not_released_blocks() {
         }
         let now = *count;
         drop(count);
-        // Whoever is second takes two locks.
+        // The second thread takes two locks.
         let _again = it.lock().unwrap();
         let _never = it.lock().unwrap();
         now
     });
     let checked = check(&forgetful, &matrix("inc | inc"), &Options::default()).unwrap();
-    // One call at a time, the second blocks as well: that is what the component does.
+    // In serial executions the second call blocks as well, so this is the reference.
     expect(&checked, None);
     assert_eq!(checked.serial_stuck, 2);
 }
@@ -119,25 +119,25 @@ fn structures_are_explored_against_their_specification_too() {
 }
 
 #[test]
-fn many_matrices_are_told_in_their_order_whatever_the_number_of_jobs() {
+fn matrices_are_reported_in_order_for_any_number_of_jobs() {
     let entries = ["inc", "get"].map(|it| Entry::new(vec![it.to_owned()])).to_vec();
     let plan = Plan { entries, columns: 2, rows: 2, seed: 7, ..Plan::default() };
-    let told = |jobs: usize| {
-        let mut told = Vec::new();
+    let printed = |jobs: usize| {
+        let mut printed = Vec::new();
         let mut visit = |it: Checked| {
-            told.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
+            printed.push((it.matrix.to_string(), it.verdict.word(), it.executions, it.histories));
             ControlFlow::Continue(())
         };
         check_all(&counter(false), &mut plan.matrices(), &Options::default(), jobs, &mut visit).unwrap();
-        told
+        printed
     };
-    let (one, many) = (told(1), told(3));
+    let (one, many) = (printed(1), printed(3));
     assert_eq!(one, many);
     assert!(one.iter().any(|it| it.1 == "violated") && one.iter().any(|it| it.1 == "holds"));
 }
 
 #[test]
-fn a_specification_or_another_implementation_may_say_what_is_right() {
+fn a_specification_or_another_implementation_may_be_the_reference() {
     let two = matrix("inc get | inc");
     let wrong = Component::new(|| AtomicU32::new(7))
         .call("inc", |it: &AtomicU32| it.fetch_add(1, SeqCst) + 1)
@@ -166,7 +166,7 @@ fn executions_that_are_not_serializable_are_counted_on_request() {
     let options = Options { counts_unserializable: true, ..Options::default() };
     let stack = (clewline_lab::find("treiber-stack").unwrap().variant.build)();
     let checked = check(stack.explorable(), &matrix("push(1) pop | push(2)"), &options).unwrap();
-    // A compare-and-swap that fails is tried again: right, and not serializable.
+    // A failed compare-and-swap is retried: correct, and not serializable.
     expect(&checked, None);
     let unserializable = checked.unserializable.unwrap();
     assert!(0 < unserializable.executions && unserializable.executions < checked.executions);
@@ -191,14 +191,15 @@ fn uncontrolled_nondeterminism_is_named_and_located() {
     assert!(reason.contains("line_up.rs:"), "{reason}");
 }
 
-/// A value that is written and then announced, with orderings that do or do not announce what was written before.
+/// A value that is written and then announced, with orderings that do or do not announce what was
+/// written before.
 struct Announced {
     value: UnsafeCell<u32>,
     is_there: AtomicU32,
     order: Ordering,
 }
 
-// A scratch type of these tests: whether it is sound is what they ask.
+// A type of these tests: they check whether it is sound.
 fn announced(order: Ordering) -> Component<Announced> {
     let make = move || Announced { value: UnsafeCell::new(0), is_there: AtomicU32::new(0), order };
     Component::new(make)
@@ -228,7 +229,7 @@ fn a_data_race_is_a_cause_of_its_own() {
 }
 
 #[test]
-fn what_is_left_over_is_a_cause_of_its_own() {
+fn a_leak_is_a_cause_of_its_own() {
     let keeper = |forgets: bool| {
         Component::new(|| clewline_threads::sync::Arc::new(7)).call(
             "copy",
@@ -246,8 +247,9 @@ fn what_is_left_over_is_a_cause_of_its_own() {
 }
 
 #[test]
-fn a_model_of_memory_may_show_what_sequential_consistency_hides() {
-    // Each raises its flag and then looks at the other's: one of them sees it raised, if stores are seen at once.
+fn a_weak_memory_model_shows_bugs_that_sequential_consistency_hides() {
+    // Each raises its flag and then looks at the other's: one of them sees it raised, if stores are
+    // seen at once.
     let flags = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("raise(0)", |it: &[AtomicU32; 2]| it[0].store(1, Ordering::Release))
         .call("raise(1)", |it: &[AtomicU32; 2]| it[1].store(1, Ordering::Release))

@@ -1,4 +1,5 @@
-//! Subjects that are hard on the check of a matrix: threads of their own, locks that are kept, panics that are caught.
+//! Difficult subjects for the check of a matrix: with their own threads, locks that are not
+//! released, panics that are caught.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -30,7 +31,7 @@ fn expect<T: 'static>(subject: &Component<T>, matrix: &Matrix, cause: Option<Cau
 }
 
 #[test]
-fn a_thread_that_waits_for_ever_hides_no_wrong_answer() {
+fn a_blocked_thread_does_not_hide_a_wrong_result() {
     struct Counter {
         count: AtomicU32,
         is_started: AtomicBool,
@@ -81,9 +82,9 @@ fn a_call_may_wait_for_a_thread_that_another_call_started() {
 }
 
 #[test]
-fn whoever_waits_for_a_lock_of_a_blocked_call_was_not_called() {
+fn a_call_that_waits_for_a_lock_of_a_blocked_call_counts_as_not_called() {
     struct Gate(Mutex<bool>, Condvar);
-    // The lock is kept while time is up again and again.
+    // The lock is held while the wait times out repeatedly.
     let wait = |it: &Gate| {
         let mut is_open = it.0.lock().unwrap();
         while !*is_open {
@@ -98,7 +99,8 @@ fn whoever_waits_for_a_lock_of_a_blocked_call_was_not_called() {
         Component::new(|| Gate(Mutex::new(false), Condvar::new())).call("wait", wait).call("open", open);
     let checked = expect(&gate, &matrix("wait | open"), None);
     assert_eq!((checked.serial_full, checked.serial_stuck), (1, 1));
-    // Here it is kept for good: who waits for it should not, but nothing is nondeterministic.
+    // Here it is never released: a call that waits for it should not, but nothing is
+    // nondeterministic.
     let keep = |it: &Mutex<u32>| {
         let _guard = it.lock().unwrap();
         thread::park();
@@ -118,7 +120,7 @@ fn each_call_that_blocks_at_once_has_a_serial_history() {
 }
 
 #[test]
-fn a_loop_that_catches_every_panic_can_be_given_up() {
+fn a_loop_that_catches_every_panic_can_be_stopped() {
     let take = |one: &Mutex<u32>, other: &Mutex<u32>| {
         let _one = one.lock().unwrap();
         while catch_unwind(AssertUnwindSafe(|| drop(other.lock()))).is_err() {}
@@ -140,7 +142,7 @@ fn a_task_may_recurse_as_deep_as_a_thread() {
 }
 
 #[test]
-fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
+fn a_lock_that_is_tried_only_in_concurrent_executions_can_be_replayed() {
     type Subject = (Mutex<u32>, AtomicBool);
     let subject = || {
         let a = |it: &Subject| {
@@ -162,7 +164,7 @@ fn a_lock_that_is_tried_only_when_calls_overlap_can_be_replayed() {
 }
 
 #[test]
-fn a_count_that_is_looked_at_only_when_calls_overlap_can_be_replayed() {
+fn a_count_that_is_read_only_in_concurrent_executions_can_be_replayed() {
     type Subject = (Arc<u32>, AtomicBool);
     let subject = || {
         let a = |it: &Subject| {
@@ -215,10 +217,10 @@ fn too_many_columns_are_refused() {
 }
 
 #[test]
-fn time_that_is_up_is_no_success() {
+fn a_reached_time_limit_is_no_success() {
     let tested = LineUp::new(|| AtomicU32::new(0))
         .call("inc", |it| it.fetch_add(1, SeqCst))
-        .time(Duration::ZERO)
+        .timeout(Duration::ZERO)
         .matrix("inc | inc")
         .without_environment()
         .run()

@@ -1,4 +1,4 @@
-//! Rules of the check of a matrix, each by a subject that is told wrongly without it.
+//! Rules of the check of a matrix, each with a subject that gets a wrong verdict without it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -51,7 +51,7 @@ fn looks(n: usize) -> Component<AtomicU32> {
 }
 
 #[test]
-fn executions_that_are_cut_are_no_success_in_either_phase() {
+fn truncated_executions_are_no_success_in_either_phase() {
     let limits = Limits { steps: 6, ..Limits::default() };
     let options = Options { limits, ..Options::default() };
     let serial = check(&looks(10), &matrix("look | look"), &options).unwrap();
@@ -61,7 +61,7 @@ fn executions_that_are_cut_are_no_success_in_either_phase() {
     assert_eq!(cause(&check(&looks(2), &matrix("look | look"), &options).unwrap()), None);
 }
 
-/// What it does second depends on how many of it were made before.
+/// Its second call depends on the number of earlier instances.
 fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
     let made = std::sync::atomic::AtomicU32::new(0);
     let make = move || (first.contains(&made.fetch_add(1, SeqCst)), AtomicU32::new(0));
@@ -76,26 +76,26 @@ fn wavering(first: std::ops::Range<u32>) -> Component<(bool, AtomicU32)> {
 }
 
 #[test]
-fn what_is_not_deterministic_is_no_success_in_either_phase() {
+fn uncontrolled_nondeterminism_is_no_success_in_either_phase() {
     // The executions of the first phase differ, and those of the second do not.
     let serial = check(&wavering(0..1), &matrix("look look | look"), &Options::default()).unwrap();
     unknown(&serial, "uncontrolled");
     assert_eq!(serial.executions, 0);
-    // Another implementation makes the first phase.
+    // Phase 1 runs another implementation.
     let concurrent = check(&wavering(0..1), &matrix("look look | look"), &golden(looks(1))).unwrap();
     unknown(&concurrent, "uncontrolled");
 }
 
 #[test]
-fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
-    // No execution can be seen again, and no access shows it.
+fn results_that_differ_in_a_replay_are_no_violation() {
+    // No execution can be replayed, and no access shows it.
     let next = || {
         let made = std::sync::atomic::AtomicU32::new(0);
         Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
     };
     let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
     unknown(&serial, "answered something else");
-    // Here two executions of the first phase begin with the same call, which answers something else.
+    // Here two executions of phase 1 begin with the same call, which returns different results.
     let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
     unknown(&serial, "answered something else");
     assert_eq!(serial.executions, 0);
@@ -104,18 +104,18 @@ fn answers_that_are_others_when_an_execution_is_made_again_accuse_nobody() {
 }
 
 #[test]
-fn a_panic_of_one_call_at_a_time_is_told_before_any_other() {
+fn a_panic_in_a_serial_execution_is_reported_first() {
     let boom = || Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let checked = check(&boom(), &matrix("boom | boom"), &Options::default()).unwrap();
     assert_eq!(cause(&checked), Some(Cause::Panic));
     assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
-    // A panic of what it is compared with says nothing of the subject.
+    // A panic of the reference is no violation of the subject.
     let calm = Component::new(|| ()).call("boom", |(): &()| 1);
     unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with panics");
 }
 
 #[test]
-fn answers_that_differ_are_wrong_unless_they_are_allowed() {
+fn nondeterminism_is_a_violation_unless_it_is_allowed() {
     let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
     let draws = matrix("rest draw | rest");
     let checked = check(&draw(), &draws, &Options::default()).unwrap();
@@ -132,7 +132,7 @@ fn answers_that_differ_are_wrong_unless_they_are_allowed() {
 }
 
 #[test]
-fn observations_of_another_matrix_are_refused() {
+fn observations_of_another_matrix_are_rejected() {
     let seen = observe(&looks(1), &matrix("look | look"), &Options::default()).unwrap();
     let options = Options { against: Reference::Observed(Arc::new(seen)), ..Options::default() };
     assert_eq!(cause(&check(&looks(1), &matrix("look | look"), &options).unwrap()), None);
@@ -140,7 +140,7 @@ fn observations_of_another_matrix_are_refused() {
 }
 
 #[test]
-fn a_pointer_that_was_taken_is_no_race() {
+fn taking_a_pointer_is_no_race() {
     let cell = || {
         Component::new(|| UnsafeCell::new(0))
             .call("take", |it: &UnsafeCell<u32>| it.get().is_null())
@@ -152,7 +152,7 @@ fn a_pointer_that_was_taken_is_no_race() {
 }
 
 #[test]
-fn another_fault_of_a_smaller_matrix_is_another_story() {
+fn shrinking_keeps_the_kind_of_violation() {
     let subject = Component::new(|| AtomicU32::new(0))
         .call("boom", |_: &AtomicU32| -> u32 { panic!("always") })
         .call("inc", |it: &AtomicU32| {
@@ -171,7 +171,8 @@ fn another_fault_of_a_smaller_matrix_is_another_story() {
     }
 }
 
-/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or panics after one interruption.
+/// `slow` is wrong if `quick` is interrupted as well, which is seen first; `quick` is wrong or
+/// panics after one interruption.
 fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
     let slow = |[early, middle]: &[AtomicU32; 2]| {
         early.store(1, SeqCst);
@@ -189,7 +190,7 @@ fn interrupted(panics: bool) -> Component<[AtomicU32; 2]> {
 }
 
 #[test]
-fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
+fn the_violation_with_the_fewest_preemptions_is_shown() {
     let options = Options::default();
     for (panics, fewest) in [(false, 1), (true, 2)] {
         let subject = interrupted(panics);
@@ -203,7 +204,7 @@ fn the_fewest_interruptions_that_show_the_same_fault_are_shown() {
 }
 
 #[test]
-fn the_fewest_interruptions_are_shown_whoever_found_it() {
+fn the_fewest_preemptions_are_shown_for_every_scheduler() {
     let subject = interrupted(false);
     let found_with = |name: &str| {
         let mut options = Options { scheduler: scheduler(name).unwrap(), ..Options::default() };
@@ -225,8 +226,8 @@ fn the_fewest_interruptions_are_shown_whoever_found_it() {
 }
 
 #[test]
-fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
-    // Whoever has not entered, and leaves, is wrong in the same way as the bug.
+fn shrinking_removes_a_sequence_as_a_whole() {
+    // A thread that leaves without having entered is wrong in the same way as the bug.
     let subject = || {
         let count = |it: &AtomicU32| {
             let count = it.load(SeqCst);
@@ -249,7 +250,7 @@ fn calls_that_are_always_made_one_after_the_other_are_taken_away_together() {
 }
 
 #[test]
-fn histories_of_many_operations_are_told_apart() {
+fn long_histories_are_distinguished() {
     let subject =
         Component::new(|| AtomicU32::new(0)).call("one", |_: &AtomicU32| ()).call("two", |it: &AtomicU32| {
             it.load(SeqCst);
@@ -259,7 +260,7 @@ fn histories_of_many_operations_are_told_apart() {
     options.settings.bounds.set(&PREEMPTIONS, None);
     let text = format!("{} | two", ["one"; 33].join(" "));
     let checked = check(&subject, &matrix(&text), &options).unwrap();
-    // So many come before the other is called, and at least as many before it returns.
+    // This number of calls precedes the invocation of the other, and at least as many its return.
     assert_eq!((checked.executions, checked.histories), (34 * 35 / 2, 34 * 35 / 2));
 }
 
@@ -272,14 +273,14 @@ fn more_operations_than_a_word_has_bits_are_judged_as_well() {
 }
 
 #[test]
-fn time_that_is_up_is_no_success() {
+fn a_reached_time_limit_is_no_success() {
     let options = Options { time: Some(Duration::ZERO), ..Options::default() };
     unknown(&check(&looks(9), &matrix("look | look | look"), &options).unwrap(), "the limit was reached");
 }
 
 #[test]
-fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_order() {
-    // Whoever looks sees what was told with the next telling only.
+fn serial_histories_with_the_same_results_are_shown_with_the_wrong_order() {
+    // `look` sees the value of a `tell` only after the next `tell`.
     let late = Component::new(|| [AtomicU32::new(0), AtomicU32::new(0)])
         .call("tell", |it: &[AtomicU32; 2]| it[0].store(1, SeqCst))
         .call("look", |it: &[AtomicU32; 2]| it[1].load(SeqCst));
@@ -288,13 +289,13 @@ fn serial_histories_with_the_same_answers_are_shown_with_what_is_in_the_wrong_or
         .call("look", |it: &AtomicU32| it.load(SeqCst));
     let checked = check(&late, &matrix("tell | look"), &golden(prompt)).unwrap();
     assert_eq!(cause(&checked), Some(Cause::NotLinearizable));
-    // `look` answers 0 if it comes first, but `tell` precedes it.
+    // `look` returns 0 if it comes first, but `tell` precedes it.
     let tried: Vec<_> = checked.finding().unwrap().tried.iter().map(|it| it.wrong_order).collect();
     assert_eq!(tried, [Some((0, 1))]);
 }
 
 #[test]
-fn a_program_that_ends_does_not_hide_that_it_may_wait_for_ever() {
+fn a_program_that_may_block_is_violated_though_it_may_also_end() {
     // The call returns in either case; the thread that it started may have come too early.
     let subject =
         Component::new(|| Shared::new(AtomicU32::new(0))).call("start", |it: &Shared<AtomicU32>| {
@@ -331,11 +332,11 @@ fn a_stuck_history_counts_once() {
 }
 
 #[test]
-fn a_history_that_nobody_can_judge_is_no_success() {
-    // How far out of place is a call that waits?
+fn a_history_that_cannot_be_checked_is_no_success() {
+    // A blocked call has no displacement.
     let subject =
         || Component::new(|| Mutex::new(())).call("stay", |it: &Mutex<()>| std::mem::forget(it.lock()));
-    let quasi = Quasi::parse("all=1").unwrap();
+    let quasi = "all=1".parse::<Quasi>().unwrap();
     let judging = Judging::Displaced(quasi, WellFormed::Whatever);
     let options = Options { judging, ..golden(subject()) };
     assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);
@@ -343,7 +344,7 @@ fn a_history_that_nobody_can_judge_is_no_success() {
 }
 
 #[test]
-fn what_was_not_seen_to_its_end_is_not_written_down() {
+fn incomplete_observations_are_not_written() {
     let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
     assert_eq!(refused, "a call panics, one call at a time");

@@ -1,4 +1,4 @@
-//! Tests that the attribute macro and the builder write.
+//! Tests with the attribute macro and with the builder.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use clewline_threads::sync::{
     atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
 };
 
-/// A counter that loses.
+/// A counter that loses updates.
 struct Lossy(AtomicU32);
 
 #[clewline::test(threads = 2, operations = 2, samples = 10)]
@@ -32,11 +32,11 @@ impl Lossy {
     }
 }
 
-/// A type of elsewhere, wrapped.
+/// A wrapper of a type of another crate.
 struct Tested(Mutex<VecDeque<u32>>);
 
 #[clewline::test(init = Tested(Mutex::new(VecDeque::new())), name = "queues_behind_a_lock_hold", threads = 2, operations = 2,
-    samples = 20, preemptions = none, initial = "push(1)", last = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3, depth = 2)]
+    samples = 20, preemptions = none, initial = "push(1)", final = "pop", matrix = "push(1) pop | pop", jobs = 1, seed = 3, depth = 2)]
 impl Tested {
     #[op(weight = 2)]
     fn push(&self, #[values(1, 2)] value: u32) {
@@ -67,7 +67,7 @@ impl Tested {
     }
 }
 
-/// A type whose values the macro is told once.
+/// A type with values that are given to the macro once.
 #[derive(Clone, Copy, Debug)]
 enum Colour {
     Red,
@@ -97,14 +97,14 @@ impl Lamp {
         self.colour.lock().unwrap().replace(to)
     }
 
-    // What is answered may be borrowed.
+    // The result may be borrowed.
     #[op]
     fn text(&self) -> Option<&str> {
         self.colour.lock().unwrap().map(|it| self.texts[it as usize])
     }
 }
 
-/// Waits once where it should look again.
+/// Waits once instead of in a loop.
 struct Ticket(Mutex<u32>, Condvar);
 
 #[clewline::test(init = Ticket(Mutex::new(0), Condvar::new()), matrix = "take | put", spurious = 1, weak_failures)]
@@ -122,11 +122,11 @@ impl Ticket {
         if *left == 0 {
             left = self.1.wait(left).unwrap();
         }
-        *left = left.checked_sub(1).expect("somebody has put one");
+        *left = left.checked_sub(1).expect("a value was put before");
     }
 }
 
-/// Something is wrong only when all is over.
+/// Only its final state is wrong.
 struct Flags([AtomicBool; 2]);
 
 #[clewline::test(threads = 2, operations = 1, matrix = "raise(0) | raise(1)")]
@@ -159,13 +159,13 @@ fn lossy() -> LineUp<clewline_threads::Component<Lossy>> {
         .without_environment()
 }
 
-/// The report, but for how long it took.
-fn timeless(tested: &clewline_methods::line_up::Tested) -> String {
+/// The report without durations.
+fn timeless(tested: &clewline_methods::line_up::Outcome) -> String {
     tested.to_string().lines().filter(|it| !it.starts_with("took:")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
-fn a_builder_finds_shrinks_and_tells_how_to_see_it_again() {
+fn a_builder_finds_and_shrinks_a_violation_and_prints_a_replay() {
     let tested = lossy().run().unwrap();
     assert_eq!(tested.verdict(), "violated");
     let found = tested.found.as_ref().unwrap();
@@ -180,33 +180,33 @@ fn a_builder_finds_shrinks_and_tells_how_to_see_it_again() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_number_of_jobs() {
-    let told = |jobs: usize| timeless(&lossy().jobs(jobs).run().unwrap());
-    assert_eq!(told(1), told(4));
+fn the_violation_does_not_depend_on_the_number_of_jobs() {
+    let printed = |jobs: usize| timeless(&lossy().jobs(jobs).run().unwrap());
+    assert_eq!(printed(1), printed(4));
 }
 
 #[test]
-fn what_was_said_wrongly_is_told() {
-    let told = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
+fn wrong_settings_are_reported() {
+    let printed = |it: LineUp<clewline_threads::Component<Lossy>>| it.run().unwrap_err().to_string();
     assert_eq!(
-        told(lossy().matrix("add(1) | mul(2)")),
+        printed(lossy().matrix("add(1) | mul(2)")),
         "`mul(2)` cannot be called; what can be is add(1), get"
     );
-    assert_eq!(told(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
+    assert_eq!(printed(lossy().matrix("add(1")), "`add(1` has a bracket or a text that is not closed");
     assert!(
-        told(lossy().scheduler("fate")).starts_with("no scheduler is called `fate`; there are bounded, ")
+        printed(lossy().scheduler("fate")).starts_with("no scheduler is called `fate` (there are bounded, ")
     );
-    assert_eq!(told(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
-    assert_eq!(told(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
-    assert_eq!(told(LineUp::new(Lossy::new)), "nobody has said what can be called");
+    assert_eq!(printed(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
+    assert_eq!(printed(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
+    assert_eq!(printed(LineUp::new(Lossy::new)), "nobody has said what can be called");
     assert_eq!(
-        told(LineUp::new(Lossy::new).weight(2)),
+        printed(LineUp::new(Lossy::new).weight(2)),
         "`weight` is said of the call before it, and there is none"
     );
 }
 
 #[test]
-fn a_limit_that_was_hit_is_not_success() {
+fn a_reached_limit_is_no_success() {
     let right =
         LineUp::new(|| AtomicU32::new(0)).call("add", |it| it.fetch_add(1, SeqCst)).without_environment();
     let tested = right.matrix("add add | add add").executions(6).preemptions(None).run().unwrap();
@@ -219,7 +219,7 @@ fn a_limit_that_was_hit_is_not_success() {
 }
 
 #[test]
-fn another_implementation_says_what_is_right() {
+fn another_implementation_is_the_reference() {
     let golden = || {
         LineUp::new(|| Mutex::new(0))
             .call("add(1)", |it: &Mutex<u32>| {
@@ -234,7 +234,7 @@ fn another_implementation_says_what_is_right() {
         .call("get", |it| it.load(SeqCst));
     let tested = right.against(golden()).threads(2).operations(2).without_environment().run().unwrap();
     assert!(tested.holds(), "{tested}");
-    // One call at a time it is always the same, and always wrong.
+    // Serial executions are deterministic, and always wrong.
     let wrong = || {
         LineUp::new(|| AtomicU32::new(0))
             .call("add(1)", |it| it.fetch_add(2, SeqCst))
@@ -257,9 +257,13 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
     let aba = clewline_lab::line_up("treiber-stack:aba")
         .unwrap()
         .against_specification()
-        .initial("push(1) push(2)");
-    let tested =
-        aba.matrix("pop | pop pop push(3) | push(4)").last("pop pop").without_environment().run().unwrap();
+        .initial_calls("push(1) push(2)");
+    let tested = aba
+        .matrix("pop | pop pop push(3) | push(4)")
+        .final_calls("pop pop")
+        .without_environment()
+        .run()
+        .unwrap();
     assert_eq!(tested.verdict(), "violated", "{tested}");
     let event = clewline_lab::line_up("manual-reset-event").unwrap().threads(2).operations(2).samples(10);
     assert!(event.without_environment().run().unwrap().holds());
@@ -268,50 +272,51 @@ fn subjects_of_the_tables_are_checked_by_their_names() {
 
 #[test]
 fn two_tests_do_not_disturb_each_other() {
-    let told = timeless(&lossy().jobs(1).run().unwrap());
+    let printed = timeless(&lossy().jobs(1).run().unwrap());
     let others: Vec<_> =
         (0..4).map(|_| std::thread::spawn(|| timeless(&lossy().jobs(2).run().unwrap()))).collect();
     for other in others {
-        assert_eq!(other.join().unwrap(), told);
+        assert_eq!(other.join().unwrap(), printed);
     }
 }
 
-/// Runs one of the tests above in a process of its own, in which a variable is set: whether it passed, and what it said.
+/// Runs one of the tests above in its own process with an environment variable. Returns whether it
+/// passed, and its output.
 fn run_again(test: &str, variable: &str, value: &str) -> (bool, String) {
     let run = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(variable, value)
         .output()
         .unwrap();
-    let told = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
-    assert!(told.contains("running 1 test"), "{told}");
-    (run.status.success(), told)
+    let printed = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
+    assert!(printed.contains("running 1 test"), "{printed}");
+    (run.status.success(), printed)
 }
 
 #[test]
-fn the_environment_has_one_execution_seen_again() {
+fn the_environment_replays_one_execution() {
     let token = lossy().run().unwrap().token().unwrap();
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
-    assert!(panics && told.contains("violated: Lossy"), "{told}");
-    assert!(told.contains("this one execution, run again"), "{told}");
-    // Nothing is wrong with this one.
-    let (panics, told) =
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", &token);
+    assert!(panics && printed.contains("violated: Lossy"), "{printed}");
+    assert!(printed.contains("this one execution, run again"), "{printed}");
+    // This test holds.
+    let (panics, printed) =
         run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "add(1) | add(1)#a2b2");
-    assert!(!panics && told.contains("did not panic"), "{told}");
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "mul(2)#a");
+    assert!(!panics && printed.contains("did not panic"), "{printed}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_REPLAY", "mul(2)#a");
     assert!(
-        !panics && told.contains("CLEWLINE_REPLAY is of another test, or the code has changed: "),
-        "{told}"
+        !panics && printed.contains("CLEWLINE_REPLAY is of another test, or the code has changed: "),
+        "{printed}"
     );
 }
 
 #[test]
-fn the_environment_counts_for_more_than_the_test() {
-    // Without preemptions nothing is lost.
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
-    assert!(!panics && told.contains("did not panic"), "{told}");
-    let (panics, told) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");
-    assert!(!panics && told.contains("CLEWLINE_SCHEDULER: expected the name of a scheduler"), "{told}");
+fn the_environment_overrides_the_test() {
+    // Without preemptions no update is lost.
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_PREEMPTIONS", "0");
+    assert!(!panics && printed.contains("did not panic"), "{printed}");
+    let (panics, printed) = run_again("macros::lossy_is_linearizable", "CLEWLINE_SCHEDULER", "fate");
+    assert!(!panics && printed.contains("CLEWLINE_SCHEDULER: expected the name of a scheduler"), "{printed}");
 }
 
 #[path = "../../../clewline/examples/mailbox.rs"]
@@ -320,15 +325,15 @@ mod mailbox;
 #[test]
 fn the_manual_shows_what_is_printed() {
     let manual = include_str!("../../../../docs/line-up.md");
-    let told = mailbox::broken();
-    assert!(told.starts_with("violated: Mailbox is not linearizable"), "{told}");
+    let printed = mailbox::broken();
+    assert!(printed.starts_with("violated: Mailbox is not linearizable"), "{printed}");
     // Times differ, and so do the paths that lead to the file.
     let differs = |it: &&str| ["took:", "Files are in ", ".rs:"].iter().any(|part| it.contains(part));
-    for line in told.lines().filter(|it| !differs(it)) {
-        assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
+    for line in printed.lines().filter(|it| !differs(it)) {
+        assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{printed}");
     }
     // A test has no flags.
-    assert!(!told.contains("--matrix"), "{told}");
-    let told = mailbox::mended();
-    assert!(told.starts_with("holds: "), "{told}");
+    assert!(!printed.contains("--matrix"), "{printed}");
+    let printed = mailbox::mended();
+    assert!(printed.starts_with("holds: "), "{printed}");
 }

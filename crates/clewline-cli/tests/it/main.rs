@@ -1,4 +1,4 @@
-//! What the binary and the library promise, end to end.
+//! End-to-end tests of the binary and the library.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -16,7 +16,7 @@ fn every_subcommand_has_examples_in_its_help() {
 }
 
 #[test]
-fn the_help_of_check_lists_what_there_is() {
+fn the_help_of_check_lists_formats_and_algorithms() {
     let folder = Folder::new("help-check");
     let help = clewline(&folder, &["check", "--help"], "").stdout;
     for name in ["auto:", "jsonl:", "jit-graph:", "wg-tree:", "Exit codes:"] {

@@ -1,4 +1,5 @@
-//! Pages of explorations, of stress tests, of actor systems and of several files; and what is on every page.
+//! Pages of explorations, of stress tests, of actor systems and of several files; and what is on
+//! every page.
 
 use serde_json::{Value as Json, json};
 
@@ -11,7 +12,7 @@ use crate::{
 const EXPLORE: [&str; 4] = ["explore", "manual-reset-event:pre", "--matrix", "wait | set reset set"];
 const ACTORS: [&str; 2] = ["actors", "edr"];
 const STRESS: [&str; 8] =
-    ["stress", "register:unsynchronized", "--seed", "1", "--runs", "2000", "--shrink", "none"];
+    ["stress", "register:unsynchronized", "--seed", "1", "--executions", "2000", "--shrink", "none"];
 
 /// A folder in which a command has written its page and its picture.
 #[track_caller]
@@ -22,7 +23,7 @@ fn drawn(test: &str, command: &[&str], code: i32) -> Folder {
     folder
 }
 
-/// The page opens, is drawn, says what the command says in its first line, and asks for nothing.
+/// The page opens, is drawn, has the first line of the command, and makes no requests.
 #[track_caller]
 fn check_page(folder: &Folder, headline: &str) -> Option<Browser> {
     let mut browser = browse(folder, "")?;
@@ -51,7 +52,7 @@ fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     browser.js("document.querySelector('#steps a').click()");
     assert!(0.0 <= number(&state(&mut browser)["selected"]));
     assert_eq!(browser.js("document.querySelectorAll('#steps a.chosen').length > 0"), true);
-    // What waits is what the page is about.
+    // The page shows the blocked call.
     let core = browser.js("JSON.parse(document.getElementById('data').textContent).rest.core.length");
     assert_eq!(core, 1);
 }
@@ -76,7 +77,7 @@ fn an_actor_system_is_drawn_with_its_messages() {
     let overlap = browser.js(
         "(() => { const all = document.querySelector('.messages'), frame = all.getBoundingClientRect();
            const boxes = [...all.querySelectorAll('text')].map(it => [it.textContent, it.getBoundingClientRect()]);
-           for (const [told, it] of boxes) if (it.left < frame.left - 1 || it.right > frame.right + 1) return told + ' is cut off';
+           for (const [printed, it] of boxes) if (it.left < frame.left - 1 || it.right > frame.right + 1) return printed + ' is cut off';
            for (let one = 0; one < boxes.length; one++) for (let other = 0; other < one; other++) {
              const [a, b] = [boxes[one][1], boxes[other][1]];
              if (a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
@@ -95,7 +96,7 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
         browser.js("[...document.querySelectorAll('#facts dt')].some(it => it.textContent === 'seed')"),
         true
     );
-    // What is drawn already is not proposed.
+    // A page that is already written is not suggested.
     let next = browser.js("[...document.querySelectorAll('.next')].map(it => it.textContent)");
     assert!(
         next.as_array().is_some_and(|it| it.len() == 1 && !it[0].to_string().contains("--html")),
@@ -107,21 +108,20 @@ fn a_stress_test_is_drawn_with_the_run_that_went_wrong() {
 }
 
 #[test]
-fn where_nothing_is_wrong_the_page_says_so_and_has_no_timeline() {
+fn a_page_without_a_violation_has_no_timeline() {
     let all: [(&str, &[&str]); 3] = [
         ("page-explore-holds", &["explore", "treiber-stack", "--matrix", "push(1) | pop"]),
         ("page-actors-holds", &["actors", "single-copy"]),
-        ("page-stress-holds", &["stress", "register", "--runs", "3", "--operations", "50", "--seed", "7"]),
+        (
+            "page-stress-holds",
+            &["stress", "register", "--executions", "3", "--operations", "50", "--seed", "7"],
+        ),
     ];
     for (test, command) in all {
         let folder = Folder::new(test);
         let ran = clewline(&folder, &[command, &["--html", "report.html", "--svg", "core.svg"]].concat(), "");
         assert_eq!(ran.code, 0, "{}", ran.stdout);
-        assert!(
-            ran.stderr.contains("note: there is no history to draw, so core.svg was not written"),
-            "{}",
-            ran.stderr
-        );
+        assert!(ran.stderr.contains("note: no history to draw: core.svg was not written"), "{}", ran.stderr);
         let Some(mut browser) = check_page(&folder, ran.first_line()) else { return };
         assert_eq!(browser.js("document.querySelector('canvas')"), Json::Null);
         assert!(number(&browser.js("document.querySelectorAll('#facts dt').length")) > 0.0);
@@ -173,7 +173,7 @@ fn several_histories_have_a_table_that_leads_to_the_page_of_each() {
     assert_eq!(browser.troubles(), Vec::<String>::new());
 }
 
-/// Two writes at once, of which nobody can say which was first; and reads that say now this and now that.
+/// Two concurrent writes in unknown order, and reads that return either value.
 const TORN: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "return": 10}
 {"process": 1, "op": "write", "arg": 2, "call": 1, "return": 11}
 {"process": 0, "op": "read", "ret": 2, "call": 12, "return": 13}
@@ -192,21 +192,21 @@ fn each_operation_at_which_orders_end_has_an_order_to_choose() {
         browser.js(orders),
         json!(["until read() → 1 (3 operations)", "until read() → 2 (2 operations)", "none"])
     );
-    let told = "document.getElementById('told').textContent";
-    assert_eq!(browser.js(told), "The state is then 2, and read() → 1 could only have been read() → 2.");
+    let printed = "document.getElementById('told').textContent";
+    assert_eq!(browser.js(printed), "The state is then 2, and read() → 1 could only have been read() → 2.");
     let order = "clewline.order().map(it => it[0])";
     assert_eq!(browser.js(order), json!([0, 1, 2]));
     browser.js("(() => { const it = document.getElementById('path'); it.value = '1'; it.onchange(); })()");
     assert_eq!(browser.js(order), json!([1, 0]));
-    assert_eq!(browser.js(told), "The state is then 1, and read() → 2 could only have been read() → 1.");
-    // Along the order, what each operation does to the state is told.
+    assert_eq!(browser.js(printed), "The state is then 1, and read() → 2 could only have been read() → 1.");
+    // The order shows the effect of each operation on the state.
     browser.js("document.getElementById('timeline').focus()");
     browser.press("n");
     let details = browser.js("document.getElementById('details').textContent");
     let expected = "number 1 of the order that is drawn; the state before it is null, after it 2";
     assert!(details.as_str().is_some_and(|it| it.contains(expected)), "{details}");
     browser.js("(() => { const it = document.getElementById('path'); it.value = '-1'; it.onchange(); })()");
-    assert_eq!((browser.js(order), browser.js(told)), (json!([]), json!("")));
+    assert_eq!((browser.js(order), browser.js(printed)), (json!([]), json!("")));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn on_paper_there_is_everything_but_what_one_looks_around_in() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn what_is_searched_is_found_and_marked() {
+fn search_results_are_marked() {
     let folder = Folder::new("page-search").with("history.jsonl", &long());
     let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
     assert_eq!(clewline(&folder, &args, "").code, 1);
@@ -287,7 +287,7 @@ fn what_is_searched_is_found_and_marked() {
 
 #[test]
 #[ignore = "needs a browser"]
-fn times_of_other_formats_are_told_as_well() {
+fn times_of_other_formats_are_shown_as_well() {
     let text = "{:process 0, :type :invoke, :f :write, :value 1, :time 1000}
 {:process 0, :type :ok, :f :write, :value 1, :time 3500}
 ";
@@ -296,7 +296,7 @@ fn times_of_other_formats_are_told_as_well() {
     assert_eq!(clewline(&folder, &args, "").code, 0);
     let Some(mut browser) = browse(&folder, "#op=0") else { return };
     browser.settle();
-    let told = browser.js("document.getElementById('details').textContent");
+    let printed = browser.js("document.getElementById('details').textContent");
     let expected = "by the clock of the file: called at 1000, returned at 3500, 2,500 later";
-    assert!(told.as_str().is_some_and(|it| it.contains(expected)), "{told}");
+    assert!(printed.as_str().is_some_and(|it| it.contains(expected)), "{printed}");
 }

@@ -1,7 +1,8 @@
-//! Violations planted in long histories are found, with a few operations that show them, and nothing is found
-//! where nothing was planted.
+//! Violations planted in long histories are found, with small counterexamples, and histories
+//! without a planted violation hold.
 //!
-//! With `CLEWLINE_AT_LENGTH=hours` in the environment histories of up to a million operations are judged.
+//! With `CLEWLINE_AT_LENGTH=hours` in the environment histories of up to a million operations are
+//! judged.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -16,18 +17,19 @@ use self::decided::Decided;
 #[path = "../../../clewline-check/tests/it/monitors/decided.rs"]
 mod decided;
 
-/// A core of more operations than this is of little use to a reader.
+/// A counterexample of more operations than this is of little use to a reader.
 const SMALL: usize = 40;
 
-/// Whether some operation answers something: otherwise all that can be wrong is that one is missing.
-fn answers(recording: &Recording) -> bool {
+/// Whether some operation returns a value: otherwise the only possible violation is a missing
+/// operation.
+fn has_results(recording: &Recording) -> bool {
     recording.history.operations().any(|it| it.ret.is_some_and(|it| !it.is_absent()))
 }
 
-/// Whether what is wrong can be shown by a few operations. That there is one lock, or one increment, too few is a
-/// matter of counting, and each of them counts.
+/// Whether a few operations can show the violation. One missing lock or increment can only be shown
+/// by counting all of them.
 fn has_small_cores(recording: &Recording, kind: Option<ObjectKind>) -> bool {
-    answers(recording) && kind != Some(ObjectKind::Counter)
+    has_results(recording) && kind != Some(ObjectKind::Counter)
 }
 
 /// Histories that the monitor for the specification decides.
@@ -47,14 +49,14 @@ fn plan(decided: &Decided, operations: usize, seed: u64) -> GeneratorConfig {
 
 /// Whether a violation of that kind can be planted at all.
 fn fits(recording: &Recording, kind: Violate) -> bool {
-    answers(recording) || kind == Violate::Lost
+    has_results(recording) || kind == Violate::Lost
 }
 
 fn load(spec: &dyn ErasedSpec, recording: Recording) -> Box<dyn ErasedHistory> {
     spec.load(recording).expect("a specification reads what it generated")
 }
 
-/// Judges one history of each kind; adds the sizes of the cores.
+/// Checks one history of each kind; adds the sizes of the counterexamples.
 fn check_planted(
     name: &str,
     decided: &Decided,

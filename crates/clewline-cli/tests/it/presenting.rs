@@ -1,4 +1,5 @@
-//! Every method tells the same in its text, on its page, for programs and in summaries, since all of them are made from the same data.
+//! Every method reports the same in its text, on its page, as JSON and in summaries, since all of
+//! them are made from the same data.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use clewline_methods::{
     actors::{self, Progress},
     line_up::{
         self, LineUp, PresentedMatrix,
-        text::{Reader, Shown},
+        text::{Audience, InterleavingDetail},
     },
     stress::{Outcome, Stress},
 };
@@ -50,7 +51,7 @@ fn check_presented(shown: &dyn Publish, word: &str) {
     }
     assert!(text.contains(&wrap(&entry.blocks, style.width)), "{:?}\n{text}", entry.blocks);
     assert_eq!((page.next.as_slice(), entry.next.as_slice()), (&shown.next()[..], &shown.next()[..]));
-    // A page that only draws would say nothing to those who cannot see it.
+    // A page must have text for users who cannot see the drawing.
     let has_words = |it: &Block| matches!(it, Block::Paragraph(_) | Block::Where(_) | Block::List(_));
     assert_eq!(shown.sentences(&style).iter().any(has_words), !page.words.is_empty(), "{text}");
 }
@@ -62,26 +63,26 @@ fn judged(check: &Check, text: &str) -> Report<'static> {
 }
 
 #[test]
-fn a_check_is_told_everywhere_alike() {
+fn a_check_is_reported_everywhere_alike() {
     check_presented(&judged(&Check::new(), GOOD), "holds");
     check_presented(&judged(&Check::new(), BAD), "violated");
-    // That many are too many for the oracle.
+    // Too many operations for the oracle.
     let line =
         |it| format!("{{\"process\": {it}, \"op\": \"enq\", \"arg\": {it}, \"call\": 0, \"return\": 1}}\n");
     let long: String = (0..100).map(line).collect();
-    check_presented(&judged(&Check::new().with_algorithm("oracle").unwrap(), &long), "unknown");
+    check_presented(&judged(&Check::new().algorithm("oracle".parse().unwrap()), &long), "unknown");
     for (factors, reading, word) in [
         ("deq=?", QuasiReading::Relaxed, "holds"),
         ("deq=0", QuasiReading::Relaxed, "violated"),
         ("deq=?", QuasiReading::Displacement, "holds"),
         ("enq=0,deq=0", QuasiReading::Displacement, "violated"),
     ] {
-        let quasi = Quasi::parse(factors).unwrap().with_reading(reading);
-        check_presented(&judged(&Check::new().with_quasi(quasi), BAD), word);
+        let quasi = factors.parse::<Quasi>().unwrap().with_reading(reading);
+        check_presented(&judged(&Check::new().quasi(quasi), BAD), word);
     }
 }
 
-/// A queue that knows one answer, or none.
+/// A queue with one result, or none.
 struct Stubborn(Option<Value>);
 
 impl Subject<Queue> for Stubborn {
@@ -94,17 +95,17 @@ impl Subject<Queue> for Stubborn {
 }
 
 fn stressed(stress: Stress) -> Outcome {
-    let stress = stress.with_threads(1).with_operations(20).with_runs(2).with_seed(1);
-    stress.with_shrinking(Duration::ZERO).without_saving().without_environment().run().unwrap()
+    let stress = stress.threads(1).operations(20).executions(2).seed(1);
+    stress.shrink(Duration::ZERO).without_saving().without_environment().run().unwrap()
 }
 
 #[test]
-fn a_stress_test_is_told_everywhere_alike() {
+fn a_stress_test_is_reported_everywhere_alike() {
     let stress = |name: &str| clewline_lab::stress(name).unwrap();
     check_presented(&stressed(stress("ms-queue")), "holds");
-    let refused = stress("treiber-stack").with_algorithm("queue-oriented").unwrap();
+    let refused = stress("treiber-stack").algorithm("queue-oriented".parse().unwrap());
     check_presented(&stressed(refused), "unknown");
-    let least = stress("bk-queue").with_quasi(Quasi::parse("deq=?").unwrap()).unwrap();
+    let least = stress("bk-queue").quasi("deq=?".parse().unwrap());
     check_presented(&stressed(least), "holds");
     check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(Some(Value::TRUE)))), "violated");
     check_presented(&stressed(Stress::new(Queue::default(), || Stubborn(None))), "violated");
@@ -120,7 +121,7 @@ fn losing() -> Component<AtomicU32> {
 }
 
 #[test]
-fn a_check_of_matrices_is_told_everywhere_alike() {
+fn a_check_of_matrices_is_reported_everywhere_alike() {
     let counter = || LineUp::erased("counter", Box::new(losing()), None).without_environment();
     for (matrix, word) in [("inc inc | inc", "violated"), ("inc", "holds")] {
         let tested = counter().matrix(matrix).run().unwrap();
@@ -130,11 +131,11 @@ fn a_check_of_matrices_is_told_everywhere_alike() {
     let options = line_up::Options::default();
     let telling = line_up::text::ReportContext {
         subject: "counter",
-        reader: Reader::Shell,
+        reader: Audience::Shell,
         is_replay: false,
         options: &options,
         next: &["clewline explore …".to_owned()],
-        shown: Shown::Short,
+        shown: InterleavingDetail::Short,
     };
     let check = |matrix: &str| line_up::check(&losing(), &matrix.parse().unwrap(), &options).unwrap();
     let (found, smallest, right) = (check("inc inc | inc"), check("inc | inc"), check("inc"));
@@ -146,7 +147,7 @@ fn a_check_of_matrices_is_told_everywhere_alike() {
 }
 
 #[test]
-fn an_exploration_of_actors_is_told_everywhere_alike() {
+fn an_exploration_of_actors_is_reported_everywhere_alike() {
     for (system, states, stuck, word) in [
         ("edr", u64::MAX, actors::StuckCalls::Allowed, "violated"),
         ("dr", u64::MAX, actors::StuckCalls::Allowed, "holds"),

@@ -11,7 +11,7 @@ use clewline_explore::{
     Bounds, Coverage, Ending, explore,
     schedulers::{Entry, SCHEDULERS, Settings, bounded::PREEMPTIONS},
 };
-use clewline_methods::line_up::{Cause, LineUp, Tested};
+use clewline_methods::line_up::{Cause, LineUp, Outcome};
 use clewline_threads::{
     Component,
     control::{Calls, Limits, Program},
@@ -22,7 +22,7 @@ use clewline_threads::{
     },
 };
 
-/// Schedulers that claim to see every history, each with any number of preemptions.
+/// Schedulers that explore every history, each without a preemption bound.
 fn exhaustive() -> impl Iterator<Item = &'static Entry> {
     let found = SCHEDULERS.iter().filter(|it| it.is_exhaustive);
     assert!(2 <= found.clone().count());
@@ -33,7 +33,7 @@ fn any_preemptions() -> Settings {
     Settings { bounds: Bounds::default().with(&PREEMPTIONS, None), ..Settings::default() }
 }
 
-/// What the operations answer, one a thread, under every schedule; and how the executions end.
+/// The results of the operations, one per thread, under every schedule; and how executions end.
 fn outcomes<T: 'static>(
     entry: &Entry,
     threads: usize,
@@ -148,11 +148,11 @@ fn a_deadlock_is_a_result_and_exploration_goes_on() {
     assert_eq!(tested.found.unwrap().matrix.len(), 2);
 }
 
-fn cause(tested: &Tested) -> Option<Cause> {
+fn cause(tested: &Outcome) -> Option<Cause> {
     tested.found.as_ref().and_then(|it| it.finding()).map(|it| it.cause)
 }
 
-/// Two registers that nobody synchronizes: one is written, the other is read.
+/// Two registers without synchronization: one is written, the other is read.
 fn replicas() -> LineUp<Component<[AtomicUsize; 2]>> {
     LineUp::new(|| [AtomicUsize::new(0), AtomicUsize::new(0)])
         .call("write(1)", |it: &[AtomicUsize; 2]| it[0].store(1, SeqCst))
@@ -161,7 +161,7 @@ fn replicas() -> LineUp<Component<[AtomicUsize; 2]>> {
 }
 
 #[test]
-fn replicas_that_never_meet_are_caught_in_both_orders() {
+fn replicas_that_are_never_synchronized_are_found_in_both_orders() {
     let register = || {
         LineUp::new(|| AtomicUsize::new(0))
             .call("write(1)", |it| it.store(1, SeqCst))
@@ -169,7 +169,7 @@ fn replicas_that_never_meet_are_caught_in_both_orders() {
     };
     for entry in exhaustive() {
         for matrix in ["write(1) | read", "read | write(1)"] {
-            // By themselves they are right: reads are always 0.
+            // Each alone is correct: reads are always 0.
             let tested = replicas().scheduler(entry.name).matrix(matrix).run().unwrap();
             assert!(tested.holds(), "{tested}");
             let tested = replicas().scheduler(entry.name).matrix(matrix).against(register()).run().unwrap();
@@ -206,12 +206,12 @@ fn preemptions_are_counted_as_chess_counts_them() {
 }
 
 #[test]
-fn what_no_scheduler_controls_is_named_with_its_place() {
+fn uncontrolled_nondeterminism_is_named_with_its_location() {
     static CALLS: Uncontrolled = Uncontrolled::new(0);
     let line_up =
         LineUp::new(|| [AtomicUsize::new(0), AtomicUsize::new(0)]).call("add", |it: &[AtomicUsize; 2]| {
             it[0].fetch_add(1, SeqCst);
-            // Now this one, now that one: a static keeps its value from execution to execution.
+            // Alternating: a static keeps its value from execution to execution.
             if CALLS.fetch_add(1, Relaxed).is_multiple_of(3) {
                 it[1].load(SeqCst);
             }
@@ -228,13 +228,13 @@ fn a_panic_is_a_result() {
     let line_up = LineUp::new(|| AtomicUsize::new(0)).call("add", |it: &AtomicUsize| {
         let before = it.load(SeqCst);
         it.store(before + 1, SeqCst);
-        assert_eq!(it.load(SeqCst), before + 1, "nobody else was here");
+        assert_eq!(it.load(SeqCst), before + 1, "no other thread was here");
     });
     let tested = line_up.threads(2).operations(2).without_environment().run().unwrap();
     assert_eq!(cause(&tested), Some(Cause::Panic), "{tested}");
     let found = tested.found.as_ref().unwrap();
     let panic = &found.finding().unwrap().panic.as_ref().unwrap().1;
-    assert!(panic.message.contains("nobody else was here"), "{panic:?}");
+    assert!(panic.message.contains("no other thread was here"), "{panic:?}");
     assert!(panic.place.as_ref().unwrap().contains("probes.rs:"), "{panic:?}");
     assert_eq!(found.matrix.to_string(), "add | add");
 }

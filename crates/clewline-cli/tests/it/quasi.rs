@@ -1,4 +1,5 @@
-//! Quasi linearizability of recorded histories: both readings, the least factor, and where they differ.
+//! Quasi-linearizability of recorded histories: both readings, the least factor, and where they
+//! differ.
 
 use clewline_core::{Event, GeneratorConfig, History, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Quasi, QuasiReading, Report};
@@ -28,9 +29,9 @@ fn serial(words: &str) -> String {
 }
 
 fn judged(history: &str, factors: &str, reading: Option<QuasiReading>) -> Report<'static> {
-    let quasi = Quasi::parse(factors).unwrap();
+    let quasi = factors.parse::<Quasi>().unwrap();
     let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
-    Check::new().with_quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").unwrap()
+    Check::new().quasi(quasi).reader("a.jsonl", serial(history).as_bytes(), "queue").unwrap()
 }
 
 #[track_caller]
@@ -43,7 +44,7 @@ fn check_both(history: &str, factors: &str, relaxed: &str, displacement: &str) {
 }
 
 #[test]
-fn the_smallest_histories_tell_the_readings_apart() {
+fn the_smallest_histories_distinguish_the_readings() {
     check_both("d1 e1", "enq=0,deq=0", "violated", "holds");
     check_both("d1 e1", "all=1", "violated", "holds");
     check_both("d1 e1", "all=0", "violated", "violated");
@@ -157,7 +158,7 @@ fn reports_say_which_reading_it_was_and_what_the_least_factor_is() {
 }
 
 #[test]
-fn what_makes_no_sense_ends_with_2() {
+fn invalid_factors_end_with_2() {
     let folder = Folder::new("quasi-senseless").with("a.jsonl", &serial("e1 d1"));
     let check =
         |args: &[&str]| clewline(&folder, &[&["check", "a.jsonl", "--spec", "queue"], args].concat(), "");
@@ -196,23 +197,23 @@ fn serial_of(words: &str, [add, remove]: [&str; 2]) -> String {
 }
 
 #[track_caller]
-fn check_told(spec: &str, methods: [&str; 2], words: &str, factors: &[&str], expected: &str) {
-    let folder = Folder::new("quasi-told").with("a.jsonl", &serial_of(words, methods));
+fn check_report(spec: &str, methods: [&str; 2], words: &str, factors: &[&str], expected: &str) {
+    let folder = Folder::new("quasi-report").with("a.jsonl", &serial_of(words, methods));
     let args = [&["check", "a.jsonl", "--spec", spec, "--quasi"], factors].concat();
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{ran:?}");
     // A line is broken where it is too long.
-    let told = ran.stdout.replace("\n  ", " ");
-    assert!(told.contains(&format!(" {expected}")), "{}", ran.stdout);
+    let printed = ran.stdout.replace("\n  ", " ");
+    assert!(printed.contains(&format!(" {expected}")), "{}", ran.stdout);
     let ran = clewline(&folder, &[&args[..], &["--format", "json"]].concat(), "");
     assert_eq!(ran.json()[0]["explanation"]["text"], json!(expected), "{ran:?}");
 }
 
 #[test]
-fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
+fn a_report_names_the_operation_out_of_order_its_distance_and_the_bound() {
     let queue = ["enq", "deq"];
     let late = "e7 e1 e2 e3 d1 d2 d3 d7";
-    check_told(
+    check_report(
         "queue",
         queue,
         late,
@@ -220,19 +221,25 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         "What enq(7) added is overtaken by 3 elements in every order (1, 2 and 3); 2 are allowed.",
     );
     let by_places = &["enq=0,deq=2", "--reading", "displacement"];
-    check_told("queue", queue, late, by_places, "deq() → 7 is 3 places late in every order; 2 are allowed");
+    check_report("queue", queue, late, by_places, "deq() → 7 is 3 places late in every order; 2 are allowed");
     let early = "e1 e2 e3 e7 d7 d1 d2 d3";
-    check_told(
+    check_report(
         "queue",
         queue,
         early,
         &["deq=2"],
         "deq() → 7 overtakes 3 elements in every order (1, 2 and 3); 2 are allowed.",
     );
-    check_told("queue", queue, early, by_places, "deq() → 7 is 3 places early in every order; 2 are allowed");
+    check_report(
+        "queue",
+        queue,
+        early,
+        by_places,
+        "deq() → 7 is 3 places early in every order; 2 are allowed",
+    );
     let stack = ["push", "pop"];
     let early = "e7 e1 e2 e3 d7 d3 d2 d1";
-    check_told(
+    check_report(
         "stack",
         stack,
         early,
@@ -240,7 +247,7 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
         "pop() → 7 overtakes 3 elements in every order (3, 2 and 1); 2 are allowed.",
     );
     let by_places = &["push=0,pop=2", "--reading", "displacement"];
-    check_told(
+    check_report(
         "stack",
         stack,
         "e1 e2 d2 d1 d3 e3 d3",
@@ -249,14 +256,14 @@ fn evidence_says_who_is_out_of_order_by_how_much_and_what_is_allowed() {
     );
     let priority_queue = ["add", "poll"];
     let early = "e1 e2 e3 e4 d1 d4 d3 d2";
-    check_told(
+    check_report(
         "priority-queue",
         priority_queue,
         early,
         &["poll=2"],
         "poll() → 1 overtakes 3 elements in every order (4, 3 and 2); 2 are allowed.",
     );
-    check_told(
+    check_report(
         "priority-queue",
         priority_queue,
         early,
@@ -286,7 +293,7 @@ fn a_witness_shows_both_orders_and_the_places_between() {
 }
 
 #[test]
-fn a_history_that_a_program_made_is_judged_by_places() {
+fn a_history_of_a_program_is_checked_by_displacement() {
     let value = |it| Value::small(it).unwrap();
     let mut history = Vec::new();
     for call in [Call::Enq(value(1)), Call::Enq(value(2)), Call::Deq, Call::Deq] {
@@ -298,17 +305,17 @@ fn a_history_that_a_program_made_is_judged_by_places() {
     }
     let history = History::from_events(history).unwrap();
     let judged = |factors: &str| {
-        let check = Check::new().with_quasi(Quasi::parse(factors).unwrap());
+        let check = Check::new().quasi(factors.parse::<Quasi>().unwrap());
         check.history(&Queue::default(), &history).map(|it| (it.verdict().word(), it.least_factor()))
     };
     assert_eq!(judged("all=0").unwrap(), ("violated", None));
     assert_eq!(judged("all=1").unwrap(), ("holds", None));
     assert_eq!(judged("Enq=0,Deq=?").unwrap(), ("holds", Some(1)));
-    // What nobody calls would be no bound at all.
+    // A factor of a method without calls would be no bound at all.
     assert_eq!(judged("deq=0").unwrap_err().to_string(), "nobody calls `deq`, but `Deq`, `Enq`");
-    let relaxed = Quasi::parse("Deq=1").unwrap().with_reading(QuasiReading::Relaxed);
-    let told = Check::new().with_quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
-    assert_eq!(told.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
+    let relaxed = "Deq=1".parse::<Quasi>().unwrap().with_reading(QuasiReading::Relaxed);
+    let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
+    assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");
     for (factor, holds) in [(0, false), (1, true)] {
         let relaxed = Relaxed { plain: Queue::default(), factor };
         let report = Check::new().history(&relaxed, &history).unwrap();
@@ -317,7 +324,7 @@ fn a_history_that_a_program_made_is_judged_by_places() {
 }
 
 #[test]
-fn a_relaxed_history_is_judged_while_it_is_read() {
+fn a_relaxed_history_is_checked_while_it_is_read() {
     let rounds = 5_000;
     let mut text = String::new();
     for round in 0..rounds {
@@ -330,7 +337,7 @@ fn a_relaxed_history_is_judged_while_it_is_read() {
         }
     }
     for (factors, word) in [("deq=1", "holds"), ("deq=0", "violated")] {
-        let check = Check::new().with_quasi(Quasi::parse(factors).unwrap()).with_window(256);
+        let check = Check::new().quasi(factors.parse::<Quasi>().unwrap()).window(256);
         let report = check.stream("a.jsonl", text.as_bytes(), "queue", LineOrder::Promised).unwrap();
         assert_eq!(report.verdict().word(), word, "{report}");
         let held = report.operations();

@@ -1,4 +1,5 @@
-//! What others recorded, with the verdicts they published. The files lie beside the checkout, if anywhere.
+//! Histories recorded by other projects, with their published verdicts. The files, if present, are
+//! beside the checkout.
 
 use std::{
     fs,
@@ -8,7 +9,7 @@ use std::{
 use clewline_core::{Reason, Verdict};
 use clewline_methods::Check;
 
-/// Up to so many operations, a competition judges a file as well.
+/// Files of at most this number of operations are also checked by two searches in parallel.
 const COMPETITION: usize = 500;
 
 fn data() -> Option<PathBuf> {
@@ -33,13 +34,14 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Judges a file, a small one also by others than `auto`; answers how many operations it has.
+/// Checks a file, a small one also with other algorithms than `auto`; returns its number of
+/// operations.
 #[track_caller]
 fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
     let judge = |algorithm: &str| {
-        let check = Check::new().with_jobs(2).with_algorithm(algorithm).expect("there is such a one");
+        let check = Check::new().jobs(2).algorithm(algorithm.parse().expect("there is such a one"));
         let report = check.file(path, spec).unwrap_or_else(|error| panic!("{error}"));
-        // A monitor may leave a history to others, but not judge it differently.
+        // A monitor may not support a history, but its verdict must not differ.
         if algorithm != "monitor" || !matches!(report.verdict(), Verdict::Unknown(Reason::Refused(_))) {
             assert_eq!(report.verdict().word(), expected, "{} by {algorithm}", path.display());
         }
@@ -57,7 +59,7 @@ fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
 }
 
 #[test]
-fn etcd_is_judged_as_published() {
+fn etcd_histories_have_the_published_verdicts() {
     let Some(data) = data() else { return };
     let table = read(&data.join("etcd/VERDICTS.csv"));
     let mut judged = 0;
@@ -71,7 +73,7 @@ fn etcd_is_judged_as_published() {
 }
 
 #[test]
-fn key_value_stores_are_judged_by_their_names() {
+fn key_value_histories_have_the_verdicts_in_their_names() {
     let Some(data) = data() else { return };
     let files = files(&data.join("kv"), "txt");
     assert!(!files.is_empty());
@@ -88,7 +90,7 @@ fn key_value_stores_are_judged_by_their_names() {
 }
 
 #[test]
-fn knossos_histories_are_judged_by_their_folders() {
+fn knossos_histories_have_the_verdicts_of_their_folders() {
     let Some(data) = data() else { return };
     for (folder, expected) in [("good", "holds"), ("bad", "violated")] {
         let files = files(&data.join("knossos/cas-register").join(folder), "edn");
@@ -101,7 +103,7 @@ fn knossos_histories_are_judged_by_their_folders() {
 
 #[test]
 #[ignore = "long"]
-fn small_histories_are_judged_as_listed() {
+fn small_histories_have_the_listed_verdicts() {
     let Some(data) = data() else { return };
     let corpus = data.join("corpus");
     let (mut holds, mut violated) = (0, 0);

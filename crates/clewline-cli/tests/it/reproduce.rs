@@ -45,7 +45,7 @@ fn every_table_runs_and_is_written_in_every_way() {
     }
 }
 
-/// As many fields in every line as there are keys; as many lines as there are rows, and one.
+/// One field per key in every line; one line per row, and the header.
 #[track_caller]
 fn check_csv(text: &str, rows: &[Json]) {
     let mut lines = text.lines();
@@ -66,7 +66,7 @@ fn check_csv(text: &str, rows: &[Json]) {
     assert_eq!((text.lines().count(), lines.next()), (rows.len() + 1, None));
 }
 
-/// Every element that is opened is closed, and no number is none.
+/// Every element is closed, and no number is NaN.
 #[track_caller]
 fn check_svg(text: &str) {
     assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{text}");
@@ -84,7 +84,7 @@ fn check_svg(text: &str) {
 }
 
 #[test]
-fn people_get_aligned_columns_and_what_the_paper_says() {
+fn text_has_aligned_columns_and_the_published_values() {
     let ran = clewline(&Folder::new("reproduce-text"), &["reproduce", "monitoring-fig2", "--quick"], "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let words: String = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -93,7 +93,7 @@ fn people_get_aligned_columns_and_what_the_paper_says() {
         "The paper: \"Number of threads has limited effect on runtime\"",
         "The paper shows a plot and no figures",
         "set 5,000 100",
-        "A quick run",
+        "Quick run",
     ] {
         assert!(words.contains(expected), "expected `{expected}` in:\n{}", ran.stdout);
     }
@@ -116,7 +116,7 @@ fn an_unknown_table_is_an_error_that_helps() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_found_out_about_at_once() {
+fn an_unwritable_file_is_reported_first() {
     let folder = Folder::new("reproduce-unwritable");
     // Without --quick, the whole table would take far longer than a test may.
     let ran = clewline(&folder, &["reproduce", "monitoring-fig1", "--csv", "missing/out.csv"], "");

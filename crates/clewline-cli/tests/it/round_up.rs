@@ -1,6 +1,7 @@
-//! Round-Up: `clewline explore --quasi`, `clewline stress --quasi`, the same in a program, and the tables of the paper.
+//! Round-Up: `clewline explore --quasi`, `clewline stress --quasi`, the same in a program, and the
+//! tables of the paper.
 
-use clewline_methods::{QuasiReading, line_up::LineUp};
+use clewline_methods::{Quasi, QuasiReading, line_up::LineUp};
 use clewline_testing::pick;
 use clewline_threads::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use serde_json::Value as Json;
@@ -24,7 +25,7 @@ fn one(ran: &Ran) -> Json {
 const DEQUEUES: [&str; 4] = ["--matrix", "deq deq | deq deq", "--initial", "enq(1) enq(2) enq(3) enq(4)"];
 
 #[test]
-fn a_relaxed_queue_keeps_its_bound_and_a_bug_is_told_from_it() {
+fn a_relaxed_queue_keeps_its_bound_and_a_bug_exceeds_it() {
     for reading in ["relaxed", "displacement"] {
         let more = [&DEQUEUES[..], &["--reading", reading]].concat();
         let holds = explore("quasi-holds", "quasi-queue", "enq=0,deq=2", &more);
@@ -33,10 +34,12 @@ fn a_relaxed_queue_keeps_its_bound_and_a_bug_is_told_from_it() {
         assert_eq!((less.code, &one(&less)["verdict"]), (1, &Json::from("violated")), "{reading}: {less:?}");
         let bug = explore("quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!((bug.code, &one(&bug)["verdict"]), (1, &Json::from("violated")), "{reading}: {bug:?}");
-        let told = one(&bug)["explanation"].as_str().unwrap().to_owned();
+        let printed = one(&bug)["explanation"].as_str().unwrap().to_owned();
         match reading {
-            "displacement" => assert!(told.contains("in every order") && told.contains("allowed"), "{told}"),
-            _ => assert_eq!(told, "as quasi-queue:3 it would be right"),
+            "displacement" => {
+                assert!(printed.contains("in every order") && printed.contains("allowed"), "{printed}")
+            }
+            _ => assert_eq!(printed, "as quasi-queue:3 it would be right"),
         }
     }
 }
@@ -61,7 +64,7 @@ fn the_least_factor_of_a_matrix_is_found_and_one_less_fails() {
 }
 
 #[test]
-fn another_subject_can_say_what_is_right() {
+fn another_subject_can_be_the_reference() {
     let more = ["--matrix", "enq(1) deq | enq(2) deq", "--golden", "ms-queue"];
     let strict = explore("quasi-golden", "two-lock-queue", "enq=0,deq=0", &more);
     assert_eq!((strict.code, &one(&strict)["verdict"]), (0, &Json::from("holds")), "{strict:?}");
@@ -98,33 +101,33 @@ fn the_subject_configured_with_factor_0_is_a_golden_model() {
     };
     assert_eq!((queue(2), queue(1)), (0, 1));
     let stack = |pop| golden("k-stack", &format!("all={pop}"), "pop | pop pop", "push(1) push(2) push(3)");
-    // Pushes may change places as well, so that less is enough.
+    // Pushes may be reordered as well, so a smaller factor is enough.
     assert_eq!((stack(1), stack(0)), (0, 1));
 }
 
 #[test]
-fn a_golden_model_is_asked_what_would_take_out_what_is_left() {
-    // deq → null, enq(1), enq(2), deq → 2: 1 is left, and whoever takes it out is late.
+fn a_golden_model_is_drained_to_find_the_remaining_values() {
+    // deq → null, enq(1), enq(2), deq → 2: 1 is left, and the call that removes it is late.
     let matrix = ["--matrix", "deq | enq(1) enq(2)", "--final", "deq", "--golden", "quasi-queue:k0"];
     let run = |subject: &str, factors: &str| explore("quasi-golden-left", subject, factors, &matrix);
     assert_eq!(run("quasi-queue", "enq=0,deq=2").code, 0);
     assert_eq!(run("quasi-queue", "enq=0,deq=0").code, 1);
     assert_eq!(one(&run("quasi-queue", "enq=0,deq=?"))["least_factor"], 1);
-    // Where these calls are too many nobody knows, and nobody is accused.
+    // Where these calls are too many the verdict is unknown, not violated.
     let matrix = ["--matrix", "deq deq | enq(1) enq(2) enq(3) enq(4)", "--final", "deq deq"];
     let many = [&matrix[..], &["--golden", "ms-queue"]].concat();
     let ran = explore("quasi-golden-left-many", "quasi-queue", "enq=0,deq=2", &many);
-    let told = &one(&ran)["reason"];
-    assert!(ran.code == 3 && told.as_str().unwrap().contains("something is left inside"), "{ran:?}");
+    let printed = &one(&ran)["reason"];
+    assert!(ran.code == 3 && printed.as_str().unwrap().contains("something is left inside"), "{ran:?}");
 }
 
 #[test]
-fn what_a_golden_model_cannot_be_asked_is_said() {
+fn unsupported_queries_of_a_golden_model_are_reported() {
     let more = ["--matrix", "deq | enq(1)", "--golden", "ms-queue"];
     let relaxed = [&more[..], &["--reading", "relaxed"]].concat();
     let ran = explore("quasi-golden-relaxed", "quasi-queue", "deq=1", &relaxed);
     assert!(ran.code == 2 && ran.stderr.contains("only a specification can be relaxed"), "{ran:?}");
-    let ran = explore("quasi-golden-nobody", "quasi-queue", "pop=1", &more);
+    let ran = explore("quasi-golden-no-calls", "quasi-queue", "pop=1", &more);
     assert!(
         ran.code == 2 && ran.stderr.contains("nobody calls `pop` (there are deq, enq, and `all`)"),
         "{ran:?}"
@@ -143,7 +146,7 @@ fn what_a_golden_model_cannot_be_asked_is_said() {
 }
 
 #[test]
-fn a_factor_that_a_reading_has_no_use_for_is_refused() {
+fn an_unused_factor_is_rejected() {
     let more = [&DEQUEUES[..], &["--reading", "relaxed"]].concat();
     for factors in ["all=2", "enq=1,deq=2"] {
         let ran = explore("quasi-useless", "quasi-queue", factors, &more);
@@ -152,7 +155,7 @@ fn a_factor_that_a_reading_has_no_use_for_is_refused() {
 }
 
 #[test]
-fn who_calls_methods_by_other_names_is_judged_alike() {
+fn methods_may_have_other_names() {
     let matrix =
         ["--matrix", "dequeue | dequeue", "--initial", "enqueue(1) enqueue(2)", "--reading", "displacement"];
     assert_eq!(explore("quasi-alias", "quasi-queue", "enq=0,deq=1", &matrix).code, 0);
@@ -161,7 +164,7 @@ fn who_calls_methods_by_other_names_is_judged_alike() {
 
 #[test]
 fn a_call_that_found_nothing_does_not_make_others_early() {
-    // The first finds nothing, and so something is left, which the second has overtaken.
+    // The first returns empty, so an element is left, which the second has overtaken.
     let matrix = ["--matrix", "enq(1) enq(2) | deq deq", "--reading", "displacement"];
     let ran = explore("quasi-left", "quasi-queue", "enq=0,deq=1", &matrix);
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -171,39 +174,50 @@ fn a_call_that_found_nothing_does_not_make_others_early() {
 
 #[test]
 #[ignore = "long"]
-fn a_program_asks_the_same() {
+fn a_program_gets_the_same_verdicts() {
     let dequeues = |subject: &str| {
         clewline_lab::line_up(subject)
             .unwrap()
-            .initial("enq(1) enq(2) enq(3) enq(4)")
+            .initial_calls("enq(1) enq(2) enq(3) enq(4)")
             .matrix("deq deq | deq deq")
     };
     for reading in [QuasiReading::Relaxed, QuasiReading::Displacement] {
         let verdict = |subject: &str, factors: &str| {
-            dequeues(subject).quasi(factors).reading(reading).run().unwrap().verdict()
+            dequeues(subject)
+                .quasi(factors.parse::<Quasi>().unwrap().with_reading(reading))
+                .run()
+                .unwrap()
+                .verdict()
         };
         assert_eq!(verdict("quasi-queue", "enq=0,deq=2"), "holds");
         assert_eq!(verdict("quasi-queue", "enq=0,deq=1"), "violated");
         assert_eq!(verdict("quasi-queue:b1", "enq=0,deq=2"), "violated");
-        let asked = dequeues("quasi-queue").quasi("enq=0,deq=?").reading(reading).run().unwrap();
+        let asked = dequeues("quasi-queue")
+            .quasi("enq=0,deq=?".parse::<Quasi>().unwrap().with_reading(reading))
+            .run()
+            .unwrap();
         assert_eq!(asked.summary.needed[0].1.factor(), 2);
     }
     let golden = clewline_lab::line_up("quasi-queue:k0").unwrap();
-    let against = dequeues("quasi-queue").quasi("enq=0,deq=1").against(golden).run().unwrap();
+    let against =
+        dequeues("quasi-queue").quasi("enq=0,deq=1".parse().unwrap()).against(golden).run().unwrap();
     assert_eq!((against.verdict(), against.summary.serial_histories != 0), ("violated", true));
-    // Drawn matrices take out as much as they put in; those by hand have to.
+    // Random matrices remove as much as they insert; matrices of the user must.
     let drawn = clewline_lab::line_up("ms-queue").unwrap().threads(2).operations(2).samples(5);
-    drawn.quasi("all=0").reading(QuasiReading::Displacement).check();
-    let by_hand = || clewline_lab::line_up("ms-queue").unwrap().matrix("enq(1) | enq(2)").quasi("all=0");
+    drawn.quasi("all=0".parse::<Quasi>().unwrap().with_reading(QuasiReading::Displacement)).assert();
+    let by_hand = || {
+        clewline_lab::line_up("ms-queue").unwrap().matrix("enq(1) | enq(2)").quasi("all=0".parse().unwrap())
+    };
     let refused = by_hand().run().unwrap_err().to_string();
     assert!(refused.contains("it has 2 enq and 0 deq"), "{refused}");
-    by_hand().ill_formed().check();
-    let nothing_is_right = LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).quasi("all=1");
+    by_hand().ill_formed().assert();
+    let nothing_is_right =
+        LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).quasi("all=1".parse().unwrap());
     assert!(nothing_is_right.run().unwrap_err().to_string().contains("say what is right"));
 }
 
 #[test]
-fn a_matrix_that_leaves_something_is_refused_unless_asked_for() {
+fn an_ill_formed_matrix_is_rejected_unless_allowed() {
     let more = ["--matrix", "enq(1) deq | enq(2)", "--reading", "displacement"];
     let ran = explore("quasi-ill", "ms-queue", "deq=1", &more);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -215,9 +229,9 @@ fn a_matrix_that_leaves_something_is_refused_unless_asked_for() {
 }
 
 #[test]
-fn matrices_that_are_drawn_take_out_as_much_as_they_put_in() {
+fn random_matrices_remove_as_much_as_they_insert() {
     let more =
-        ["--rows", "1", "--columns", "2", "--samples", "6", "--seed", "3", "--reading", "displacement"];
+        ["--threads", "2", "--operations", "1", "--samples", "6", "--seed", "3", "--reading", "displacement"];
     let ran = explore("quasi-drawn", "ms-queue", "enq=0,deq=0", &more);
     assert_eq!(ran.code, 0, "{ran:?}");
     for object in ran.json() {
@@ -228,7 +242,8 @@ fn matrices_that_are_drawn_take_out_as_much_as_they_put_in() {
     }
 }
 
-/// The test of the paper's Table V: the top segment of the stack is empty, and one pushes while the other pops.
+/// The test of the paper's Table V: the top segment of the stack is empty, and one pushes while the
+/// other pops.
 const PUSH_AND_POP: [&str; 6] = [
     "--matrix",
     "push(5) | pop",
@@ -241,9 +256,9 @@ const PUSH_AND_POP: [&str; 6] = [
 #[test]
 fn the_bug_of_the_stack_of_scal_is_shown_step_by_step() {
     let args = [&["explore", "k-stack:scal", "--quasi", "pop=2"], &PUSH_AND_POP[..]].concat();
-    let told = clewline(&Folder::new("k-stack"), &args, "");
-    assert_eq!(told.code, 1, "{told:?}");
-    let (_, trace) = told.stdout.split_once("How it came about").unwrap();
+    let printed = clewline(&Folder::new("k-stack"), &args, "");
+    assert_eq!(printed.code, 1, "{printed:?}");
+    let (_, trace) = printed.stdout.split_once("How it came about").unwrap();
     // The flag of section VI-D, whose name here is that of the first atomic that the pop raises.
     let (before, _) = trace.split_once(": 0 → 1").unwrap();
     let flag = before.rsplit(' ').next().unwrap();
@@ -257,7 +272,8 @@ fn the_bug_of_the_stack_of_scal_is_shown_step_by_step() {
     let expected = [
         // The pop has found nothing, and marks the segment.
         format!("update {flag}: 0 → 1"),
-        // The push, whose value is in, finds it marked; then the pop finds the value, and takes the mark away.
+        // The push, whose value is in, finds it marked; then the pop finds the value, and takes the
+        // mark away.
         format!("load {flag}: 1"),
         format!("update {flag}: 1 → 0"),
         // The push finds it not marked, and pushes again.
@@ -279,9 +295,9 @@ fn the_manual_shows_what_is_printed() {
         "quasi-queue",
         "--quasi",
         "deq=?",
-        "--rows",
+        "--operations",
         "2",
-        "--columns",
+        "--threads",
         "2",
         "--samples",
         "4",
@@ -289,11 +305,11 @@ fn the_manual_shows_what_is_printed() {
         "3",
     ];
     for args in [&scal[..], &least] {
-        let told = clewline(&Folder::new("round-up-manual"), args, "").stdout;
-        assert!(15 < told.lines().count(), "{told}");
+        let printed = clewline(&Folder::new("round-up-manual"), args, "").stdout;
+        assert!(15 < printed.lines().count(), "{printed}");
         // Times differ, and lines of the source move.
-        for line in told.lines().filter(|it| !it.starts_with("took:") && !it.contains(".rs:")) {
-            assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{told}");
+        for line in printed.lines().filter(|it| !it.starts_with("took:") && !it.contains(".rs:")) {
+            assert!(manual.contains(line.trim_end()), "the manual lacks\n{line}\nof\n{printed}");
         }
     }
 }
@@ -311,7 +327,8 @@ fn the_repaired_stack_holds_where_that_of_scal_does_not() {
 
 #[test]
 fn a_priority_queue_may_keep_its_bound_in_one_reading_only() {
-    // 1 overtakes 2 once. Then 3 comes and goes, which overtakes nobody, and makes 2 later still.
+    // 1 overtakes 2 once. Then 3 is added and removed: it overtakes no value, and makes 2 later
+    // still.
     let answers = ["2,true", "1,true", "poll,1", "3,true", "poll,3", "poll,2"];
     let line = |(at, it): (usize, &&str)| {
         let (what, ret) = it.split_once(',').unwrap();
@@ -335,10 +352,10 @@ fn stress(name: &str, subject: &str, quasi: &str, more: &[&str]) -> Ran {
 }
 
 // Short enough for every search, and long enough to be out of order.
-const SHORT: [&str; 6] = ["--threads", "2", "--operations", "8", "--runs", "200"];
+const SHORT: [&str; 6] = ["--threads", "2", "--operations", "8", "--executions", "200"];
 
 #[test]
-fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
+fn a_stress_test_distinguishes_a_kept_bound_from_an_exceeded_one() {
     for reading in ["relaxed", "displacement"] {
         let more = [&SHORT[..], &["--reading", reading]].concat();
         let kept = stress("stress-quasi-kept", "quasi-queue", "enq=0,deq=2", &more);
@@ -352,16 +369,16 @@ fn a_stress_test_tells_a_bound_that_is_kept_from_one_that_is_not() {
         let bug = stress("stress-quasi-bug", "quasi-queue:b1", "enq=0,deq=2", &more);
         assert_eq!(bug.code, 1, "{reading}: {bug:?}");
     }
-    let told = stress("stress-quasi-told", "quasi-queue", "all=0", &SHORT).stdout;
+    let printed = stress("stress-quasi-report", "quasi-queue", "all=0", &SHORT).stdout;
     assert!(
-        told.starts_with("violated: quasi-queue is not quasi linearizable as a queue with all=0\n"),
-        "{told}"
+        printed.starts_with("violated: quasi-queue is not quasi linearizable as a queue with all=0\n"),
+        "{printed}"
     );
-    assert!(told.contains("in every order"), "{told}");
+    assert!(printed.contains("in every order"), "{printed}");
 }
 
 #[test]
-fn a_history_that_a_stress_test_saves_is_judged_alike() {
+fn a_history_saved_by_a_stress_test_has_the_same_verdict() {
     for reading in ["relaxed", "displacement"] {
         let folder = Folder::new(&format!("stress-quasi-saved-{reading}"));
         let args =
@@ -381,27 +398,31 @@ fn a_stress_test_finds_the_least_factor_of_its_runs() {
         let more = [&SHORT[..], &["--reading", reading, "--format", "json"]].concat();
         let object = one(&stress("stress-least", "quasi-queue", "enq=0,deq=?", &more));
         assert_eq!(object["least_factor"].as_u64(), Some(2), "{reading}: {object}");
-        let by_factor = object["runs_by_factor"].as_object().unwrap();
+        let by_factor = object["executions_by_factor"].as_object().unwrap();
         let runs: u64 = by_factor.values().map(|it| it.as_u64().unwrap()).sum();
-        assert_eq!((runs, object["runs"].as_u64()), (200, Some(200)), "{reading}: {object}");
+        assert_eq!((runs, object["executions"].as_u64()), (200, Some(200)), "{reading}: {object}");
         assert!(by_factor.keys().all(|it| ["0", "1", "2"].contains(&it.as_str())), "{reading}: {object}");
         let strict = one(&stress("stress-strict", "ms-queue", "enq=0,deq=?", &more));
         assert_eq!(strict["least_factor"].as_u64(), Some(0), "{reading}: {strict}");
     }
-    // What is removed twice has no factor.
-    let more = ["--time", "60s", "--operations", "32", "--format", "json"];
+    // A value that is removed twice has no factor.
+    let more = ["--timeout", "60s", "--operations", "32", "--format", "json"];
     let never = stress("stress-never", "quasi-queue:b2", "deq=?", &more);
     assert_eq!((never.code, &one(&never)["least_factor"]), (1, &Json::Null), "{never:?}");
-    let told = stress("stress-least-told", "quasi-queue", "deq=?", &SHORT).stdout;
-    assert!(told.starts_with("holds with factor 2 and no smaller one: 200 runs of quasi-queue\n"), "{told}");
-    assert!(told.contains("\n  factor  runs that need it\n       0  "), "{told}");
+    let printed = stress("stress-least-report", "quasi-queue", "deq=?", &SHORT).stdout;
+    assert!(
+        printed.starts_with("holds with factor 2 and no smaller one: 200 runs of quasi-queue\n"),
+        "{printed}"
+    );
+    assert!(printed.contains("\n  factor  runs that need it\n       0  "), "{printed}");
 }
 
 #[test]
-fn a_stress_test_says_what_cannot_be_asked() {
+fn a_stress_test_reports_unsupported_queries() {
     let ran = stress("stress-quasi-method", "ms-queue", "pop=1", &SHORT);
     assert!(ran.code == 2 && ran.stderr.contains("`queue` has no method `pop`"), "{ran:?}");
-    let ran = stress("stress-quasi-relaxed", "register", "all=1", &["--reading", "relaxed", "--runs", "1"]);
+    let ran =
+        stress("stress-quasi-relaxed", "register", "all=1", &["--reading", "relaxed", "--executions", "1"]);
     assert!(ran.code == 2 && ran.stderr.contains("can be relaxed, not `register`"), "{ran:?}");
     let ran = stress("stress-quasi-reading", "ms-queue", "deq=1", &["--reading", "loose"]);
     assert!(ran.code == 2 && ran.stderr.contains("expected `relaxed` or `displacement`"), "{ran:?}");
@@ -414,7 +435,7 @@ fn table(name: &str) -> Vec<Json> {
 
 #[test]
 #[ignore = "long"]
-fn the_tables_of_the_paper_say_here_what_they_say_there() {
+fn the_tables_of_the_paper_are_reproduced() {
     let own = |row: &Json| {
         let program = row["program"].as_str().unwrap();
         (program.to_owned(), row["calls"].as_str().unwrap().to_owned())
@@ -438,7 +459,7 @@ fn the_tables_of_the_paper_say_here_what_they_say_there() {
             if name != "round-up-table-2" && !suits_no_number_of_calls {
                 assert_eq!(row["ours_per"], row["paper_per"], "{row}");
             }
-            // Who is right is right in both readings.
+            // A correct subject is correct in both readings.
             if row["ours_violation"] == "no" && name != "round-up-table-2" {
                 assert_eq!(row["ours_buggy_displacement"], 0, "{row}");
             }

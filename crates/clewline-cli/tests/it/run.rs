@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value as Json;
 
-/// What a run of the binary left.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -33,7 +33,8 @@ impl Ran {
 #[track_caller]
 pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
-    // Cargo leaves what it builds for tests in another folder than the binary's, where an older one may be.
+    // Cargo leaves what it builds for tests in another folder than the binary's, where an older one
+    // may be.
     if let Ok(runtime) = clewline_unmodified::Runtime::find() {
         command.env("CLEWLINE_RUNTIME", runtime.file());
     }
@@ -45,7 +46,7 @@ pub(crate) fn clewline(folder: &Folder, args: &[&str], stdin: &str) -> Ran {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    // A command that does not read its input has closed it, which is no matter.
+    // A command that does not read its input has closed it; this is not an error.
     let _closed = child.stdin.take().expect("piped").write_all(stdin.as_bytes());
     let output = child.wait_with_output().expect("the binary ends");
     Ran {
@@ -67,7 +68,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// Writes a file, and answers the folder.
+    /// Writes a file, and returns the folder.
     pub(crate) fn with(self, name: &str, text: &str) -> Folder {
         std::fs::write(self.0.join(name), text).expect("a file for the test");
         self
@@ -94,7 +95,7 @@ pub(crate) const BAD: &str = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0,
 {"process": 1, "op": "deq", "ret": 1, "call": 6, "return": 7}
 "#;
 
-/// Hard to judge: many operations at once, and an answer that no order explains.
+/// Hard to check: many concurrent operations, and a result that no order explains.
 pub(crate) fn hard() -> String {
     let mut text = String::new();
     let mut line = |process: usize, call: &str, times: (usize, usize)| {
@@ -102,13 +103,13 @@ pub(crate) fn hard() -> String {
         text.push_str(&format!("{{\"process\": {process}, {call}, \"call\": {from}, \"return\": {to}}}\n"));
     };
     for it in 0..13 {
-        // All values come twice: otherwise this were not hard, but a matter of a monitor.
+        // All values occur twice: otherwise a monitor would decide it.
         line(it, &format!("\"op\": \"enq\", \"arg\": {}", it / 2), (it, 100 + it));
     }
     line(13, "\"op\": \"enq\", \"arg\": 6", (150, 151));
     line(13, "\"op\": \"enq\", \"arg\": 7", (160, 161));
     line(13, "\"op\": \"enq\", \"arg\": 7", (162, 163));
-    // Both of 7 are taken before the last of 6, which nobody knows before all others were taken.
+    // Both 7s are removed before the last 6, which is known only after all others were removed.
     for it in 0..13 {
         let value = if it < 11 { it / 2 } else { 7 };
         line(20 + it, &format!("\"op\": \"deq\", \"ret\": {value}"), (200 + it, 300 + it));

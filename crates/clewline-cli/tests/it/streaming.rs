@@ -1,4 +1,4 @@
-//! What is judged as it comes gets the verdict that it gets as a whole, and is forgotten in between.
+//! A stream has the verdict of the whole history, and operations are dropped as soon as possible.
 
 use clewline_core::{Event, GeneratorConfig, ObjectId, ProcessId, Recording, Value, ValueDomain, Verdict};
 use clewline_methods::{Check, LineOrder, Report, Watch};
@@ -53,11 +53,11 @@ fn plan(seed: u64) -> GeneratorConfig {
 }
 
 fn streamed(text: &str, spec: &str, window: usize) -> Report<'static> {
-    let check = Check::new().with_window(window).with_configurations(200_000);
+    let check = Check::new().window(window).configurations(200_000);
     check.stream("stream.jsonl", text.as_bytes(), spec, LineOrder::Promised).unwrap()
 }
 
-/// Where two answers of one method are exchanged, or one is lost.
+/// Where two results of one method are exchanged, or one is lost.
 fn broken(mut recording: Recording, seed: u64) -> Recording {
     let count = recording.history.len();
     let from = count / 3 + seed as usize % (count / 2);
@@ -86,7 +86,7 @@ fn broken(mut recording: Recording, seed: u64) -> Recording {
 }
 
 #[test]
-fn a_stream_gets_the_verdict_of_the_whole() {
+fn a_stream_has_the_verdict_of_the_whole_history() {
     let (mut held, mut violated, mut forgetful, mut unknown) = (0, 0, 0, 0);
     for entry in &CATALOG {
         let object = clewline_specs::find(entry.name).unwrap();
@@ -95,7 +95,7 @@ fn a_stream_gets_the_verdict_of_the_whole() {
             let recording = if seed.is_multiple_of(2) { recording } else { broken(recording, seed) };
             let is_events = seed % 4 < 2;
             let text = lines(&recording, is_events);
-            let check = Check::new().with_configurations(200_000);
+            let check = Check::new().configurations(200_000);
             let whole = check.reader("whole.jsonl", text.as_bytes(), entry.name).unwrap();
             if matches!(whole.verdict(), Verdict::Unknown(_)) {
                 continue;
@@ -121,7 +121,7 @@ fn a_stream_gets_the_verdict_of_the_whole() {
 }
 
 #[test]
-fn a_violation_is_told_with_the_first_line_after_which_it_is_certain() {
+fn a_violation_is_reported_at_the_first_line_after_which_it_is_certain() {
     let object = clewline_specs::find("queue").unwrap();
     let mut checked = 0;
     for seed in (1..40).step_by(2) {
@@ -142,21 +142,21 @@ fn a_violation_is_told_with_the_first_line_after_which_it_is_certain() {
 }
 
 #[test]
-fn lines_out_of_order_are_read_as_a_whole_while_that_is_possible() {
+fn lines_out_of_order_are_sorted_while_that_is_possible() {
     let recording = clewline_specs::find("queue").unwrap().generate(&plan(1));
     let text = lines(&recording, false);
     let reversed: String = text.lines().rev().map(|it| format!("{it}\n")).collect();
     assert!(streamed(&reversed, "queue", 10).holds());
-    // Once something is forgotten it is too late.
+    // After an operation was dropped it is too late.
     let late =
         format!("{text}{}\n", r#"{"process": 99, "op": "deq", "ret": null, "call": -5, "return": -4}"#);
-    let check = Check::new().with_window(10);
+    let check = Check::new().window(10);
     let error = check.stream("s.jsonl", late.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
 
 #[test]
-fn a_violation_is_not_told_before_the_order_of_lines_is_known() {
+fn a_violation_is_not_reported_before_the_order_of_lines_is_known() {
     // The line of the enqueue comes last; in order of calls it comes first.
     let recording = clewline_specs::find("queue").unwrap().generate(&plan(1));
     let text = lines(&recording, false);
@@ -169,13 +169,13 @@ fn a_violation_is_not_told_before_the_order_of_lines_is_known() {
         "\n",
     );
     let text = format!("{text}{extra}");
-    let check = Check::new().with_window(10);
+    let check = Check::new().window(10);
     let error = check.stream("s.jsonl", text.as_bytes(), "queue", LineOrder::Seen).unwrap_err();
     assert!(error.to_string().contains("sort the lines by `call`"), "{error}");
 }
 
 #[test]
-fn what_is_held_does_not_grow() {
+fn memory_of_a_stream_does_not_grow() {
     use clewline_specs::queue::{Call, Queue};
     let mut watch = Watch::new(Queue::default());
     let mut most = 0;
@@ -196,7 +196,7 @@ fn what_is_held_does_not_grow() {
 }
 
 #[test]
-fn what_came_before_a_rest_is_forgotten_while_somebody_is_busy_again() {
+fn operations_before_a_quiescent_point_are_dropped_while_others_are_open() {
     use clewline_specs::register::{Call, Register};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Register);
@@ -241,7 +241,7 @@ fn a_watch_names_the_event_and_shows_the_operations() {
 }
 
 #[test]
-fn a_watch_counts_objects_and_tells_them_apart() {
+fn a_stream_counts_objects_and_separates_them() {
     use clewline_specs::queue::{Call, Queue};
     let mut watch = Watch::new(Queue::default());
     let value = Value::small(1).unwrap();
@@ -254,9 +254,9 @@ fn a_watch_counts_objects_and_tells_them_apart() {
     assert!(alarm.to_string().contains("2 operations, 2 objects"), "{alarm}");
 }
 
-/// Small stacks, of many shapes: what may be forgotten of a stack is the most delicate.
+/// Small stacks of many shapes: what may be dropped of a stack is the most difficult case.
 #[test]
-fn what_a_stack_forgets_does_not_matter() {
+fn operations_that_a_stack_drops_do_not_matter() {
     let object = clewline_specs::find("stack").unwrap();
     let (mut held, mut violated, mut forgetful) = (0, 0, 0);
     for seed in 0..share(6_000_u64) {
@@ -284,7 +284,7 @@ fn what_a_stack_forgets_does_not_matter() {
     );
 }
 
-/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without an answer.
+/// Lines of events: `0 enq 5` calls, `0 -> 5` returns, `0 fail` and `0 info` end without a result.
 fn events(script: &[&str]) -> String {
     let line = |it: &&str| {
         let words: Vec<&str> = it.split(' ').collect();
@@ -314,7 +314,7 @@ fn line_of(report: &Report<'_>) -> Option<u64> {
 
 #[test]
 fn a_failure_may_be_what_makes_a_violation_certain() {
-    // Until then the enqueue of 7 may have happened.
+    // Until then the enqueue of 7 may have taken effect.
     let script = [
         "0 enq 1",
         "0 ->",
@@ -335,7 +335,7 @@ fn a_failure_may_be_what_makes_a_violation_certain() {
 }
 
 #[test]
-fn a_process_may_give_up_any_number_of_operations() {
+fn a_process_may_have_any_number_of_pending_operations() {
     use clewline_specs::register::{Call, Register};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Register);
@@ -348,7 +348,7 @@ fn a_process_may_give_up_any_number_of_operations() {
 }
 
 #[test]
-fn the_last_moments_that_there_are_count() {
+fn the_largest_times_are_valid() {
     let holding =
         clewline_specs::find("queue").unwrap().generate(&GeneratorConfig { operations: 60, ..plan(1) });
     let times = [("call", i64::MAX - 1), ("call", i64::MAX)];
@@ -362,7 +362,7 @@ fn the_last_moments_that_there_are_count() {
     }
 }
 
-/// Says the same again and again, so many bytes of it, and then that nothing has come.
+/// Repeats the same text up to a number of bytes, and then times out.
 struct Endless {
     line: Vec<u8>,
     at: usize,
@@ -386,11 +386,11 @@ impl std::io::Read for Endless {
 #[test]
 fn a_stream_without_end_keeps_to_its_limits() {
     let line = events(&["0 enq 1", "0 ->", "0 deq", "0 -> 1"]).into_bytes();
-    // It goes on for ever, falls silent, or says nothing at all.
+    // It never ends, pauses, or has no data at all.
     for said in [usize::MAX, 10 * line.len(), 0] {
         for algorithm in ["auto", "jit-graph"] {
-            let check = Check::new().with_window(10).with_algorithm(algorithm).unwrap();
-            let check = check.with_timeout(std::time::Duration::from_millis(300));
+            let check = Check::new().window(10).algorithm(algorithm.parse().unwrap());
+            let check = check.timeout(std::time::Duration::from_millis(300));
             let input = Endless { line: line.clone(), at: 0, left: said };
             let report = check.stream("s.jsonl", input, "queue", LineOrder::Seen).unwrap();
             assert_eq!(report.verdict().word(), "unknown", "{said} {algorithm}");
@@ -435,7 +435,7 @@ impl clewline_core::Deterministic for CountedMap {
 }
 
 #[test]
-fn parts_and_the_whole_are_not_mistaken_for_each_other() {
+fn objects_and_their_parts_are_distinguished() {
     use MapCall::{Has, Put, Size};
     let round = |watch: &mut Watch<CountedMap>, operations: &[(MapCall, u64)]| {
         for (call, ret) in operations {
@@ -444,22 +444,23 @@ fn parts_and_the_whole_are_not_mistaken_for_each_other() {
         }
         watch.judge().unwrap().map(|it| it.verdict().word())
     };
-    // Forgotten as a whole, it is carried on as a whole.
+    // Compacted as a whole, it continues as a whole.
     let mut watch = Watch::new(CountedMap);
     assert_eq!(round(&mut watch, &[(Put(1), 1), (Size, 1), (Put(2), 1)]), None);
     assert_eq!((round(&mut watch, &[(Has(1), 1), (Has(2), 1), (Put(1), 0)]), watch.held()), (None, 0));
     assert_eq!(round(&mut watch, &[(Size, 2)]), None);
     assert_eq!(round(&mut watch, &[(Has(2), 0)]), Some("violated"));
-    // Forgotten part by part, it is no longer known as a whole: that is said, and no alarm is raised.
+    // Compacted part by part, its whole state is no longer known: the verdict is unknown, not
+    // violated.
     let mut watch = Watch::new(CountedMap);
     assert_eq!(round(&mut watch, &[(Put(1), 1), (Put(2), 1)]), None);
     assert_eq!(round(&mut watch, &[(Has(1), 1)]), None);
     assert_eq!(round(&mut watch, &[(Size, 2)]), Some("unknown"));
 }
 
-/// What overlaps with something open may still need all that it overlaps with.
+/// An operation that overlaps an open one may still need all operations that it overlaps.
 #[test]
-fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
+fn operations_that_overlap_an_open_one_are_kept() {
     use clewline_specs::priority_queue::{Call, First, PriorityQueue, Return};
     let mut watch = Watch::new(PriorityQueue { first: First::Greatest });
     let (done, found) = (Return::Done(true), |it| Return::First(Some(it)));
@@ -489,9 +490,9 @@ fn what_overlaps_with_something_open_keeps_what_is_in_its_way() {
     assert!(alarm.to_string().contains("Poll"), "{alarm}");
 }
 
-/// An element that is gone may still matter to two that are inside.
+/// A removed element may still matter to two elements of the stack.
 #[test]
-fn what_is_gone_from_a_stack_is_kept_while_two_are_inside() {
+fn a_removed_element_of_a_stack_is_kept_while_it_matters_to_two_others() {
     use clewline_specs::stack::{Call, Stack};
     let value = |it| Value::small(it).unwrap();
     let mut watch = Watch::new(Stack::default());

@@ -32,12 +32,12 @@ fn the_table_of_subjects_is_in_order() {
     for found in subjects() {
         let name = found.name();
         let recipe = found.variant.recipe;
-        // A plain variant comes first, and nothing is wrong with it, unless it is the only one.
+        // The plain variant comes first and has no bug, unless it is the only variant.
         let variants = found.entry.variants;
         let plain = variants.iter().position(|it| it.name.is_empty());
         let is_fine = |it: usize| it == 0 && (variants[it].flaw.is_none() || variants.len() == 1);
         assert!(plain.is_none_or(is_fine), "{name}");
-        // What it is judged by is what the table says.
+        // It is checked against the specification in the table.
         let spec = found.spec();
         assert!(clewline_specs::find(&spec).is_ok(), "{name}: {spec}");
         assert_eq!((found.variant.build)().specification(), Some(spec.clone()), "{name}");
@@ -46,19 +46,19 @@ fn the_table_of_subjects_is_in_order() {
         assert!(found.entry.lacks.iter().all(|it| methods.contains(it)), "{name}: {:?}", found.entry.lacks);
         let offers = |method: &str| methods.contains(&method) && !found.entry.lacks.contains(&method);
         assert!(recipe.mix.iter().all(|it| offers(it.0)), "{name}: {:?}", recipe.mix);
-        // What is drawn if nothing is said has to be there.
+        // The methods of the default mix must exist.
         assert!(found.entry.lacks.is_empty() || !recipe.mix.is_empty(), "{name}");
         assert!(2 <= recipe.threads && 0 < recipe.operations, "{name}");
     }
 }
 
 #[test]
-fn what_is_right_is_not_accused() {
+fn correct_subjects_have_no_violation() {
     for found in subjects().filter(|it| it.variant.flaw.is_none()) {
         let runs = pick(2, 8);
         for noise in [Noise::NONE, Noise { between: 0.01, inside: 0.02 }] {
             let name = found.name();
-            let stress = clewline_lab::stress(&name).unwrap().with_runs(runs).with_noise(noise);
+            let stress = clewline_lab::stress(&name).unwrap().executions(runs).noise(noise);
             let outcome = stress.run().unwrap();
             assert!(outcome.holds(), "{name} with {noise:?}: {outcome}");
             assert_eq!(outcome.runs, runs, "{name}");
@@ -67,18 +67,18 @@ fn what_is_right_is_not_accused() {
 }
 
 #[test]
-fn what_is_wrong_is_found() {
-    // A moment on an idle machine; other tests may have most of this one. In `./test` one of four.
+fn bugs_are_found() {
+    // Short on an idle machine; other tests may use most of this one. `./test` runs one of four.
     let wrong = subjects().filter(|it| it.variant.flaw.is_some());
     for found in wrong.step_by(pick(4, 1)) {
         let name = found.name();
-        let stress = clewline_lab::stress(&name).unwrap().with_time(Duration::from_secs(300));
-        let outcome = stress.with_shrinking(Duration::ZERO).without_saving().run().unwrap();
+        let stress = clewline_lab::stress(&name).unwrap().timeout(Duration::from_secs(300));
+        let outcome = stress.shrink(Duration::ZERO).without_saving().run().unwrap();
         assert!(outcome.finding.is_some(), "{name}: {outcome}");
     }
 }
 
-/// A queue behind a lock: not fast, but right.
+/// A queue behind a lock: not fast, but correct.
 #[derive(Default)]
 struct Locked(Mutex<std::collections::VecDeque<Value>>);
 
@@ -97,7 +97,7 @@ impl Subject<Queue> for Locked {
 }
 
 #[test]
-fn inputs_follow_from_the_seed() {
+fn inputs_are_determined_by_the_seed() {
     let history = |seed: u64, run: u64| {
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         struct Seen(Arc<Mutex<Vec<String>>>);
@@ -109,12 +109,12 @@ fn inputs_follow_from_the_seed() {
         }
         let subject = Arc::clone(&seen);
         let stress = Stress::new(Queue::default(), move || Seen(Arc::clone(&subject)))
-            .with_threads(1)
-            .with_operations(20)
-            .with_values(ValueDomain::Below(5))
-            .with_mix([("enq", 1), ("deq", 1)])
-            .with_seed(seed)
-            .with_runs(run);
+            .threads(1)
+            .operations(20)
+            .values(ValueDomain::Below(5))
+            .mix([("enq", 1), ("deq", 1)])
+            .seed(seed)
+            .executions(run);
         let _outcome = stress.run().unwrap();
         let mut calls = seen.lock().unwrap().clone();
         calls.truncate(20);
@@ -125,27 +125,27 @@ fn inputs_follow_from_the_seed() {
 }
 
 #[test]
-fn mix_that_means_nothing_is_an_error() {
-    let told = |mix: &[(&'static str, u32)]| {
-        let stress = Stress::new(Queue::default(), Locked::default).with_mix(mix.iter().copied());
-        stress.with_runs(1).run().expect_err("no such mix").to_string()
+fn an_invalid_mix_is_an_error() {
+    let printed = |mix: &[(&'static str, u32)]| {
+        let stress = Stress::new(Queue::default(), Locked::default).mix(mix.iter().copied());
+        stress.executions(1).run().expect_err("no such mix").to_string()
     };
     assert_eq!(
-        told(&[("enq", 1), ("dequeue", 1)]),
+        printed(&[("enq", 1), ("dequeue", 1)]),
         "the mix: a queue has the operations enq, deq, peek; found `dequeue`"
     );
-    assert_eq!(told(&[("enq", 0)]), "the mix: expected at least one weight above 0");
+    assert_eq!(printed(&[("enq", 0)]), "the mix: expected at least one weight above 0");
 }
 
 #[test]
-fn any_algorithm_may_judge() {
+fn any_algorithm_can_check() {
     for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "monitor"] {
         let stress = Stress::new(Queue::default(), Locked::default)
-            .with_operations(50)
-            .with_mix([("enq", 3), ("deq", 7)])
-            .with_runs(10)
-            .with_jobs(2);
-        stress.with_algorithm(algorithm).unwrap().assert();
+            .operations(50)
+            .mix([("enq", 3), ("deq", 7)])
+            .executions(10)
+            .jobs(2);
+        stress.algorithm(algorithm.parse().unwrap()).assert();
     }
 }
 
@@ -161,13 +161,12 @@ impl Subject<Queue> for Leaky {
 }
 
 fn outcome_of(stress: &Stress) -> Outcome {
-    stress.clone().with_shrinking(Duration::ZERO).without_saving().run().unwrap()
+    stress.clone().shrink(Duration::ZERO).without_saving().run().unwrap()
 }
 
 #[test]
 fn a_lost_value_is_found() {
-    let stress =
-        Stress::new(Queue::default(), Leaky::default).with_mix([("enq", 1), ("deq", 2)]).with_runs(100);
+    let stress = Stress::new(Queue::default(), Leaky::default).mix([("enq", 1), ("deq", 2)]).executions(100);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
     assert!(matches!(finding.cause, Cause::NotLinearizable(_)), "{outcome}");
@@ -175,19 +174,18 @@ fn a_lost_value_is_found() {
 }
 
 #[test]
-fn a_history_that_is_not_judged_is_no_success() {
+fn an_unchecked_history_is_no_success() {
     let stress = Stress::new(Queue::default(), Locked::default)
-        .with_algorithm("jit-graph")
-        .unwrap()
-        .with_values(ValueDomain::Below(2))
-        .with_configurations(10)
-        .with_runs(2);
+        .algorithm("jit-graph".parse().unwrap())
+        .values(ValueDomain::Below(2))
+        .configurations(10)
+        .executions(2);
     let outcome = outcome_of(&stress);
     assert_eq!((outcome.unknown, outcome.finding.is_none()), (2, true));
     assert!(!outcome.holds());
 }
 
-/// Panics when it is asked for what it does not have.
+/// Panics when it is empty.
 #[derive(Default)]
 struct Touchy(Locked);
 
@@ -201,15 +199,15 @@ impl Subject<Queue> for Touchy {
 }
 
 #[test]
-fn a_panic_is_a_finding() {
-    let stress = Stress::new(Queue::default(), Touchy::default).with_operations(10).with_runs(5);
+fn a_panic_is_a_violation() {
+    let stress = Stress::new(Queue::default(), Touchy::default).operations(10).executions(5);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
     let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
     assert_eq!(panics[0].message, "nothing there");
 }
 
-/// A lock that is taken once, by the first who comes; or, if it is jammed, by nobody.
+/// A lock that is taken once, by the first thread; or, if it is jammed, by no thread.
 struct Lock {
     is_taken: AtomicU64,
 }
@@ -226,10 +224,10 @@ impl Subject<MutexSpec> for Lock {
 fn locking_once(is_jammed: bool) -> Stress {
     let make = move || Lock { is_taken: AtomicU64::new(u64::from(is_jammed)) };
     Stress::drawing(MutexSpec, make, |_| mutex::Call::Lock)
-        .with_threads(2)
-        .with_operations(1)
-        .with_patience(Duration::from_millis(100))
-        .with_runs(2)
+        .threads(2)
+        .operations(1)
+        .patience(Duration::from_millis(100))
+        .executions(2)
 }
 
 fn lock_once(is_jammed: bool) -> Outcome {
@@ -237,14 +235,14 @@ fn lock_once(is_jammed: bool) -> Outcome {
 }
 
 #[test]
-fn whoever_waits_for_what_another_holds_may_wait_forever() {
+fn a_thread_may_wait_forever_for_a_lock_that_another_thread_holds() {
     let outcome = lock_once(false);
     assert!(outcome.holds(), "{outcome}");
     assert_eq!(outcome.runs, 2);
 }
 
 #[test]
-fn whoever_waits_for_what_nobody_holds_is_stuck() {
+fn a_thread_that_waits_for_a_free_lock_is_stuck() {
     let outcome = lock_once(true);
     let finding = outcome.finding.as_ref().unwrap();
     let Cause::Stuck(_, standings) = &finding.cause else { panic!("{outcome}") };
@@ -253,13 +251,13 @@ fn whoever_waits_for_what_nobody_holds_is_stuck() {
 }
 
 #[test]
-fn a_history_that_is_not_judged_is_no_success_though_everybody_waits_rightly() {
-    let outcome = outcome_of(&locking_once(false).with_algorithm("queue-oriented").unwrap());
+fn an_unknown_history_is_no_success_though_all_threads_block_correctly() {
+    let outcome = outcome_of(&locking_once(false).algorithm("queue-oriented".parse().unwrap()));
     assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
     assert!(!outcome.holds());
 }
 
-/// A lock that the second who comes breaks.
+/// A lock that the second thread breaks.
 #[derive(Default)]
 struct Brittle(AtomicU64);
 
@@ -267,7 +265,7 @@ impl Subject<MutexSpec> for Brittle {
     fn call(&self, _lock: &mutex::Call) -> Value {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Value::TRUE,
-            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            // Not `panic!`: to print its location may take longer than the patience.
             1 => resume_unwind(Box::new("it broke")),
             _ => loop {
                 clewline_threads::hint::spin_loop();
@@ -277,20 +275,20 @@ impl Subject<MutexSpec> for Brittle {
 }
 
 #[test]
-fn a_panic_is_a_finding_though_everybody_else_waits_rightly() {
+fn a_panic_is_a_violation_though_all_other_threads_block_correctly() {
     let stress = Stress::drawing(MutexSpec, Brittle::default, |_| mutex::Call::Lock)
-        .with_threads(3)
-        .with_operations(1)
-        .with_patience(Duration::from_millis(100))
-        .with_shrinking(Duration::ZERO)
-        .with_runs(1);
+        .threads(3)
+        .operations(1)
+        .patience(Duration::from_millis(100))
+        .shrink(Duration::ZERO)
+        .executions(1);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().expect("a panic");
     let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
     assert_eq!(panics[0].message, "it broke");
 }
 
-/// A specification with a mistake of its own.
+/// A specification with a bug.
 #[derive(Clone)]
 struct Mistaken;
 
@@ -318,9 +316,9 @@ impl Subject<Mistaken> for Idle {
 fn a_specification_that_panics_ends_the_test() {
     for jobs in [1, 3] {
         let stress = Stress::drawing(Mistaken, || Idle, |_| ())
-            .with_operations(10)
-            .with_jobs(jobs)
-            .with_time(Duration::from_secs(60));
+            .operations(10)
+            .jobs(jobs)
+            .timeout(Duration::from_secs(60));
         let panic = catch_unwind(AssertUnwindSafe(|| stress.run().is_ok())).expect_err("a panic");
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"a mistake in the specification"));
     }

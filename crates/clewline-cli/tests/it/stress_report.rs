@@ -1,6 +1,7 @@
-//! What people and scripts see of a stress test.
+//! Text and JSON of a stress test.
 //!
-//! Most subjects here go wrong when a single thread uses them, so that their histories are always the same.
+//! Most subjects here go wrong when a single thread uses them, so that their histories are always
+//! the same.
 
 use std::{
     fs,
@@ -47,20 +48,20 @@ impl Subject<Queue> for Backwards {
     }
 }
 
-/// One thread, one run, and nothing besides.
+/// One thread and one run.
 fn alone(stress: Stress) -> Stress {
     stress
-        .with_threads(1)
-        .with_operations(20)
-        .with_runs(1)
-        .with_seed(1)
-        .with_shrinking(Duration::ZERO)
+        .threads(1)
+        .operations(20)
+        .executions(1)
+        .seed(1)
+        .shrink(Duration::ZERO)
         .without_saving()
         .without_environment()
 }
 
 fn backwards() -> Stress {
-    alone(Stress::new(Queue::default(), Backwards::default)).with_mix([("enq", 1), ("deq", 1)])
+    alone(Stress::new(Queue::default(), Backwards::default)).mix([("enq", 1), ("deq", 1)])
 }
 
 #[track_caller]
@@ -76,7 +77,7 @@ fn redacted(outcome: &Outcome) -> String {
     let line = |line: &str| {
         let words: Vec<&str> = line.split(' ').collect();
         let is_number = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || it == '.');
-        // How many configurations a core takes is nobody's business here.
+        // The number of configurations for a counterexample does not matter here.
         let is_unit =
             |it: &str| ["ms", "s", "configurations"].contains(&it.trim_end_matches([':', ',', ')', '.']));
         let word = |at: usize| {
@@ -128,9 +129,9 @@ next: CLEWLINE_SEED=1 cargo test
 ";
 
 #[test]
-fn the_saved_history_is_judged_the_same_way() {
+fn the_saved_history_has_the_same_verdict() {
     let folder = Folder::new("stress-saved");
-    let stress = backwards().with_saving(folder.path("runs"));
+    let stress = backwards().save(folder.path("runs"));
     let outcome = run(&stress);
     let Saved::File(path) = &outcome.saved else { panic!("{:?}", outcome.saved) };
     assert_eq!(*path, folder.path("runs").join("Backwards-seed-1.jsonl"));
@@ -146,22 +147,23 @@ fn the_saved_history_is_judged_the_same_way() {
         labels(finding.report.case(), finding.counterexample())
     );
     assert_eq!(again.operations(), finding.report.operations());
-    let told = outcome.to_string();
+    let printed = outcome.to_string();
     assert!(
-        told.contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
-        "{told}"
+        printed
+            .contains(&format!("next: clewline check {} --spec queue --html report.html\n", path.display())),
+        "{printed}"
     );
-    // Another run leaves that file alone.
+    // Another run does not overwrite that file.
     let before = fs::read(path).expect("it is there");
     let twin = run(&stress);
     assert_eq!(twin.saved, Saved::File(folder.path("runs").join("Backwards-seed-1-2.jsonl")));
     assert_eq!(fs::read(path).expect("it is there"), before);
 }
 
-/// Two threads stamp the moment between two operations alike. Neither is told to have been before the other, and so the
-/// operations of each thread overlap as well, which no file allows a process.
+/// The times between two operations of two threads are equal. Neither operation precedes the other,
+/// so the operations of each thread overlap as well, which no file allows for one process.
 #[test]
-fn a_history_with_equal_stamps_can_be_read_again() {
+fn a_history_with_equal_times_can_be_read_again() {
     let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
     let [one, two] = [1, 2].map(|it| Value::small(it).expect("it is small"));
     let history = History::merge(vec![
@@ -193,19 +195,19 @@ fn a_history_with_equal_stamps_can_be_read_again() {
 }
 
 #[test]
-fn a_history_that_cannot_be_saved_is_told_all_the_same() {
+fn a_history_that_cannot_be_saved_is_still_reported() {
     let folder = Folder::new("stress-not-saved").with("file", "");
-    let outcome = run(&backwards().with_saving(folder.path("file")));
+    let outcome = run(&backwards().save(folder.path("file")));
     assert!(matches!(outcome.saved, Saved::Failed(..)), "{:?}", outcome.saved);
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Backwards is not linearizable as a queue\n"), "{told}");
-    assert!(told.contains("\nsaved:    nowhere: "), "{told}");
-    assert!(!told.contains("clewline check"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Backwards is not linearizable as a queue\n"), "{printed}");
+    assert!(printed.contains("\nsaved:    nowhere: "), "{printed}");
+    assert!(!printed.contains("clewline check"), "{printed}");
 }
 
 #[test]
 fn a_smaller_workload_is_found() {
-    let outcome = run(&backwards().with_operations(400).with_shrinking(Duration::from_millis(500)));
+    let outcome = run(&backwards().operations(400).shrink(Duration::from_millis(500)));
     let Shrinking::Tried { smallest: Some(smallest), attempts, .. } = &outcome.shrinking else {
         panic!("{:?}", outcome.shrinking)
     };
@@ -214,21 +216,21 @@ fn a_smaller_workload_is_found() {
     assert_ne!(*attempts, 0);
     let first = outcome.finding.as_ref().expect("it was found");
     assert!(outcome.shown().expect("it was found").counterexample().len() <= first.counterexample().len());
-    let told = outcome.to_string();
-    assert!(told.contains("\nsmaller:  it was found with 1 thread × "), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.contains("\nsmaller:  it was found with 1 thread × "), "{printed}");
 }
 
 #[test]
-fn what_cannot_be_made_smaller_is_told() {
-    let stress = backwards().with_operations(3).with_shrinking(Duration::from_millis(50));
+fn a_workload_that_cannot_be_shrunk_is_reported() {
+    let stress = backwards().operations(3).shrink(Duration::from_millis(50));
     // The seed decides whether three operations are enough; some does.
-    let found = (0..1_000).map(|seed| run(&stress.clone().with_seed(seed))).find(|it| it.finding.is_some());
+    let found = (0..1_000).map(|seed| run(&stress.clone().seed(seed))).find(|it| it.finding.is_some());
     let outcome = found.expect("two enqueues and a dequeue");
     assert!(matches!(outcome.shrinking, Shrinking::Tried { smallest: None, .. }), "{outcome}");
     assert!(outcome.to_string().contains("\nsmaller:  it was not found with less ("), "{outcome}");
 }
 
-/// A register that does something else than answer, at its fourth call.
+/// A register that does something else than return, at its fourth call.
 #[derive(Default)]
 struct Fourth<const PANICS: bool> {
     calls: AtomicUsize,
@@ -239,7 +241,7 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
     fn call(&self, call: &register::Call) -> Value {
         if self.calls.fetch_add(1, Ordering::Relaxed) == 3 {
             assert!(!PANICS, "the fourth call is too much");
-            // Ends when it is given up.
+            // Ends when the run is abandoned.
             loop {
                 point();
             }
@@ -256,31 +258,31 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
 }
 
 #[test]
-fn a_run_that_is_stuck_names_the_operation_and_where_its_thread_stands() {
+fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
     let stress = alone(Stress::new(Register, Fourth::<false>::default))
-        .with_mix([("read", 1)])
-        .with_patience(Duration::from_millis(100))
-        .with_shrinking(Duration::from_millis(300));
+        .mix([("read", 1)])
+        .patience(Duration::from_millis(100))
+        .shrink(Duration::from_millis(300));
     let outcome = run(&stress);
     assert!(matches!(outcome.finding.as_ref().expect("it is stuck").cause, Cause::Stuck(..)), "{outcome}");
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{printed}");
     assert!(
-        told.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
-        "{told}"
+        printed.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
+        "{printed}"
     );
-    assert!(told.contains("\n  thread 0 in read(): "), "{told}");
-    assert!(told.contains("No answer was wrong"), "{told}");
-    assert!(told.contains("\nsmaller:  not tried"), "{told}");
+    assert!(printed.contains("\n  thread 0 in read(): "), "{printed}");
+    assert!(printed.contains("No answer was wrong"), "{printed}");
+    assert!(printed.contains("\nsmaller:  not tried"), "{printed}");
 }
 
 #[test]
-fn a_panic_names_the_operation_and_what_it_said() {
-    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).with_mix([("read", 1)]));
+fn a_panic_names_the_operation_and_its_message() {
+    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).mix([("read", 1)]));
     assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
-    let told = outcome.to_string();
-    assert!(told.starts_with("violated: Fourth panicked in read()\n"), "{told}");
-    assert!(told.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{told}");
+    let printed = outcome.to_string();
+    assert!(printed.starts_with("violated: Fourth panicked in read()\n"), "{printed}");
+    assert!(printed.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{printed}");
 }
 
 /// A counter with ten lines of its own.
@@ -313,22 +315,22 @@ impl Subject<Tickets> for Dispenser {
 }
 
 #[test]
-fn a_specification_of_ones_own_panics_with_the_whole_report() {
-    let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).with_operations(4);
-    let stress = stress.with_saving(Folder::new("stress-own").path("runs"));
+fn a_user_specification_panics_with_the_whole_report() {
+    let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).operations(4);
+    let stress = stress.save(Folder::new("stress-own").path("runs"));
     let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
     let message = panic.downcast_ref::<String>().expect("a message");
     assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
     assert!(message.contains("() → 3"), "{message}");
     assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
-    let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_specification_of_ones_own";
-    // With one thread for all tests, nobody knows the name.
+    let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_user_specification";
+    // With one thread for all tests, the name is unknown.
     assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");
 }
 
 #[test]
-fn a_limit_that_is_hit_is_not_success() {
-    let stress = backwards().with_algorithm("jit-graph").expect("it is there").with_configurations(0);
+fn a_reached_limit_is_no_success() {
+    let stress = backwards().algorithm("jit-graph".parse().expect("it is there")).configurations(0);
     let outcome = run(&stress);
     assert_eq!((outcome.verdict(), outcome.holds()), ("unknown", false), "{outcome}");
     assert!(
@@ -337,14 +339,14 @@ fn a_limit_that_is_hit_is_not_success() {
         ),
         "{outcome}"
     );
-    let none = run(&clewline_lab::stress("register").expect("it is there").with_time(Duration::ZERO));
+    let none = run(&clewline_lab::stress("register").expect("it is there").timeout(Duration::ZERO));
     assert_eq!((none.runs, none.verdict(), none.holds()), (0, "unknown", false), "{none}");
 }
 
 #[test]
-fn what_holds_says_that_it_is_no_proof() {
+fn a_report_of_holds_says_that_it_is_no_proof() {
     let folder = Folder::new("stress-holds");
-    let args = ["stress", "register", "--runs", "3", "--operations", "100", "--seed", "7"];
+    let args = ["stress", "register", "--executions", "3", "--operations", "100", "--seed", "7"];
     let ran = clewline(&folder, &args, "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     assert_eq!(ran.first_line(), "holds: no violation found in 3 runs of register");
@@ -355,7 +357,7 @@ fn what_holds_says_that_it_is_no_proof() {
     );
     assert!(ran.stdout.contains("That is no proof."), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("\nnext: clewline stress register --operations 100 --time "),
+        ran.stdout.contains("\nnext: clewline stress register --operations 100 --timeout "),
         "{}",
         ran.stdout
     );
@@ -363,17 +365,17 @@ fn what_holds_says_that_it_is_no_proof() {
 }
 
 #[test]
-fn scripts_get_the_fields_that_were_promised() {
+fn json_has_the_documented_fields() {
     let folder = Folder::new("stress-json");
-    let args = ["stress", "register", "--runs", "2", "--seed", "7", "--format", "json"];
+    let args = ["stress", "register", "--executions", "2", "--seed", "7", "--format", "json"];
     let ran = clewline(&folder, &args, "");
     let object = &ran.json()[0];
     assert_eq!(object["subject"], "register");
     assert_eq!(object["verdict"], "holds");
-    assert_eq!((&object["runs"], &object["seed"]), (&2.into(), &7.into()));
+    assert_eq!((&object["executions"], &object["seed"]), (&2.into(), &7.into()));
     assert!(object["operations"].is_u64() && object["elapsed_ms"].is_u64(), "{object}");
     assert!(object.get("file").is_none() && object.get("cause").is_none(), "{object}");
-    let ran = clewline(&folder, &["stress", "register", "--time", "0s", "--format", "json"], "");
+    let ran = clewline(&folder, &["stress", "register", "--timeout", "0s", "--format", "json"], "");
     assert_eq!((ran.code, &ran.json()[0]["verdict"]), (3, &"unknown".into()));
 }
 
@@ -387,7 +389,7 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
     let args = [
         "stress",
         "register:unsynchronized",
-        "--time",
+        "--timeout",
         "2m",
         "--seed",
         "1",
@@ -408,38 +410,42 @@ fn a_bug_that_is_found_ends_with_1_and_leaves_a_file() {
 }
 
 #[test]
-fn who_cannot_judge_the_object_is_not_asked_again() {
+fn an_unsupported_algorithm_is_not_suggested_again() {
     let folder = Folder::new("stress-refused");
-    let args = ["stress", "register", "--runs", "2", "--seed", "1", "--algorithm", "queue-oriented"];
+    let args = ["stress", "register", "--executions", "2", "--seed", "1", "--algorithm", "queue-oriented"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 3);
     assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
-    assert!(ran.stdout.ends_with("next: clewline stress register --runs 2 --seed 1\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.ends_with("next: clewline stress register --executions 2 --seed 1\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
-fn options_that_make_no_sense_say_what_was_expected() {
+fn invalid_arguments_say_what_was_expected() {
     let folder = Folder::new("stress-options");
-    let told = |args: &[&str]| {
-        let ran = clewline(&folder, &[&["stress", "register", "--time", "1s"], args].concat(), "");
+    let printed = |args: &[&str]| {
+        let ran = clewline(&folder, &[&["stress", "register", "--timeout", "1s"], args].concat(), "");
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}");
         ran.stderr
     };
     for (args, expected) in [
         (["--mix", "enq=1"], "--mix: a register has the operations read, write; found `enq`"),
         (["--mix", "read=0"], "--mix: expected at least one weight above 0"),
-        (["--threads", "0"], "expected a number from 1; found `0`"),
-        (["--operations", "0"], "expected a number from 1; found `0`"),
-        (["--runs", "0"], "expected a number from 1; found `0`"),
-        (["--noise", "loud"], "expected `none`, or a share from 0 to 1"),
+        (["--threads", "0"], "expected a number of at least 1; found `0`"),
+        (["--operations", "0"], "expected a number of at least 1; found `0`"),
+        (["--executions", "0"], "expected a number of at least 1; found `0`"),
+        (["--noise", "loud"], "expected `none`, or a fraction from 0 to 1"),
         (["--noise", "between=2"], "expected a number from 0 to 1; found `2`"),
         (["--clock", "sundial"], "expected auto, counter, monotonic or shared; found `sundial`"),
         (["--patience", "1ms"], "expected at least 50ms; found `1ms`"),
-        (["--shrink", "5"], "expected a unit after the number"),
+        (["--shrink", "5"], "expected a number with a unit"),
         (["--algorithm", "guess"], "--algorithm: expected `auto`"),
     ] {
-        let told = told(&args);
-        assert!(told.contains(expected), "{args:?}: {told}");
+        let printed = printed(&args);
+        assert!(printed.contains(expected), "{args:?}: {printed}");
     }
     let ran = clewline(&folder, &["stress", "regster"], "");
     assert_eq!(ran.code, 2);

@@ -1,4 +1,4 @@
-//! `--junit`, `--markdown` and `--annotations`, of every command that judges.
+//! `--junit`, `--markdown` and `--annotations`, of every command with verdicts.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ fn summed(folder: &Folder, command: &[&str]) -> Ran {
     clewline(folder, &[command, &more].concat(), "")
 }
 
-/// How often each element occurs, and the attributes of the first; whatever else the file is, it is XML.
+/// The number of occurrences of each element, and the attributes of the first. Panics if the file
+/// is not XML.
 #[track_caller]
 fn elements(xml: &str) -> HashMap<String, (usize, HashMap<String, String>)> {
     let mut reader = Reader::from_str(xml);
@@ -49,14 +50,17 @@ fn check_junit(folder: &Folder, suite: &str, cases: usize, failures: usize, erro
     let elements = elements(&folder.read("junit.xml"));
     let count = |name: &str| elements.get(name).map_or(0, |it| it.0);
     assert_eq!((count("testcase"), count("failure"), count("error")), (cases, failures, errors));
-    let told = &elements["testsuite"].1;
-    assert_eq!(told["name"], suite);
-    assert_eq!((told["tests"].clone(), told["failures"].clone()), (cases.to_string(), failures.to_string()));
-    assert!(!told.contains_key("time"), "times are told only if that is asked");
+    let printed = &elements["testsuite"].1;
+    assert_eq!(printed["name"], suite);
+    assert_eq!(
+        (printed["tests"].clone(), printed["failures"].clone()),
+        (cases.to_string(), failures.to_string())
+    );
+    assert!(!printed.contains_key("time"), "times only on request");
 }
 
 #[test]
-fn files_are_summed_up() {
+fn files_have_a_summary() {
     let folder = Folder::new("summary-check")
         .with("good.jsonl", GOOD)
         .with("lost <&> \"1\".jsonl", BAD)
@@ -83,13 +87,13 @@ fn files_are_summed_up() {
     ] {
         assert!(markdown.contains(expected), "no {expected} in\n{markdown}");
     }
-    // For people, of files of which some do not hold.
+    // Text, for files of which some do not hold.
     let table = "All histories, the worst first:\n\n  verdict     operations  decided by";
     assert!(ran.stdout.contains(table), "{}", ran.stdout);
 }
 
 #[test]
-fn what_is_unknown_is_no_success() {
+fn unknown_is_no_success() {
     let folder = Folder::new("summary-unknown").with("hard.jsonl", &crate::run::hard());
     let args = ["check", "hard.jsonl", "--spec", "queue", "--algorithm", "wg-tree", "--timeout", "1ms"];
     let ran = summed(&folder, &args);
@@ -103,9 +107,9 @@ fn what_is_unknown_is_no_success() {
 }
 
 #[test]
-fn matrices_are_summed_up_one_by_one() {
+fn each_matrix_is_in_the_summary() {
     let folder = Folder::new("summary-explore");
-    let args = ["explore", "iqueue", "--auto", "2", "--invocations", "enq(1), deq", "--all"];
+    let args = ["explore", "iqueue", "--auto", "2", "--calls", "enq(1), deq", "--all"];
     let ran = summed(&folder, &args);
     assert_eq!(ran.code, 1, "{} {}", ran.stdout, ran.stderr);
     check_junit(&folder, "clewline explore", 11, 3, 0);
@@ -114,21 +118,22 @@ fn matrices_are_summed_up_one_by_one() {
 }
 
 #[test]
-fn systems_and_subjects_are_summed_up() {
+fn systems_and_subjects_have_a_summary() {
     let folder = Folder::new("summary-actors");
     assert_eq!(summed(&folder, &["actors", "edr"]).code, 1);
     check_junit(&folder, "clewline actors", 1, 1, 0);
-    assert!(folder.read("junit.xml").contains("──►"), "the schedule is told");
+    assert!(folder.read("junit.xml").contains("──►"), "the schedule is shown");
     let folder = Folder::new("summary-stress");
     assert_eq!(
-        summed(&folder, &["stress", "register", "--runs", "2", "--operations", "20", "--seed", "1"]).code,
+        summed(&folder, &["stress", "register", "--executions", "2", "--operations", "20", "--seed", "1"])
+            .code,
         0
     );
     check_junit(&folder, "clewline stress", 1, 0, 0);
 }
 
 #[test]
-fn how_long_it_took_is_told_if_that_is_asked() {
+fn durations_are_included_on_request() {
     let folder = Folder::new("summary-times").with("good.jsonl", GOOD);
     summed(&folder, &["check", "good.jsonl", "--spec", "queue", "--times"]);
     let elements = elements(&folder.read("junit.xml"));

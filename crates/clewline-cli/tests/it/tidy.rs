@@ -1,4 +1,4 @@
-//! The house rules that a machine can hold us to.
+//! House rules that a test can check.
 
 use std::{
     collections::BTreeMap,
@@ -49,14 +49,14 @@ fn every_module_says_what_it_is() {
 
 /// What a crate includes is packaged with it only if it is in its own folder.
 #[test]
-fn crates_include_only_what_is_theirs() {
+fn crates_include_only_their_own_files() {
     let mut complaints = Vec::new();
     let mut included = 0;
     for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/")) {
         // Below the folder of the crate: `crates/NAME/`.
         let depth = Path::new(&path).components().count() - 3;
         for (at, line) in text.lines().enumerate() {
-            // Pages of the manual are read by tests of documentation, and by nobody else.
+            // Pages of the manual are included only by documentation tests.
             let code = ["include_str!(", "include_bytes!("].iter().find_map(|it| line.split_once(it));
             let code = code.filter(|it| !it.0.contains("doc = "));
             let Some(file) = code.and_then(|it| it.1.split('"').nth(1)) else { continue };
@@ -97,6 +97,96 @@ fn functions_fit_a_screen() {
             let length = lines[at..].iter().position(|it| **it == end).map_or(1, |it| it + 1);
             if MOST < length {
                 complaints.push(format!("{path}:{}: a function of {length} lines, at most {MOST}", at + 1));
+            }
+        }
+    }
+    expect_none(complaints);
+}
+
+/// Where banned words are rejected: prefixes of paths from the root, of source files and pages of
+/// the manual. At the end: `crates/`, `docs/`, `README.md` and the other pages at the root.
+const FREE_OF_BANNED_WORDS: [&str; 1] = ["crates/clewline-cli/src/"];
+
+/// Where long comments are rejected. At the end: `crates/`.
+const FREE_OF_LONG_COMMENTS: [&str; 1] = ["crates/clewline-cli/"];
+
+fn is_below(path: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|it| path.starts_with(it))
+}
+
+/// The pages of the manual: path from the root, and text.
+fn pages() -> Vec<(String, String)> {
+    let markdown = |folder: &str| {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
+        entries.filter(|it| it.extension().is_some_and(|it| it == "md")).collect::<Vec<_>>()
+    };
+    let paths = markdown("").into_iter().chain(markdown("docs"));
+    let name = |it: &Path| it.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+    let pages: Vec<_> = paths.map(|it| (name(&it), fs::read_to_string(&it).unwrap())).collect();
+    assert!(10 < pages.len(), "the pages were found");
+    pages
+}
+
+/// Words that hide whether a thread, a process, an operation or a user is meant. Spelled in halves,
+/// so that this file does not contain them.
+const BANNED_WORDS: [(&str, &str); 10] = [
+    ("some", "body"),
+    ("no", "body"),
+    ("some", "one"),
+    ("who", "ever"),
+    ("whom", "ever"),
+    ("any", "body"),
+    ("any", "one"),
+    ("every", "body"),
+    ("every", "one"),
+    ("so ", "many"),
+];
+
+/// The first banned word of a line, also as a part of a name in snake case.
+fn banned_word(line: &str) -> Option<String> {
+    let line = line.to_lowercase();
+    let is_word_at = |at: usize, length: usize| {
+        let is_letter = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+        !is_letter(line[..at].chars().next_back()) && !is_letter(line[at + length..].chars().next())
+    };
+    BANNED_WORDS.iter().map(|(head, tail)| format!("{head}{tail}")).find(|word| {
+        [word.clone(), word.replace(' ', "_")]
+            .iter()
+            .any(|word| line.match_indices(word.as_str()).any(|(at, _)| is_word_at(at, word.len())))
+    })
+}
+
+#[test]
+fn threads_and_users_are_named_as_such() {
+    let mut complaints = Vec::new();
+    let texts = sources().into_iter().chain(pages());
+    for (path, text) in texts.filter(|it| is_below(&it.0, &FREE_OF_BANNED_WORDS)) {
+        for (number, line) in (1..).zip(text.lines()) {
+            complaints.extend(banned_word(line).map(|it| format!("{path}:{number}: \"{it}\"")));
+        }
+    }
+    expect_none(complaints);
+}
+
+#[test]
+fn banned_words_are_found_as_words_and_in_names() {
+    let (head, tail) = BANNED_WORDS[1];
+    assert!(banned_word(&format!("// {}{tail} waits", head.to_uppercase())).is_some());
+    assert!(banned_word(&format!("fn {head}{tail}_waits() {{")).is_some());
+    assert_eq!(banned_word(&format!("{head}{tail}x, and also manyfold")), None);
+    let (head, tail) = BANNED_WORDS[9];
+    assert!(banned_word(&format!("{head}{tail} runs")).is_some());
+}
+
+#[test]
+fn comments_have_at_most_100_columns() {
+    const COLUMNS_MAX: usize = 100;
+    let mut complaints = Vec::new();
+    for (path, text) in sources().into_iter().filter(|it| is_below(&it.0, &FREE_OF_LONG_COMMENTS)) {
+        for (number, line) in (1..).zip(text.lines()) {
+            let columns = line.chars().count();
+            if line.trim_start().starts_with("//") && COLUMNS_MAX < columns {
+                complaints.push(format!("{path}:{number}: a comment of {columns} columns"));
             }
         }
     }
@@ -145,9 +235,9 @@ fn libraries_do_not_print() {
     expect_none(complaints);
 }
 
-/// Data flows one way: which of our crates, and whether anything that does input or output, each may use.
+/// The allowed dependencies of each crate.
 #[test]
-fn crates_depend_only_on_what_lies_before_them() {
+fn crates_depend_only_on_allowed_crates() {
     let allowed = [
         ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
         ("clewline-specs", vec!["clewline-core"]),
@@ -184,13 +274,12 @@ fn crates_depend_only_on_what_lies_before_them() {
                 "clewline-threads",
             ],
         ),
-        // The end where calls are made asks what a serial witness is, as the driver does.
+        // The process that makes the calls looks for serial witnesses, as the driver does.
         (
             "clewline-remote",
             vec!["clewline-check", "clewline-core", "clewline-explore", "clewline-threads", "rustc-hash"],
         ),
-        // It is loaded into other people's programs, and so has nothing that reports, and of what judges
-        // only that.
+        // It is loaded into the programs of users, so it has no reports, and of checking only that.
         ("clewline-tsan", vec!["clewline-core", "clewline-explore", "clewline-remote", "clewline-threads"]),
     ];
     let mut complaints = Vec::new();
@@ -207,7 +296,7 @@ fn crates_depend_only_on_what_lies_before_them() {
     expect_none(complaints);
 }
 
-/// What is written without tests: up to the tests of a file, which come last.
+/// The number of lines without tests, which are at the end of a file.
 fn product(text: &str) -> usize {
     text.lines().take_while(|it| *it != "#[cfg(test)]").count()
 }
@@ -229,7 +318,7 @@ fn crates_are_small_and_the_facade_is_smallest() {
     expect_none(long.map(|(name, lines)| format!("{name}: {lines} lines, at most {}", most(name))).collect());
 }
 
-/// Everything that somebody meets first is at the root of the library, and little else.
+/// The root of the library has the items that a user needs first, and few others.
 #[test]
 fn the_root_of_the_library_fits_a_page() {
     let facade = fs::read_to_string(root().join("crates/clewline/src/lib.rs")).unwrap();
@@ -245,7 +334,7 @@ fn the_root_of_the_library_fits_a_page() {
     assert!((20..=30).contains(&items), "{items} items at the root of `clewline`, at most 30");
 }
 
-/// A new way to fail must not break those who match on the others.
+/// A new error variant must not break code that matches on the others.
 #[test]
 fn public_errors_may_grow() {
     let (mut complaints, mut found) = (Vec::new(), 0);
@@ -324,7 +413,7 @@ fn the_manual_covers_every_specification_format_and_table() {
     expect_none(complaints);
 }
 
-/// What stands in the lists of a file, in brackets: names of modules, among others.
+/// The items of the lists in brackets of a file: names of modules, among others.
 fn listed(text: &str) -> Vec<&str> {
     let lists = text.split(['&', '!']).filter_map(|it| it.strip_prefix('[')?.split(']').next());
     lists.flat_map(|it| it.split([',', ' ', '\n', ':'])).filter(|it| !it.is_empty()).collect()

@@ -1,6 +1,6 @@
-//! `clewline cc`, `clewline run`, `clewline cargo test` and `clewline header`: code as it is.
+//! `clewline cc`, `clewline run`, `clewline cargo test` and `clewline header`: unmodified code.
 //!
-//! What needs a compiler or the runtime is skipped, and says so, where they are not.
+//! Without a compiler or the runtime, tests print a notice and are skipped.
 
 use std::process::Command;
 
@@ -82,12 +82,12 @@ fn a_bug_in_c_is_found_and_shown_with_its_lines() {
 }
 
 #[test]
-fn what_a_report_says_is_to_be_typed_shows_it_again() {
+fn the_command_of_a_report_replays_the_violation() {
     if !is_possible() {
         return;
     }
     let folder = stack("cc-again");
-    let args = ["cc", "stack_test.c", "stack.c", "-O2", "--rows", "2", "--columns", "2", "--seed", "1"];
+    let args = ["cc", "stack_test.c", "stack.c", "-O2", "--threads", "2", "--operations", "2", "--seed", "1"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
@@ -96,7 +96,7 @@ fn what_a_report_says_is_to_be_typed_shows_it_again() {
     let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
     let again = clewline(&folder, &words, "");
     assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
-    assert_eq!(answers(&again.stdout), answers(&ran.stdout));
+    assert_eq!(results(&again.stdout), results(&ran.stdout));
 }
 
 /// Words as a shell reads them that knows double quotes and single ones.
@@ -115,8 +115,8 @@ fn words(typed: &str) -> Vec<String> {
     words
 }
 
-/// What the calls answered, in a report.
-fn answers(report: &str) -> String {
+/// The results of the calls, in a report.
+fn results(report: &str) -> String {
     let from = report.split("What the calls answered").nth(1).unwrap_or_default();
     from.split("How it came about").next().unwrap_or_default().to_owned()
 }
@@ -133,9 +133,9 @@ fn code_that_does_not_compile_is_an_error_with_the_compilers_words() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_one_message() {
+fn impossible_requests_get_one_message() {
     let folder = Folder::new("cc-nothing").with("a.c", "");
-    let ran = clewline(&folder, &["cc", "--rows", "2"], "");
+    let ran = clewline(&folder, &["cc", "--operations", "2"], "");
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     let ran = clewline(&folder, &["cc", "a.c", "--compiler", "no-such-compiler"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -168,7 +168,7 @@ fn tables_are_run_with_programs_in_c() {
         let ran = clewline(&folder, &args, "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
         assert!(ran.json().len() >= 18, "{name}");
-        // In so few executions not every bug is found, but nothing is found where nothing is.
+        // In few executions not every bug is found, but there is no false alarm.
         for row in ran.json() {
             let subject = row["subject"].as_str().unwrap().to_owned();
             let is_right = !subject.contains(':') && subject != "iqueue" && subject != "sl-queue";
@@ -268,19 +268,22 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stdout.contains("holds: ") && ran.stdout.contains("violated: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("something_is_lost"), "{}", ran.stdout);
     assert!(ran.stdout.contains("lib.rs:21"), "{}", ran.stdout);
-    // What a panic says is what is told, and so is where it was.
-    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"), "{told}");
+    // The message and the location of a panic are reported.
+    let printed = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        told.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
-        "{told}"
+        printed.contains("assertion `left == right` failed left: 1 right: 2 (src/lib.rs:21)"),
+        "{printed}"
     );
-    assert!(told.contains("the test did not panic, though it should"), "{told}");
-    assert!(told.contains("the test returned an error: \"there are 1\""), "{told}");
+    assert!(
+        printed.contains("the flag is set (src/lib.rs:32); after that: called `Result::unwrap()`"),
+        "{printed}"
+    );
+    assert!(printed.contains("the test did not panic, though it should"), "{printed}");
+    assert!(printed.contains("the test returned an error: \"there are 1\""), "{printed}");
     assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("no test has `no_such_test` in its name"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no test name contains `no_such_test`"), "{}", ran.stderr);
 }
 
 const ASSEMBLY: &str = "\
@@ -295,9 +298,9 @@ CLEWLINE_OPERATION(there, by) { return add_elsewhere(&shared, by); }
 CLEWLINE_MATRIX(\"here(1) | there(1)\")
 ";
 
-/// With either compiler; and of what was compiled by others nothing more is known than that.
+/// With either compiler; of libraries that were compiled otherwise, only that fact is reported.
 #[test]
-fn what_nobody_sees_is_told() {
+fn code_without_instrumentation_is_reported() {
     if !is_possible() {
         return;
     }
@@ -325,8 +328,8 @@ fn what_nobody_sees_is_told() {
             assert!(made.unwrap().success());
             let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", &file], "");
             assert_eq!(ran.code, 0, "{}", ran.stderr);
-            let told = format!("elsewhere.{kind} was not compiled for this");
-            assert!(ran.stderr.contains(&told) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
+            let printed = format!("elsewhere.{kind} was not compiled for this");
+            assert!(ran.stderr.contains(&printed) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
         }
     }
 }

@@ -19,6 +19,6 @@ fn a_reduction_knows_that_large_accesses_meet_small_ones() {
         found.holds();
         found.number("histories")
     });
-    // One before the other, or both at once with either answer.
+    // One before the other, or both concurrently with either result.
     assert_eq!(histories, [4, 4]);
 }

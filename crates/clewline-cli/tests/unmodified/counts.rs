@@ -1,14 +1,14 @@
-//! How many executions there are, where that is known.
+//! Numbers of executions, where they are known.
 
 use super::program::build;
 
-/// So many ways there are to choose `k` of `n`.
+/// The number of ways to choose `k` of `n`.
 fn choose(n: u64, k: u64) -> u64 {
     (1..=k).fold(1, |product, it| product * (n - k + it) / it)
 }
 
-/// The start of a column is no step of its own: an operation is called with its first access. So two threads of k steps each can be merged
-/// in C(2k, k) ways.
+/// The start of a column is no step of its own: an operation is called with its first access. So
+/// two threads of k steps each can be merged in C(2k, k) ways.
 #[test]
 fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
     for k in [1, 2, 3, 5, 7] {
@@ -20,8 +20,8 @@ fn two_threads_of_k_stores_have_as_many_executions_as_their_merges() {
     }
 }
 
-/// The second thread is started by a step of the program, before which the first one may run: so that is merged with the stores of the second.
-/// To wait for those that have ended is no choice.
+/// The second thread is started by a step of the program, before which the first one may run: so
+/// that is merged with the stores of the second. To wait for those that have ended is no choice.
 #[test]
 fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
     for k in [1, 2, 3, 5] {
@@ -34,7 +34,7 @@ fn threads_that_a_program_starts_have_as_many_executions_as_their_merges() {
 }
 
 #[test]
-fn what_is_explored_does_not_depend_on_the_run() {
+fn repeated_explorations_are_equal() {
     let Some(program) = build("queue.c", &["BUG=0"]) else { return };
     let counts: Vec<[u64; 2]> = (0..3)
         .map(|_| {
@@ -46,10 +46,10 @@ fn what_is_explored_does_not_depend_on_the_run() {
     assert!(counts.iter().all(|it| *it == counts[0]), "{counts:?}");
 }
 
-/// Reductions see what there is to see in C as well.
+/// Reductions find all histories in C as well.
 #[test]
 #[ignore = "long"]
-fn reductions_see_every_history() {
+fn reductions_find_every_history() {
     for (file, matrix) in [("treiber.c", "push(1) pop | push(2) pop"), ("queue.c", "enq(1) deq | enq(2) deq")]
     {
         let Some(program) = build(file, &["BUG=0"]) else { return };

@@ -1,4 +1,4 @@
-//! What programs in C++ do.
+//! Programs in C++.
 
 use super::program::{Ran, build};
 
@@ -22,7 +22,7 @@ fn locks_and_condition_variables_work() {
 
 #[test]
 #[ignore = "long"]
-fn who_waits_for_some_time_may_be_too_late() {
+fn a_timed_wait_may_time_out() {
     if let Some(found) = check("take_some | put(1)", &[]) {
         found.holds();
         assert!(3 <= found.number("executions"), "{}", found.out);
@@ -42,7 +42,7 @@ fn a_wait_without_a_loop_is_found() {
 
 #[test]
 #[ignore = "long"]
-fn exceptions_of_several_threads_do_not_meet() {
+fn exceptions_of_several_threads_are_independent() {
     holds("throws(1) throws(2) | throws(3)");
 }
 
@@ -64,10 +64,10 @@ fn readers_share_a_lock() {
     holds("reads | reads | writes(1) reads");
 }
 
-/// One call at a time, nobody is ever too late.
+/// In serial executions no call is too late.
 #[test]
 #[ignore = "long"]
-fn who_waits_for_a_lock_for_some_time_may_be_too_late() {
+fn a_timed_lock_may_time_out() {
     if let Some(found) = check("reads_some | writes_timed(1)", &["--points", "all"]) {
         found.violated("not-linearizable");
     }

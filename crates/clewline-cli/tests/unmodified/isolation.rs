@@ -1,11 +1,12 @@
-//! Executions in processes of their own, which are those that there are without.
+//! Executions in separate processes are the same as executions in one process.
 //!
-//! Wherever a program is checked it is checked so, too; here are those with more executions, or with other options.
+//! All programs are checked in both ways; here are programs with more executions, or with other
+//! options.
 
 use super::program::build;
 
 #[test]
-fn processes_make_no_difference() {
+fn results_are_the_same_with_a_process_per_execution() {
     let (Some(stack), Some(wrong)) = (build("treiber.c", &["BUG=0"]), build("wrong.c", &[])) else { return };
     for points in ["racing", "all"] {
         stack.check("push(1) pop | push(2)", &["--points", points]).holds();
@@ -16,7 +17,7 @@ fn processes_make_no_difference() {
 
 /// A word on the stack of another thread is known from one process to the next.
 #[test]
-fn what_one_process_finds_out_the_next_one_knows() {
+fn racing_addresses_are_passed_to_the_next_process() {
     let Some(program) = build("stack.c", &[]) else { return };
     let found = program.explore_main(&["--isolate"]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);

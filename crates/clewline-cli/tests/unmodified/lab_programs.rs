@@ -1,6 +1,7 @@
-//! The programs in C and C++: the right ones hold, and each of their bugs is found.
+//! The programs in C and C++: the correct ones hold, and each of their bugs is found.
 //!
-//! They are compiled here. Where there is no compiler, or this is another platform, the tests say so and are skipped.
+//! They are compiled here. Where there is no compiler, or this is another platform, the tests say
+//! so and are skipped.
 
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
@@ -18,7 +19,8 @@ use super::program::{Ran, clewline};
 const HOLDS: i32 = 0;
 const VIOLATED: i32 = 1;
 
-/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
+/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done
+/// once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
     static TOOLS: OnceLock<Option<(Vec<Compiler>, Runtime)>> = OnceLock::new();
     TOOLS.get_or_init(look_for_tools).clone()
@@ -47,18 +49,18 @@ fn programs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../clewline-lab/programs")
 }
 
-// Processes take their time.
+// Processes are slow.
 const ISOLATED_MAX: u64 = 1_000;
 
-/// How many executions there were, as far as a report for people tells.
+/// The number of executions, according to the text of a report.
 fn executions(ran: &Ran) -> u64 {
     let line = ran.out.lines().find_map(|it| it.strip_prefix("phase 2:"));
     let number = line.and_then(|it| it.split_whitespace().next()).map(|it| it.replace(',', ""));
     number.and_then(|it| it.parse().ok()).unwrap_or(0)
 }
 
-/// What a program said that was compiled by each compiler; and, if there are not too many executions, what the first of these said with a process for
-/// each.
+/// What a program said that was compiled by each compiler; and, if there are not too many
+/// executions, what the first of these said with a process for each.
 #[track_caller]
 fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
     let Some((compilers, runtime)) = tools() else { return Vec::new() };
@@ -82,11 +84,11 @@ fn explore(file: &str, flags: &[&str], arguments: &[&str]) -> Vec<Ran> {
 
 /// Both compilers and both ways to run executions agree.
 #[track_caller]
-fn check(file: &str, flags: &[&str], arguments: &[&str], expected: i32, told: &str) {
+fn check(file: &str, flags: &[&str], arguments: &[&str], expected: i32, printed: &str) {
     let all = explore(file, flags, arguments);
     for ran in &all {
         assert_eq!(ran.code, Some(expected), "{file} {flags:?}\n{}{}", ran.out, ran.err);
-        assert!(ran.out.contains(told), "{file} {flags:?}: no {told:?} in\n{}", ran.out);
+        assert!(ran.out.contains(printed), "{file} {flags:?}: no {printed:?} in\n{}", ran.out);
         assert_eq!(found(ran), found(&all[0]), "{file} {flags:?}\n{}\nand\n{}", ran.out, all[0].out);
     }
 }
@@ -98,7 +100,7 @@ fn found(ran: &Ran) -> (String, Option<String>) {
     (verdict, counted.filter(|_| ran.code == Some(HOLDS)).map(|it| it.1.to_owned()))
 }
 
-/// A program or a bug that nobody runs is one that nobody knows.
+/// Every program and every bug is run by a test.
 #[test]
 fn every_program_and_every_bug_is_explored_here() {
     let here = include_str!("lab_programs.rs");
@@ -127,15 +129,15 @@ fn holds(file: &str, flags: &[&str], arguments: &[&str]) {
 }
 
 #[track_caller]
-fn violated(file: &str, flags: &[&str], arguments: &[&str], told: &str) {
-    check(file, flags, arguments, VIOLATED, told);
+fn violated(file: &str, flags: &[&str], arguments: &[&str], printed: &str) {
+    check(file, flags, arguments, VIOLATED, printed);
 }
 
 const QUEUE: [&str; 2] = ["--matrix", "enq(1) deq | enq(2) deq"];
 const STACK: [&str; 2] = ["--matrix", "push(1) pop | push(2) pop"];
 
 #[test]
-fn right_structures_hold() {
+fn correct_structures_hold() {
     holds("herlihy_wing_queue.c", &[], &QUEUE);
     holds("ms_queue.c", &[], &QUEUE);
     holds("treiber_stack.c", &[], &STACK);
@@ -152,7 +154,7 @@ fn bugs_of_plain_structures_are_found() {
     violated(
         "herlihy_wing_queue.c",
         &["-DBUG_ONE_SEARCH"],
-        &["--rows", "3", "--columns", "3", "--seed", "1"],
+        &["--threads", "3", "--operations", "3", "--seed", "1"],
         "deq",
     );
     violated(
@@ -175,7 +177,7 @@ fn memory_that_is_used_after_it_was_freed_is_found() {
     violated("ms_queue.c", &["-DBUG_FREE"], &["--matrix", "deq | deq", "--initial", "enq(1) enq(2)"], "free");
 }
 
-/// gcc would fill the record in place, and nobody would be told.
+/// gcc would fill the record in place, without a call of the runtime.
 #[test]
 fn memory_that_is_filled_by_a_library_function_is_seen() {
     holds("publish.c", &[], &[]);
@@ -183,7 +185,7 @@ fn memory_that_is_filled_by_a_library_function_is_seen() {
 }
 
 #[test]
-fn threads_that_wait_for_ever_are_found() {
+fn deadlocks_are_found() {
     violated("two_lock_queue.c", &["-DBUG_ORDER"], &["--matrix", "enq(1) | deq"], "wait");
     holds("bounded_buffer.c", &[], &["--matrix", "put(1) put(2) | take take"]);
     violated(
@@ -258,7 +260,7 @@ fn cpp_with_its_threads_locks_and_exceptions_is_explored() {
     );
 }
 
-/// What a report says is to be typed shows the same execution again.
+/// The command of a report replays the same execution.
 #[test]
 fn a_violation_is_replayed_from_its_token() {
     let matrix = ["--matrix", "enq(1) | enq(2) deq"];
@@ -272,7 +274,7 @@ fn a_violation_is_replayed_from_its_token() {
 
 #[test]
 #[ignore = "long"]
-fn json_has_one_object_a_matrix() {
+fn json_has_one_object_per_matrix() {
     let words: Vec<&str> = QUEUE.into_iter().chain(["--format", "json", "--preemptions", "none"]).collect();
     for ran in explore("ms_queue.c", &[], &words) {
         let lines: Vec<&str> = ran.out.lines().collect();
@@ -297,8 +299,9 @@ fn compilers_agree_on_how_many_executions_there_are() {
     }
 }
 
-/// The same structure in C and in Rust has the same histories, as many of which are wrong: two front ends, one explorer. (Those that have other
-/// accesses in Rust are left out: every access of the stack of Treiber is atomic there, and so is that of a value after it was popped.)
+/// The same structure in C and in Rust has the same histories, as many of which are wrong: two
+/// front ends, one explorer. (Those that have other accesses in Rust are left out: every access of
+/// the stack of Treiber is atomic there, and so is that of a value after it was popped.)
 #[test]
 #[ignore = "long"]
 fn structures_in_c_have_the_histories_that_they_have_in_rust() {

@@ -1,9 +1,9 @@
-//! Loops that wait for somebody else, and loops that only look so.
+//! Loops that wait for another thread, and loops that only look so.
 
 use super::program::build;
 
 #[test]
-fn a_loop_that_ends_by_itself_may_end_before_anybody_else_moves() {
+fn a_loop_that_ends_by_itself_may_end_before_another_thread_runs() {
     let Some(program) = build("loops.c", &[]) else { return };
     for kind in ["count", "bytes", "elsewhere"] {
         for points in ["racing", "all"] {
@@ -15,7 +15,7 @@ fn a_loop_that_ends_by_itself_may_end_before_anybody_else_moves() {
 }
 
 #[test]
-fn a_loop_that_waits_does_so_until_somebody_else_has_moved() {
+fn a_loop_that_waits_does_so_until_another_thread_has_run() {
     let Some(program) = build("loops.c", &[]) else { return };
     let found = program.explore_main_with(&["wait"], &["--preemptions", "none"]);
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
@@ -23,7 +23,7 @@ fn a_loop_that_waits_does_so_until_somebody_else_has_moved() {
 }
 
 #[test]
-fn a_loop_that_counts_far_is_taken_for_one_that_waits_and_that_is_told() {
+fn a_long_counting_loop_is_taken_for_a_waiting_one_and_this_is_reported() {
     let Some(program) = build("loops.c", &["ROUNDS=100"]) else { return };
     for kind in ["count", "elsewhere"] {
         let found = program.explore_main_with(&[kind], &["--preemptions", "none"]);

@@ -1,4 +1,4 @@
-//! Programs in C and C++, compiled, explored, and what is found.
+//! Programs in C and C++, compiled and explored.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]

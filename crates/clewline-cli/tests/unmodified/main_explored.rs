@@ -18,10 +18,11 @@ fn a_program_that_always_comes_to_an_end_holds() {
 
 #[test]
 fn a_program_that_is_wrong_in_some_executions_is_violated() {
-    for (wrong, told) in [(1, "main returned 1"), (2, "waits for ever in main"), (3, "exit(3) was called")] {
+    for (wrong, printed) in [(1, "main returned 1"), (2, "waits for ever in main"), (3, "exit(3) was called")]
+    {
         let Some(found) = explore(wrong, &[]) else { return };
         assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
-        assert!(found.text().contains(told), "{}", found.out);
+        assert!(found.text().contains(printed), "{}", found.out);
     }
 }
 
@@ -35,12 +36,12 @@ fn what_an_explored_program_writes_is_not_shown() {
     for said in ["printed", "complained", "written", "shouted"] {
         assert!(!found.out.contains(said), "{}", found.out);
     }
-    // Whoever does not explore it hears it.
+    // A program that is not explored prints it.
     let found = program.run_by_hand(&[]);
     assert_eq!((&*found.out, &*found.err), ("printed\nwritten\n", "complained\nshouted\n"));
 }
 
-/// The variable is on a stack, which is nobody else's business as long as nobody else knows of it.
+/// The variable is on a stack, which is private as long as no other thread has its address.
 #[test]
 fn a_variable_on_the_stack_of_another_thread_is_shared() {
     let Some(program) = build("stack.c", &[]) else { return };
@@ -52,9 +53,9 @@ fn a_variable_on_the_stack_of_another_thread_is_shared() {
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
 }
 
-/// Who is alone races with nobody; whoever has waited for one thread may still race with another.
+/// A single thread has no races; a thread that has joined one thread may still race with another.
 #[test]
-fn who_has_waited_for_a_thread_may_race_with_another() {
+fn a_thread_that_joined_one_thread_may_race_with_another() {
     let Some(program) = build("unjoined.c", &[]) else { return };
     for kind in ["one of two has ended", "the first has ended", "one has ended for the other"] {
         let found = program.explore_main_with(&[kind], &[]);
@@ -64,7 +65,7 @@ fn who_has_waited_for_a_thread_may_race_with_another() {
 }
 
 #[test]
-fn who_waited_in_vain_finds_that_time_has_passed() {
+fn a_timed_wait_that_times_out_sees_later_time() {
     let Some(program) = build("late.c", &[]) else { return };
     for kind in ["mutex", "read", "write", "semaphore", "condition", "futex", "sleep", "c11", "c11-sleep"] {
         let found = program.explore_main_with(&[kind], &[]);
@@ -85,7 +86,7 @@ fn threads_of_c11_are_threads() {
 }
 
 #[test]
-fn a_program_that_nobody_explores_is_what_it_was() {
+fn a_program_that_is_not_explored_behaves_as_usual() {
     let Some(program) = build("program.c", &["WRONG=0"]) else { return };
     let found = program.run_by_hand(&["a"]);
     assert_eq!(found.code, Some(0), "{}{}", found.out, found.err);
@@ -108,11 +109,11 @@ fn a_test_that_is_started_by_hand_is_explored_as_well() {
 #[test]
 fn a_program_that_dies_has_no_verdict() {
     let Some(program) = build("dies.c", &[]) else { return };
-    for (kind, told) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
+    for (kind, printed) in [("killed", "signal: 9"), ("ends", "exit status: 0")] {
         for format in ["text", "json"] {
             let found = program.explore_main_with(&[kind], &["--format", format]);
             assert_eq!((found.code, &*found.out), (Some(2), ""), "{kind}: {}", found.err);
-            let expected = format!("error: the program ended without a verdict: {told}");
+            let expected = format!("error: the program ended without a verdict: {printed}");
             assert!(found.err.starts_with(&expected), "{kind}: {}", found.err);
         }
     }

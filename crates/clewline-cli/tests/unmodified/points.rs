@@ -1,4 +1,4 @@
-//! Which accesses are points: those that race suffice to find what is wrong.
+//! Scheduling points: racing accesses suffice to find all violations.
 
 use std::{fmt::Write, fs, path::Path};
 
@@ -18,7 +18,7 @@ impl Dice {
 const VARIABLES: [&str; 4] = ["half", "other", "word", "last"];
 const OPERATIONS: u64 = 32;
 
-/// An access to a variable, plain or atomic. What is read becomes part of the answer.
+/// An access to a variable, plain or atomic. The value read becomes part of the result.
 fn access(dice: &mut Dice) -> String {
     let variable = VARIABLES[dice.below(4) as usize];
     let value = 1 + dice.below(3);
@@ -64,7 +64,7 @@ fn points_at_accesses_that_race_find_what_points_everywhere_do() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mixed.c");
     fs::write(&file, program(&mut dice)).expect("a file");
     let Some(program) = build(&file.to_string_lossy(), &[]) else { return };
-    // That compilers agree is looked at elsewhere.
+    // Other tests check that compilers agree.
     let program = program.by_first();
     let mut by_verdict = [0, 0];
     let mut missed = 0;

@@ -1,7 +1,7 @@
 //! Programs to be explored: how they are built and run.
 //!
-//! Every program is built by each compiler that there is, and every exploration is made with each of them, and once more with a process for
-//! each execution. They must agree.
+//! Every program is built by each compiler that there is, and every exploration is made with each
+//! of them, and once more with a process for each execution. They must agree.
 
 use std::{
     collections::BTreeMap,
@@ -19,14 +19,15 @@ use clewline_unmodified::{Compiler, Program as Built, Runtime, Sources};
 #[derive(Clone)]
 pub(crate) struct Program(Vec<PathBuf>);
 
-/// What a run left.
+/// The result of a run.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done once.
+/// The compilers that there are, and the runtime. To try compilers takes a while, so it is done
+/// once.
 fn tools() -> Option<(Vec<Compiler>, Runtime)> {
     static TOOLS: OnceLock<Option<(Vec<Compiler>, Runtime)>> = OnceLock::new();
     TOOLS.get_or_init(look_for_tools).clone()
@@ -89,7 +90,7 @@ pub(crate) fn clewline(program: &Path, arguments: &[&str], own: &[&str]) -> Ran 
     run(&mut command)
 }
 
-// Processes take their time: where there are more executions than this, that they agree is looked at elsewhere.
+// Processes are slow: with more executions than this, other tests check that they agree.
 const ISOLATED_MAX: u64 = 2_000;
 
 impl Program {
@@ -127,14 +128,15 @@ impl Program {
         let mut all: Vec<Ran> = self.0.iter().map(|it| run(it)).collect();
         let first = all.remove(0);
         for other in &all {
-            let told = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);
-            assert_eq!(first.code, other.code, "compilers differ: {told}");
-            assert_eq!(first.found(), other.found(), "compilers differ: {told}");
+            let printed = format!("{}{}\nand\n{}{}", first.out, first.err, other.out, other.err);
+            assert_eq!(first.code, other.code, "compilers differ: {printed}");
+            assert_eq!(first.found(), other.found(), "compilers differ: {printed}");
         }
         first
     }
 
-    /// What is found in one matrix, as JSON has it. With a process for each execution it is the same.
+    /// What is found in one matrix, as JSON has it. With a process for each execution it is the
+    /// same.
     #[track_caller]
     pub(crate) fn check(&self, matrix: &str, arguments: &[&str]) -> Ran {
         let given = [&["--matrix", matrix, "--format", "json", "--shrink", "none"], arguments].concat();
@@ -148,7 +150,7 @@ impl Program {
 }
 
 impl Ran {
-    /// What was written for people, without line breaks.
+    /// The text of the report, without line breaks.
     pub(crate) fn text(&self) -> String {
         self.out.split_whitespace().collect::<Vec<_>>().join(" ")
     }
@@ -174,7 +176,8 @@ impl Ran {
         self.field(name).parse().expect("a number")
     }
 
-    /// What must not depend on the compiler: the verdict and its cause, and where everything was explored all histories.
+    /// What must not depend on the compiler: the verdict and its cause, and where everything was
+    /// explored all histories.
     fn found(&self) -> Vec<String> {
         let Some(verdict) = self.maybe("verdict") else { return Vec::new() };
         let more = if verdict == "holds" { "histories" } else { "cause" };

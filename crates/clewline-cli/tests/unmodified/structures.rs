@@ -1,4 +1,4 @@
-//! Structures, right and wrong.
+//! Correct and wrong structures.
 
 use super::program::build;
 
@@ -35,9 +35,9 @@ fn a_node_that_is_freed_too_early_is_found() {
         found.violated("panic");
         assert!(found.field("message").starts_with("use after free: read of"), "{}", found.out);
     }
-    let told = program.run(&[]);
-    assert!(told.text().contains("use after free: read of byte 8 of block #"), "{}", told.out);
-    assert!(told.out.contains("treiber.c:"), "{}", told.out);
+    let printed = program.run(&[]);
+    assert!(printed.text().contains("use after free: read of byte 8 of block #"), "{}", printed.out);
+    assert!(printed.out.contains("treiber.c:"), "{}", printed.out);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_michael_scott_queue_holds() {
 
 #[test]
 #[ignore = "long"]
-fn a_queue_whose_tail_runs_ahead_is_found() {
+fn a_queue_with_a_tail_that_runs_ahead_is_found() {
     let Some(program) = build("queue.c", &["BUG=1"]) else { return };
     for points in ALL {
         program.check("enq(1) deq | enq(2) deq", points).violated("not-linearizable");
@@ -68,7 +68,7 @@ fn a_queue_that_frees_too_early_is_found() {
     }
 }
 
-/// What a report says can be typed, and shows the same.
+/// The command of a report shows the same violation.
 #[test]
 #[ignore = "long"]
 fn a_replay_finds_what_was_found() {

@@ -1,4 +1,4 @@
-//! What is wrong in other ways than by an answer.
+//! Violations other than wrong results.
 
 use super::program::{Ran, build};
 
@@ -26,22 +26,22 @@ fn locks_in_opposite_orders_get_stuck() {
 }
 
 #[test]
-fn a_null_pointer_is_a_finding() {
+fn a_null_pointer_is_a_violation() {
     says("hide | look", "segmentation fault at address 0x0");
 }
 
 #[test]
-fn a_double_free_is_a_finding() {
+fn a_double_free_is_a_violation() {
     says("drop | drop", "double free");
 }
 
 #[test]
-fn an_assertion_is_a_finding() {
+fn a_failed_assertion_is_a_violation() {
     says("claim(1) | claim(2)", "assertion failed: ");
 }
 
 #[test]
-fn an_overflow_of_the_stack_is_a_finding() {
+fn a_stack_overflow_is_a_violation() {
     says("overflow", "stack overflow");
 }
 
@@ -52,14 +52,14 @@ fn accesses_that_race_are_points() {
             found.violated("not-linearizable");
         }
     }
-    // What an exploration without these points cannot see it does not see.
+    // An exploration without these points does not find it.
     if let Some(found) = check("add get | add get", &["--points", "atomics"]) {
         found.holds();
     }
 }
 
 #[test]
-fn fields_that_share_a_word_are_told_apart() {
+fn fields_that_share_a_word_are_distinguished() {
     says("raise_low | raise_low", "load x1: 0, plain");
     says("raise_high | raise_high", "load x1+4: 0, plain");
     // They are neighbours, and do not race.
@@ -69,7 +69,7 @@ fn fields_that_share_a_word_are_told_apart() {
 }
 
 #[test]
-fn what_a_lock_guards_does_not_race() {
+fn accesses_under_a_lock_do_not_race() {
     let (Some(racing), Some(atomics)) = (
         check("count count | count count", &[]),
         check("count count | count count", &["--points", "atomics"]),
@@ -83,9 +83,10 @@ fn what_a_lock_guards_does_not_race() {
     assert!(found.code == Some(0) && !found.out.contains("--racing"), "{}", found.out);
 }
 
-/// Accesses that are ordered, however that is, are no points: there are as many executions as without any.
+/// Accesses that are ordered by happens-before are no scheduling points: the number of executions
+/// is the same as without them.
 #[test]
-fn what_is_ordered_does_not_race() {
+fn ordered_accesses_do_not_race() {
     let Some(program) = build("ordered.c", &[]) else { return };
     let count = |kind: &str, points: &str| {
         let found = program.explore_main_with(&[kind], &["--points", points, "--format", "json"]);
@@ -102,8 +103,8 @@ fn what_is_ordered_does_not_race() {
 }
 
 #[test]
-fn a_call_of_the_system_that_waits_is_told() {
-    // It takes seconds until anybody is sure.
+fn a_blocking_system_call_is_reported() {
+    // It takes seconds until this is certain.
     let Some(found) = build("wrong.c", &[]).map(|it| it.by_first().check("sleep_in_read", &[])) else {
         return;
     };
@@ -111,9 +112,9 @@ fn a_call_of_the_system_that_waits_is_told() {
     assert!(found.err.contains("waits in a call of the system"), "{}", found.err);
 }
 
-/// Whether a block comes back is a choice of the schedule, if that was asked for.
+/// With `--reuse any` the scheduler chooses whether `malloc` returns a freed block again.
 #[test]
-fn an_address_that_comes_back_is_found_if_it_may() {
+fn a_reused_address_is_found_if_reuse_is_allowed() {
     if let Some(found) = check("confirm | replace", &["--reuse", "any"]) {
         found.violated("panic");
     }
@@ -123,7 +124,7 @@ fn an_address_that_comes_back_is_found_if_it_may() {
 }
 
 #[test]
-fn what_shows_when_all_is_over_is_a_finding() {
+fn a_failure_in_the_final_function_is_a_violation() {
     let Some(program) = build("finish.c", &[]) else { return };
     program.check("add(1) | add(2)", &[]).violated("panic");
     program.check("add(3)", &[]).holds();

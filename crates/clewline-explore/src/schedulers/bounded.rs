@@ -23,13 +23,13 @@ pub const PREEMPTIONS: Bound = Bound {
     one: "preemption",
     default: 2,
     may_be_none: true,
-    help: "How often a thread may be interrupted that could go on, in one execution; `none`: as often as you like",
+    help: "Maximum preemptions per execution; `none`: no limit",
 };
 
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "bounded",
-    about: "every schedule with few preemptions, depth first",
+    about: "every schedule up to the preemption bound, depth-first",
     is_exhaustive: true,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(Bounded::new(settings.bounds.get(&PREEMPTIONS))),

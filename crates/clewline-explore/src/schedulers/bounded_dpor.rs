@@ -28,7 +28,7 @@ use crate::{
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "bounded-dpor",
-    about: "every canonical history with few preemptions, from fewer schedules",
+    about: "partial-order reduction up to the preemption bound",
     is_exhaustive: true,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(BoundedDpor::new(settings.bounds.get(&PREEMPTIONS))),

@@ -32,7 +32,7 @@ use crate::{
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "dpor",
-    about: "every canonical history, from few schedules (source sets and sleep sets)",
+    about: "dynamic partial-order reduction (source sets, sleep sets)",
     is_exhaustive: true,
     bounds: &[],
     make: |_: &Settings| Box::new(Dpor::new(Dependence::Histories)),

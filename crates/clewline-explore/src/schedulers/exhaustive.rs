@@ -11,7 +11,7 @@ use crate::{
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "exhaustive",
-    about: "every schedule, depth first",
+    about: "every schedule, depth-first",
     is_exhaustive: true,
     bounds: &[],
     make: |_: &Settings| Box::new(Exhaustive::default()),

@@ -27,7 +27,7 @@ use crate::scheduler::{Begin, Choice, Diverged, Point, Scheduler};
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "iterative",
-    about: "every schedule with few preemptions, those with fewest first",
+    about: "iterative context bounding: as `bounded`, fewest preemptions first",
     is_exhaustive: true,
     bounds: &[PREEMPTIONS],
     make: |settings: &Settings| Box::new(Iterative::new(settings.bounds.get(&PREEMPTIONS))),

@@ -29,13 +29,13 @@ pub const DEPTH: Bound = Bound {
     one: "depth",
     default: 3,
     may_be_none: false,
-    help: "At so many places `pct` changes who goes first",
+    help: "PCT bug depth d (d - 1 priority change points)",
 };
 
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "pct",
-    about: "random priorities that change at few places",
+    about: "probabilistic concurrency testing: random priorities, d - 1 change points",
     is_exhaustive: false,
     bounds: &[DEPTH],
     make: |settings: &Settings| Box::new(Pct::new(settings)),

@@ -20,7 +20,7 @@ use crate::{
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "pos",
-    about: "random priorities of steps, drawn again for those that race",
+    about: "partial-order sampling: random step priorities, reassigned to racing steps",
     is_exhaustive: false,
     bounds: &[],
     make: |settings: &Settings| Box::new(Pos::new(settings)),

@@ -12,7 +12,7 @@ use crate::{
 /// The entry in the table of schedulers.
 pub const ENTRY: Entry = Entry {
     name: "random",
-    about: "a random enabled step, every time",
+    about: "random walk: a uniformly random enabled step",
     is_exhaustive: false,
     bounds: &[],
     make: |settings: &Settings| Box::new(Random::new(settings)),

@@ -15,7 +15,7 @@ use crate::{
 };
 use clewline_report::render::table::{self, Cell, Column};
 
-use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, Scheduler, Times};
+use clewline_methods::actors::{self, Coverage, Metrics, Options as Explore, PhaseTimes, Scheduler};
 
 pub(super) const PAPER: &str = "M. S. Al-Mahfoudh, R. Stutsman, G. Gopalakrishnan, Efficient Linearizability Checking for \
                                 Actor-based Systems, 2021, appendix";
@@ -194,7 +194,7 @@ fn shares(
     (Cell::of(percent(paper(&run.paper))), Cell::of(ours(&run.published).and_then(percent)))
 }
 
-fn times(run: &Run, place: usize, ours: fn(&Times) -> Option<Duration>) -> Pair {
+fn times(run: &Run, place: usize, ours: fn(&PhaseTimes) -> Option<Duration>) -> Pair {
     let ours = run.published.times.as_ref().and_then(ours).map(|it| rounded(it.as_secs_f64(), 3));
     (Cell::Text(run.paper.times[place].to_owned()), Cell::of(ours))
 }
@@ -220,7 +220,8 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
         Size::Quick => 20_000,
         Size::Full => 2_000_000,
     };
-    let explore = Explore { scheduler, schedules, states, seed: options.seed, ..Explore::default() };
+    let explore =
+        Explore { scheduler, executions: schedules, states, seed: options.seed, ..Explore::default() };
     let harness = NamedSystem::new(found, shape).harness(&explore);
     harness.and_then(|it| actors::count(&it, &explore)).expect("harnesses of the paper fit its systems")
 }

@@ -143,7 +143,7 @@ pub(super) fn observe(
     size: Size,
 ) -> Result<Observation, Error> {
     let begun = Instant::now();
-    let algorithm = Algorithm::parse(tester.algorithm)?;
+    let algorithm = tester.algorithm.parse::<Algorithm>()?;
     let budget = tester.budget(size);
     let _timer = Timer::start(Some(time), &budget)?;
     let (mut judged, mut operations, mut won) = (0, 0, 0);
@@ -199,7 +199,7 @@ mod tests {
 
     fn register() -> Stress {
         let stress = crate::stress("register").unwrap();
-        stress.with_threads(2).with_operations(20).with_values(ValueDomain::Below(2)).with_seed(1)
+        stress.threads(2).operations(20).values(ValueDomain::Below(2)).seed(1)
     }
 
     const HOUR: Duration = Duration::from_secs(3_600);

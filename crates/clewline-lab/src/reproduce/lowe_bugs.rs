@@ -96,11 +96,10 @@ fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measu
     let mut measured = Measurement::default();
     for number in 0..plan.seeds {
         step(number);
-        let stress = stress.clone().with_seed(seed.wrapping_add(number)).without_environment();
-        // Only the time to the first violation counts; minimizing and saving it would take longer
-        // than that.
-        let stress = stress.with_shrinking(Duration::ZERO).without_saving();
-        let Ok(outcome) = stress.with_time(plan.time).with_patience(plan.patience).run() else { continue };
+        let stress = stress.clone().seed(seed.wrapping_add(number)).without_environment();
+        // Only the time to the first violation counts; minimizing and saving it would take longer.
+        let stress = stress.shrink(Duration::ZERO).without_saving();
+        let Ok(outcome) = stress.timeout(plan.time).patience(plan.patience).run() else { continue };
         let Some(finding) = outcome.finding else { continue };
         match finding.cause {
             Cause::NotLinearizable(_) => measured.violated += 1,

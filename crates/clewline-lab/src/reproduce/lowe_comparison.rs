@@ -66,18 +66,18 @@ const QUICK_OBSERVATION_TIME_MAX: Duration = Duration::from_secs(1);
 /// Four workers call the four kinds of operations of the paper's map alike.
 pub(super) fn map(keys: usize, operations: usize, options: &Options) -> Stress {
     let mix = [("get", 1), ("put", 1), ("erase", 1), ("get-or-insert", 1)];
-    let stress = lowe::subject(lowe::MAP).with_keys(keys).with_values(ValueDomain::Below(4));
-    workers(stress, operations, options).with_mix(mix)
+    let stress = lowe::subject(lowe::MAP).keys(keys).values(ValueDomain::Below(4));
+    workers(stress, operations, options).mix(mix)
 }
 
 /// Four workers enqueue 20 values, in `enqueues` of a hundred operations, and dequeue.
 pub(super) fn queue(enqueues: u32, operations: usize, options: &Options) -> Stress {
-    let stress = lowe::subject(lowe::QUEUE).with_values(ValueDomain::Below(20));
-    workers(stress, operations, options).with_mix([("enq", enqueues), ("deq", 100 - enqueues)])
+    let stress = lowe::subject(lowe::QUEUE).values(ValueDomain::Below(20));
+    workers(stress, operations, options).mix([("enq", enqueues), ("deq", 100 - enqueues)])
 }
 
 fn workers(stress: Stress, operations: usize, options: &Options) -> Stress {
-    stress.with_threads(4).with_operations(operations).with_noise(Noise::NONE).with_seed(options.seed)
+    stress.threads(4).operations(operations).noise(Noise::NONE).seed(options.seed)
 }
 
 /// The times of a tester at a point.
@@ -173,9 +173,9 @@ fn measure(point: &Point, tester: &Tester, size: Size) -> Measurement {
     for number in 0..most {
         // Observations are independent: each has other inputs.
         let stress = point.stress.clone();
-        let seed = stress.seed().wrapping_add(number as u64);
+        let seed = stress.current_seed().wrapping_add(number as u64);
         let seen: Result<Observation, Error> =
-            lowe::observe(&stress.with_seed(seed), tester, point.runs, time, size);
+            lowe::observe(&stress.seed(seed), tester, point.runs, time, size);
         match seen {
             Ok(seen) => measured.add(&seen),
             Err(error) => measured.given_up = Some(error.message()),

@@ -107,12 +107,12 @@ fn measure(plan: &Plan, (name, noise): (&'static str, Noise), workers: u32, seed
         operations: Sample::default(),
     };
     let stress = lowe::subject(BUG_SUBJECT)
-        .with_threads(workers as usize)
-        .with_operations(plan.operations / workers as usize)
-        .with_noise(noise);
+        .threads(workers as usize)
+        .operations(plan.operations / workers as usize)
+        .noise(noise);
     for number in 0..plan.seeds {
         measured.seeds += 1;
-        let stress = stress.clone().with_seed(seed.wrapping_add(number as u64));
+        let stress = stress.clone().seed(seed.wrapping_add(number as u64));
         let seen = lowe::observe(&stress, &lowe::JIT_JIT, u64::MAX, plan.time, plan.size);
         if let Ok(seen) = seen
             && matches!(seen.end, ObservationEnd::Violated)

@@ -70,7 +70,7 @@ impl NamedSystem {
             return Ok(());
         }
         let (name, actors) = (self.found.name(), self.actors);
-        Err(Error::Told(format!("{name} has from {least} to {most} actors, found {actors}")))
+        Err(Error::Other(format!("{name} has from {least} to {most} actors, found {actors}")))
     }
 
     /// The system with its calls; DS2's rules need the writes first and its keys, as its harnesses
@@ -119,7 +119,7 @@ impl Usage<'_> {
             (Calls::Shape(Shape::Nothing), _) => Scenario { calls: Vec::new(), clients: *clients },
             (Calls::Shape(shape), Some(words)) => shape
                 .scenario(specification, words, *actors, *clients)
-                .map_err(|it| Error::Told(format!("{}: {it}", found.name())))?,
+                .map_err(|it| Error::Other(format!("{}: {it}", found.name())))?,
             (Calls::Shape(shape), None) => return Err(no_shapes(found, *shape)),
             (Calls::File(program), _) => {
                 let calls = program.calls(specification, found.system.offers, *actors);
@@ -127,14 +127,14 @@ impl Usage<'_> {
             }
         };
         if scenario.calls.is_empty() && !has_properties {
-            return Err(Error::Told(
+            return Err(Error::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
         let Some(words) = words else { return Ok((scenario, false)) };
         let is_read = |it: &ClientCall<_>| words.is_read(specification.write_call(&it.call).0);
         if !scenario.calls.is_empty() && !scenario.calls.iter().any(is_read) {
-            return Err(Error::Told(
+            return Err(Error::Other(
                 "the harness has no reads: without one the effect of the writes is never observed (try `2r+1w`)"
                     .to_owned(),
             ));
@@ -159,7 +159,7 @@ impl SystemVisitor for Usage<'_> {
 
 fn no_shapes(found: &FoundSystem, shape: Shape) -> Error {
     let offers = found.system.offers;
-    Error::Told(format!(
+    Error::Other(format!(
         "`{shape}` says nothing about what is not read and written; write calls ({}) into a file, a line such as \
          `C1 N1 {}` for each",
         offers.join(", "),

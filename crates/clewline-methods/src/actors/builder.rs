@@ -1,16 +1,17 @@
-//! The builder: an actor system of one's own, explored in a test.
+//! The builder: a user-defined actor system, explored in a test.
 
 use std::{fmt, time::Duration};
 
 use clewline_actors::{
-    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario, schedulers,
+    ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
+    schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
 };
 use clewline_report::render::{present, text};
 
 use super::{
-    options::{Options, Progress, Scheduler, StuckCalls, Wanted},
+    options::{Options, Progress, Scheduler, StopCondition, StuckCalls},
     outcome::{Error, Outcome, Verdict},
-    play::{Staged, Style},
+    play::{OperationFormat, StagedScenario},
     present::Presented,
     run,
     text::ReportContext,
@@ -18,7 +19,8 @@ use super::{
 };
 use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 
-/// A test in the making: every order of messages in an actor system, and whether clients could tell it from one object.
+/// A test under construction: every order of messages in an actor system, and whether clients can
+/// distinguish it from one object.
 ///
 /// ```
 /// use clewline::actors::{Actor, ActorId, AnyActor, Context, Explore, Harness};
@@ -40,7 +42,7 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 ///         match message {
 ///             Message::Add => self.0 += 1,
 ///             Message::Get => (),
-///             Message::Done(_) => unreachable!("only clients are told"),
+///             Message::Done(_) => unreachable!("only clients receive it"),
 ///         }
 ///         context.send(from, Message::Done(self.0));
 ///     }
@@ -64,7 +66,7 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 /// # }
 /// impl Harness for OneCounter {
 ///     type Message = Message;
-///     type Specification = Sum; // `add` and `get` answer the sum, and are written as any `Deterministic` is.
+///     type Specification = Sum; // `add` and `get` return the sum.
 ///
 ///     fn specification(&self) -> Sum {
 ///         Sum
@@ -89,9 +91,9 @@ use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
 ///     }
 /// }
 ///
-/// Explore::new(OneCounter).client([(0, Call::Add), (0, Call::Get)]).client([(0, Call::Add)]).check();
+/// Explore::new(OneCounter).client([(0, Call::Add), (0, Call::Get)]).client([(0, Call::Add)]).assert();
 /// ```
-#[must_use = "nothing happens until `check` or `run`"]
+#[must_use = "nothing happens until `assert` or `run`"]
 pub struct Explore<H: Harness> {
     harness: H,
     scenario: Scenario<CallOf<H>>,
@@ -110,7 +112,7 @@ impl<H: Harness> fmt::Debug for Explore<H> {
 }
 
 impl<H: Harness + 'static> Explore<H> {
-    /// Explores what `harness` describes. [`client`](Self::client) says what is called.
+    /// Explores the system that `harness` describes. [`client`](Self::client) adds the calls.
     pub fn new(harness: H) -> Self {
         Explore {
             harness,
@@ -121,7 +123,8 @@ impl<H: Harness + 'static> Explore<H> {
         }
     }
 
-    /// One more client, that asks these actors for these calls, one after the other. Actors are numbered from 0.
+    /// Adds a client that makes these calls to these actors, one after the other. Actors are
+    /// numbered from 0.
     pub fn client(mut self, calls: impl IntoIterator<Item = (u32, CallOf<H>)>) -> Self {
         let client = self.scenario.calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
         for (to, call) in calls {
@@ -146,28 +149,29 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// So many messages may be lost in one execution.
+    /// Sets how many messages may be lost in one execution.
     pub fn lose(self, messages: u8) -> Self {
-        self.with_faults(|it| it.lose = messages)
+        self.change_faults(|it| it.lose = messages)
     }
 
-    /// So many messages may arrive twice in one execution.
+    /// Sets how many messages may be duplicated in one execution.
     pub fn duplicate(self, messages: u8) -> Self {
-        self.with_faults(|it| it.duplicate = messages)
+        self.change_faults(|it| it.duplicate = messages)
     }
 
-    /// There may be so many crashes in one execution, after which actors do or do not come back, and find messages or not.
+    /// Sets how many crashes may occur in one execution, whether crashed actors restart, and
+    /// whether their mailbox survives.
     pub fn crash(self, crashes: u8, restart: Restart, mailbox: Mailbox) -> Self {
-        self.with_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
+        self.change_faults(|it| (it.crash, it.restart, it.mailbox) = (crashes, restart, mailbox))
     }
 
-    /// There may be so many partitions in one execution, one after the other.
+    /// Sets how many partitions may occur in one execution, one after the other.
     pub fn partition(self, partitions: u8) -> Self {
-        self.with_faults(|it| it.partition = partitions)
+        self.change_faults(|it| it.partition = partitions)
     }
 
-    /// Who picks schedules: `states`, which is the default and visits every state once, or another that
-    /// `clewline actors --help` lists.
+    /// Sets the scheduler: `states`, which is the default and visits every state once, or another
+    /// one that `clewline actors --help` lists.
     pub fn scheduler(mut self, name: &str) -> Self {
         match Scheduler::find(name) {
             Ok(scheduler) => self.options.scheduler = scheduler,
@@ -176,8 +180,8 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// A bound that a scheduler has of its own, by its name: `delays`, `depth`. The environment variable of its name, such as
-    /// `CLEWLINE_DELAYS`, counts for more. It matters to schedulers that have it.
+    /// Sets a bound of a scheduler, by its name: `delays`, `depth`. The environment variable of its
+    /// name, such as `CLEWLINE_DELAYS`, takes precedence. Schedulers without that bound ignore it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
             self.complain(mistake);
@@ -185,51 +189,68 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    /// What random choices follow from.
+    /// Sets the number of delays of the delay-bounded scheduler.
+    pub fn delays(self, delays: u32) -> Self {
+        self.bound(DELAYS.name, delays)
+    }
+
+    /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
+    pub fn depth(self, depth: u32) -> Self {
+        self.bound(DEPTH.name, depth)
+    }
+
+    /// Sets the random seed.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.seed = seed;
         self
     }
 
-    /// So many schedules at most; random schedulers draw as many.
-    pub fn schedules(mut self, schedules: u64) -> Self {
-        self.options.schedules = schedules;
+    /// Sets the maximum number of schedules. Random schedulers draw exactly this number.
+    pub fn executions(mut self, executions: u64) -> Self {
+        self.options.executions = executions;
         self
     }
 
-    /// So many states at most. If there are more, nobody knows.
+    /// Sets the maximum number of states. If there are more, the verdict is unknown.
     pub fn states(mut self, states: u64) -> Self {
         self.options.states = states;
         self
     }
 
-    /// For so long at most. If it takes longer, nobody knows.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.options.time = Some(time);
+    /// Sets the time limit. If it is reached, the verdict is unknown.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.timeout = Some(timeout);
         self
     }
 
-    /// On so many threads.
+    /// Sets the memory limit of the process, in bytes. If it is reached, the verdict is unknown. By
+    /// default, most of the memory that is available.
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.options.memory = Some(bytes);
+        self
+    }
+
+    /// Sets the number of threads.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.options.jobs = jobs.max(1);
         self
     }
 
-    /// Takes a call for a violation that never returns although nothing can happen any more.
+    /// Treats a call that never returns, although no further step is possible, as a violation.
     pub fn every_call_returns(mut self) -> Self {
         self.options.stuck = StuckCalls::Forbidden;
         self
     }
 
-    /// Executes nothing but the schedule of this token, which a report names.
+    /// Executes only the schedule of this token, which a report shows.
     pub fn replay(mut self, token: &str) -> Self {
         self.replay = Some(token.to_owned());
         self
     }
 
-    /// Stops at the first violation, which is what a test wants to know.
-    pub fn first(mut self) -> Self {
-        self.options.wanted = Wanted::First;
+    /// Stops at the first violation.
+    pub fn stop_at_first(mut self) -> Self {
+        self.options.wanted = StopCondition::First;
         self
     }
 
@@ -237,36 +258,36 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// # Errors
     ///
-    /// If the calls do not fit the system, a handler is not pure, or the builder was told something that makes no sense.
+    /// If the calls do not fit the system, a handler is not pure, or a setting is invalid.
     pub fn run(self) -> Result<Outcome, Error> {
         let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
-            return Err(Error::Told(mistake));
+            return Err(Error::Other(mistake));
         }
         set_bounds(&mut options.bounds, &schedulers::bounds(), |name| std::env::var(name).ok())
-            .map_err(|it| Error::Told(it.to_string()))?;
+            .map_err(|it| Error::Other(it.to_string()))?;
         if scenario.calls.is_empty() && harness.properties().is_empty() {
-            return Err(Error::Told(
+            return Err(Error::Other(
                 "there are no calls, and no properties: there is nothing to judge".to_owned(),
             ));
         }
-        let play = Staged::boxed(harness, scenario, Style::shown());
+        let play = StagedScenario::boxed(harness, scenario, OperationFormat::shown());
         match replay {
             None => run::run(&*play, &options, &Progress::default()),
             Some(token) => {
-                let token: Token = token.parse().map_err(|it| Error::Told(format!("replay: {it}")))?;
+                let token: Token = token.parse().map_err(|it| Error::Other(format!("replay: {it}")))?;
                 run::replay(&*play, &options, &token)
             }
         }
     }
 
-    /// Explores, and panics with a report unless everything holds.
+    /// Explores, and panics with a report unless the verdict is *holds*.
     ///
     /// # Panics
     ///
-    /// If something is violated, or nobody knows.
+    /// If there is a violation, or the verdict is unknown.
     #[track_caller]
-    pub fn check(self) {
+    pub fn assert(self) {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
         let outcome = match self.run() {
             Ok(outcome) => outcome,
@@ -274,11 +295,11 @@ impl<H: Harness + 'static> Explore<H> {
         };
         let next: Vec<String> = match outcome.finding() {
             Some(it) if !is_replay && !it.steps.is_empty() => {
-                vec![format!("add .replay(\"{}\") before .check() to see nothing but this", it.token)]
+                vec![format!("add .replay(\"{}\") before .assert() to see nothing but this", it.token)]
             }
             Some(_) | None => Vec::new(),
         };
-        let telling = ReportContext {
+        let context = ReportContext {
             system: name_of::<H>(),
             harness: "",
             spec: name_of::<H::Specification>(),
@@ -291,16 +312,13 @@ impl<H: Harness + 'static> Explore<H> {
             Verdict::Violated(_) | Verdict::Unknown(_) => {
                 panic!(
                     "{}",
-                    present::text(
-                        &Presented { context: telling, outcome: &outcome },
-                        &text::Style::default()
-                    )
+                    present::text(&Presented { context, outcome: &outcome }, &text::Style::default())
                 )
             }
         }
     }
 
-    fn with_faults(mut self, change: impl FnOnce(&mut Faults)) -> Self {
+    fn change_faults(mut self, change: impl FnOnce(&mut Faults)) -> Self {
         change(&mut self.options.rules.faults);
         self
     }
@@ -320,13 +338,18 @@ mod tests {
     #[test]
     fn every_bound_of_a_scheduler_is_set_by_the_builder_and_by_its_variable() {
         for bound in schedulers::bounds() {
-            let mut told = Explore::new(Servers).bound(bound.name, 17);
-            assert_eq!((told.options.bounds.get(bound), told.mistake), (Some(17), None), "{}", bound.name);
+            let mut explore = Explore::new(Servers).bound(bound.name, 17);
+            assert_eq!(
+                (explore.options.bounds.get(bound), explore.mistake),
+                (Some(17), None),
+                "{}",
+                bound.name
+            );
             let variable = bound.variable();
             let mut set = |value: &str| {
                 let look_up = |name: &str| (name == variable).then(|| value.to_owned());
-                set_bounds(&mut told.options.bounds, &schedulers::bounds(), look_up)?;
-                Ok::<_, crate::Error>(told.options.bounds.get(bound))
+                set_bounds(&mut explore.options.bounds, &schedulers::bounds(), look_up)?;
+                Ok::<_, crate::Error>(explore.options.bounds.get(bound))
             };
             assert_eq!(set("18").expect("a number"), Some(18), "{variable}");
             assert_eq!(set("").expect("nothing is set"), Some(18), "{variable}");

@@ -1,4 +1,4 @@
-//! The message flow graph: who sends whom what, in the language of Graphviz.
+//! The message flow graph (sender, receiver, message), in the language of Graphviz.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -6,7 +6,7 @@ use clewline_actors::StepKind;
 
 use super::outcome::Outcome;
 
-/// The graph of all messages that were met. Those of the schedule that was found have its numbers.
+/// The graph of all messages that were sent. Those of the violating schedule have its numbers.
 pub(super) fn graph(outcome: &Outcome, name: &str) -> String {
     let mut edges: BTreeMap<(&str, &str, &str), Vec<usize>> = BTreeMap::new();
     for (from, to, message) in &outcome.flow {

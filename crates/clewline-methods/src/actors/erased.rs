@@ -1,4 +1,4 @@
-//! Systems whose types are forgotten: those of a table, with their calls.
+//! Type-erased systems: those of a table, with their calls.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use clewline_explore::Coverage;
 use super::{
     options::{Options, Progress},
     outcome::{Error, Metrics, Outcome},
-    play::{DynHarness, Staged, Style},
+    play::{DynHarness, OperationFormat, StagedScenario},
     run,
     token::Token,
 };
 
-/// An actor system with its calls, whose types are forgotten.
+/// A type-erased actor system with its calls.
 pub struct ErasedHarness(Box<dyn DynHarness>);
 
 impl fmt::Debug for ErasedHarness {
@@ -24,13 +24,13 @@ impl fmt::Debug for ErasedHarness {
 }
 
 impl ErasedHarness {
-    /// `harness`, on which these calls are made.
+    /// `harness` with these calls.
     #[must_use]
     pub fn new<H>(harness: H, scenario: Scenario<CallOf<H>>) -> ErasedHarness
     where
         H: Harness<Specification: Codec> + 'static,
     {
-        ErasedHarness(Staged::boxed(harness, scenario, Style::noted()))
+        ErasedHarness(StagedScenario::boxed(harness, scenario, OperationFormat::noted()))
     }
 }
 
@@ -43,7 +43,7 @@ pub fn explore(harness: &ErasedHarness, options: &Options, progress: &Progress) 
     run::run(&*harness.0, options, progress)
 }
 
-/// Counts what a system has to show, without looking closer at anything.
+/// Counts states and histories of a system, without inspecting them.
 ///
 /// # Errors
 ///

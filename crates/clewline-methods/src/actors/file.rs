@@ -1,7 +1,7 @@
-//! Harness files: who asks whom for what, a call a line.
+//! Harness files: client, actor and call, one call a line.
 //!
 //! ```text
-//! # Two clients and three actors. A client waits for its answer before it goes on.
+//! # Two clients and three actors. A client waits for the response before its next call.
 //! actors 3
 //! C1 N1 write(1)
 //! C1 N2 read
@@ -12,12 +12,12 @@ use clewline_actors::{ActorId, ClientCall, Clients};
 use clewline_core::{Codec, Values, read_label};
 use clewline_report::ReadError;
 
-/// A file of calls, before anyone knows on what object.
+/// A file of calls, before the object is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HarnessFile {
-    /// How many, and on which line that is said.
+    /// The number of actors, and the line that sets it.
     pub actors: Option<(u32, usize)>,
-    /// How clients go about their calls, if that is said.
+    /// How clients make their calls, if the file sets it.
     pub clients: Option<Clients>,
     lines: Vec<Line>,
 }
@@ -76,7 +76,7 @@ impl HarnessFile {
         if program.lines.is_empty() { Err(nothing()) } else { Ok(program) }
     }
 
-    /// The calls, on an object and a system of so many actors that offers so much.
+    /// The calls, on an object and a system with this number of actors and these methods.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl HarnessFile {
     ) -> Result<Vec<ClientCall<S::Call>>, ReadError> {
         let mut calls = Vec::new();
         for Line { number, client, to, call } in &self.lines {
-            let wrong = |told: String| ReadError::in_line(*number, told);
+            let wrong = |message: String| ReadError::in_line(*number, message);
             let mut values = Values::new();
             let (method, arg) = read_label(call, &mut values).map_err(|it| wrong(it.to_string()))?;
             if !offers.contains(&method) {
@@ -143,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        for (text, told) in [
+    fn errors_name_their_line() {
+        for (text, message) in [
             ("", "line 1: expected a call as in"),
             ("C1 N1 read\nwrite(1)", "line 2: expected a call as in"),
             ("actors many", "line 1: expected a number of actors, found `actors many`"),
@@ -158,7 +158,7 @@ mod tests {
             ("C1 N1 write(1", "line 1: `write(1` lacks a closing bracket"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.starts_with(told), "{text}: {error}");
+            assert!(error.starts_with(message), "{text}: {error}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was found: an execution in which something is wrong, with all that a report tells about it.
+//! Findings: a violating execution, with everything that a report shows about it.
 
 use clewline_actors::{
     Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, Modality, Schedule,
@@ -10,53 +10,54 @@ use clewline_report::render::{CheckedHistory, Source};
 
 use super::{play::DynScenario, token::Token};
 
-/// What is wrong.
+/// The kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Why {
-    /// No order of the calls explains the answers.
+pub enum ViolationKind {
+    /// No linearization of the calls produces the results.
     NotLinearizable,
     /// The property of that name does not hold.
     Property(&'static str, Modality),
-    /// Nothing can happen any more, and some call has not returned.
+    /// No further step is possible, and some call has not returned.
     Stuck,
 }
 
-impl Why {
+impl ViolationKind {
     /// Its word for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Why::NotLinearizable => "not-linearizable",
-            Why::Property(..) => "property",
-            Why::Stuck => "stuck",
+            ViolationKind::NotLinearizable => "not-linearizable",
+            ViolationKind::Property(..) => "property",
+            ViolationKind::Stuck => "stuck",
         }
     }
 }
 
-/// An execution in which something is wrong.
+/// A violating execution.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
-    pub why: Why,
-    /// What shows it again.
+    /// The kind of violation.
+    pub why: ViolationKind,
+    /// The replay token.
     pub token: Token,
-    /// What may go wrong there, at most.
+    /// The budget of faults.
     pub faults: Faults,
-    /// How many calls the scenario had before calls were left out.
+    /// How many calls the scenario had before shrinking.
     pub calls_at_first: usize,
-    /// The calls that are made, each with who asks whom.
+    /// The calls that are made, each with its client and actor.
     pub program: Vec<String>,
-    /// What happened, step by step. Empty if there is no single execution to blame.
+    /// The execution, step by step. Empty if no single execution shows the violation.
     pub steps: Vec<Step>,
-    /// Whether a limit was hit before it was known how it came about: `steps` are empty then, too.
+    /// Whether a limit was reached before its schedule was found: `steps` are empty then, too.
     pub is_given_up: bool,
-    /// The messages that could still have been received in the end, each as the step in which it would have been.
+    /// The messages that could still have been received at the end, each as the step that would
+    /// receive it.
     pub waiting: Vec<Step>,
-    /// What clients saw.
+    /// The history of the clients.
     pub case: Box<dyn ErasedHistory>,
-    /// What a checker says about that.
+    /// The verdict of the checker on that history.
     pub judgement: Judgement,
 }
 
@@ -64,19 +65,19 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Step {
-    /// What kind of thing it is.
+    /// The kind of step.
     pub kind: StepKind,
-    /// Who sent what was received; for everything else, as in `to`.
+    /// The sender of the message that was received; for other steps, as `to`.
     pub from: ActorId,
-    /// To whom it happened.
+    /// The actor or client of the step.
     pub to: ActorId,
-    /// What the message is called.
+    /// The name of the message.
     pub name: String,
     /// All that it says.
     pub message: String,
-    /// The step that sent it, from 0; `None` if it was there at first.
+    /// The step that sent it, from 0; `None` if it is an initial message.
     pub sent_by: Option<usize>,
-    /// Those on one side, when a partition begins.
+    /// The actors of one side, when a partition begins.
     pub side: Vec<ActorId>,
     /// The operations that were called in this step.
     pub calls: Vec<OperationId>,
@@ -85,7 +86,7 @@ pub struct Step {
 }
 
 impl Finding {
-    /// The finding as a report of a history reads it.
+    /// The finding as a checked history.
     #[must_use]
     pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> CheckedHistory<'a> {
         CheckedHistory {
@@ -106,36 +107,41 @@ impl Finding {
 
 /// Which part of a play is on stage.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct ScenarioPart<'a> {
     /// The calls of the scenario that are made.
     pub(super) calls: &'a [usize],
     /// Every call, as a report writes it.
     pub(super) program: &'a [String],
-    /// What may go wrong.
+    /// The budget of faults.
     pub(super) faults: Faults,
 }
 
-impl Part<'_> {
+impl ScenarioPart<'_> {
     fn token(&self, schedule: &Schedule) -> Token {
         let calls = (self.calls.len() != self.program.len()).then(|| self.calls.to_vec());
         Token { calls, schedule: schedule.clone() }
     }
 }
 
-/// What `schedule` shows.
+/// The finding that `schedule` shows.
 pub(super) fn finding(
     scene: &dyn DynScenario,
-    part: Part<'_>,
+    part: ScenarioPart<'_>,
     schedule: &Schedule,
-    why: Why,
+    why: ViolationKind,
 ) -> Result<Finding, ScheduleMismatch> {
     let mut walk = Execution::new(scene.engine(), clewline_actors::Snapshots::Sound);
     walk.replay(schedule)?;
     Ok(finding_of(scene, part, &walk, why))
 }
 
-/// What `walk` shows where it is.
-pub(super) fn finding_of(scene: &dyn DynScenario, part: Part<'_>, walk: &Execution, why: Why) -> Finding {
+/// The finding at the current state of `walk`.
+pub(super) fn finding_of(
+    scene: &dyn DynScenario,
+    part: ScenarioPart<'_>,
+    walk: &Execution,
+    why: ViolationKind,
+) -> Finding {
     let chronicle = walk.history_events();
     let order: Vec<u32> = chronicle
         .iter()
@@ -169,12 +175,12 @@ pub(super) fn finding_of(scene: &dyn DynScenario, part: Part<'_>, walk: &Executi
     }
 }
 
-/// What is wrong where clients saw `events`, if nobody knows how that came about.
+/// The finding for the client history `events`, if its schedule is not known.
 pub(super) fn finding_without_schedule(
     scene: &dyn DynScenario,
-    part: Part<'_>,
+    part: ScenarioPart<'_>,
     events: &[HistoryEvent],
-    why: Why,
+    why: ViolationKind,
 ) -> Finding {
     let case = scene.history(events);
     let judgement = judge(case.problems(), &clewline_check::Options::default());
@@ -192,7 +198,7 @@ pub(super) fn finding_without_schedule(
     }
 }
 
-/// The messages that can be received next, each once, in whatever way that may go.
+/// The messages that can be received next, each once, whatever the kind of step.
 fn waiting(scene: &dyn DynScenario, walk: &Execution, roots: u32) -> Vec<Step> {
     let is_message = |it: &&EnabledStep| it.kind == StepKind::Message && it.outcome == 0;
     walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()

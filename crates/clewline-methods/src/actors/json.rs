@@ -1,6 +1,7 @@
-//! What was found, for programs: one JSON object.
+//! Outcomes for programs: one JSON object.
 //!
-//! The names of the fields are promised to other people's scripts. What a scheduler cannot know is null.
+//! The names of the fields are stable: scripts depend on them. A figure that a scheduler cannot
+//! determine is null.
 
 use std::time::Duration;
 
@@ -11,22 +12,22 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     finding::Finding,
-    outcome::{Metrics, Outcome, Times, Verdict},
+    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
     text::ReportContext,
 };
 use clewline_explore::Coverage;
 
 /// The object.
-pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
+pub(super) fn object(context: &ReportContext<'_>, outcome: &Outcome) -> Object {
     let Metrics { incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
     let faults = outcome.faults;
     let mut object = Map::new();
     let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
-    add("system", telling.system.into());
-    add("harness", telling.harness.into());
-    add("scheduler", telling.scheduler.name().into());
-    if telling.scheduler.unsound().is_some() {
+    add("system", context.system.into());
+    add("harness", context.harness.into());
+    add("scheduler", context.scheduler.name().into());
+    if context.scheduler.unsound().is_some() {
         add("compat", "ds2".into());
     }
     add("verdict", outcome.verdict.word().into());
@@ -36,7 +37,7 @@ pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
     if let Some(finding) = outcome.finding() {
         add("cause", finding.why.name().into());
     }
-    add("schedules", metrics.schedules.map_or(Json::Null, big));
+    add("executions", metrics.schedules.map_or(Json::Null, big));
     if let Some(states) = &metrics.states {
         add("states", states.unique.into());
         add("edges", states.edges.into());
@@ -83,7 +84,7 @@ pub(super) fn object(telling: &ReportContext<'_>, outcome: &Outcome) -> Object {
     object.into()
 }
 
-fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> Json {
+fn times(PhaseTimes { exploring, from_scratch, judging, first_violation }: PhaseTimes) -> Json {
     let ms = |it: Duration| 1e3 * it.as_secs_f64();
     json!({
         "exploring": ms(exploring),
@@ -93,7 +94,8 @@ fn times(Times { exploring, from_scratch, judging, first_violation }: Times) -> 
     })
 }
 
-/// The violation, made as small as can be. `schedule` is which schedule was the first to show one, where they are counted.
+/// The violation, shrunk. `execution` is the number of the first execution that showed one, where
+/// executions are counted.
 fn first(finding: &Finding, metrics: &Metrics) -> Json {
     let operations = 0..finding.case.spans().len();
     let history: Vec<String> = operations.map(|it| finding.case.label(OperationId::from_index(it))).collect();
@@ -102,7 +104,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
         HistoryVerdict::Holds(_) | HistoryVerdict::Unknown(_) => Vec::new(),
     };
     json!({
-        "schedule": metrics.first_violation,
+        "execution": metrics.first_violation,
         "steps": finding.steps.len(),
         "calls": finding.program,
         "history": history,
@@ -110,7 +112,7 @@ fn first(finding: &Finding, metrics: &Metrics) -> Json {
     })
 }
 
-/// A number; as a text if it is more than a program can be expected to read as one.
+/// A number; as a text if it exceeds what programs read exactly.
 fn big(number: u128) -> Json {
     u64::try_from(number).map_or_else(|_| number.to_string().into(), Json::from)
 }

@@ -1,10 +1,11 @@
-//! Actor systems: every order of messages, and whether what clients see could have happened one call at a time.
+//! Actor systems: every order of messages, and whether the history of the clients is linearizable.
 //!
-//! A system is explored by a [`Scheduler`]: [`states`](Scheduler::States) visits every global state once, the others go from one
-//! schedule of messages to the next. Every history that clients can see is judged. Faults are allowed from none upward, so that
-//! the smallest failing scenario comes first; it is then made smaller still.
+//! A system is explored by a [`Scheduler`]: [`states`](Scheduler::States) visits every global state
+//! once, the others execute one schedule of messages after the other. Every client history is
+//! checked. Fault budgets grow from zero, so that the smallest failing scenario comes first; it is
+//! then shrunk.
 //!
-//! [`Explore`] explores a system that a test brings along, [`explore`](fn@explore) one whose types are forgotten.
+//! [`Explore`] explores a system that a test defines, [`explore`](fn@explore) a type-erased one.
 
 mod builder;
 mod dot;
@@ -32,10 +33,10 @@ mod walks;
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};
 pub use file::HarnessFile;
-pub use finding::{Finding, Step, Why};
-pub use options::{Options, Progress, Scheduler, StuckCalls, Wanted};
+pub use finding::{Finding, Step, ViolationKind};
+pub use options::{Options, Progress, Scheduler, StopCondition, StuckCalls};
 pub(crate) use outcome::Verdict;
-pub use outcome::{Error, Metrics, Outcome, States, Times};
+pub use outcome::{Error, Metrics, Outcome, PhaseTimes, States};
 pub use present::Presented;
 pub use text::ReportContext;
 pub use token::Token;
@@ -43,7 +44,7 @@ pub use token::Token;
 pub use clewline_explore::{Coverage, Limit};
 
 impl Outcome {
-    /// What was found, if something is violated.
+    /// The finding, if there is a violation.
     #[must_use]
     pub fn finding(&self) -> Option<&Finding> {
         match &self.verdict {
@@ -52,7 +53,8 @@ impl Outcome {
         }
     }
 
-    /// The message flow graph, in the language of Graphviz. Messages of the schedule that was found have its numbers.
+    /// The message flow graph, in the language of Graphviz. Messages of the violating schedule have
+    /// its numbers.
     #[must_use]
     pub fn dot(&self, name: &str) -> String {
         dot::graph(self, name)

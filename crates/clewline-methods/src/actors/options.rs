@@ -1,4 +1,4 @@
-//! How to explore: who picks schedules, what may go wrong, and how much may be spent.
+//! How to explore: scheduler, faults and limits.
 
 use std::{
     sync::{
@@ -15,12 +15,13 @@ use clewline_actors::{
 use clewline_core::{Budget, NotFound};
 use clewline_explore::Bounds;
 
-/// Who picks schedules.
+/// The scheduler.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheduler {
-    /// Nothing does: every global state is visited once, however many schedules lead to it.
+    /// State exploration: every global state is visited once, however many schedules lead to it.
     States,
-    /// One of the table, or another that implements [`MessageScheduler`](schedulers::MessageScheduler).
+    /// One of the table, or another that implements
+    /// [`MessageScheduler`](schedulers::MessageScheduler).
     Walk(&'static Entry),
 }
 
@@ -28,9 +29,9 @@ impl Scheduler {
     /// The name used on the command line for the exploration of states.
     pub const STATES: &'static str = "states";
 
-    /// The names that there are, and what each does.
+    /// The names and descriptions of all schedulers.
     pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-        let states = (Self::STATES, "every global state once, however many schedules lead to it");
+        let states = (Self::STATES, "explicit-state search: every global state once");
         std::iter::once(states).chain(SCHEDULERS.iter().map(|it| (it.name, it.about)))
     }
 
@@ -56,7 +57,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether it draws schedules at random, as many as it is told.
+    /// Whether it draws schedules at random, up to the number that is set.
     #[must_use]
     pub fn is_random(&self) -> bool {
         match self {
@@ -65,7 +66,7 @@ impl Scheduler {
         }
     }
 
-    /// The scheduler of schedules, if it goes by rules that are known to leave out histories.
+    /// The entry of a scheduler whose rules are known to leave out histories.
     #[must_use]
     pub fn unsound(&self) -> Option<&'static Entry> {
         match self {
@@ -78,29 +79,29 @@ impl Scheduler {
 /// How to explore.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who picks schedules.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// In which order messages arrive, and what may go wrong at most.
+    /// The order in which messages arrive, and the maximum number of faults.
     pub rules: Rules,
-    /// When to stop before everything was seen.
-    pub wanted: Wanted,
+    /// When to stop before the exploration is complete.
+    pub wanted: StopCondition,
     /// Whether a call that never returns is a violation.
     pub stuck: StuckCalls,
     /// Where random choices come from.
     pub seed: u64,
-    /// What bounds of schedulers were set to.
+    /// The values of the bounds of schedulers.
     pub bounds: Bounds,
-    /// How many schedules to see at most; random schedulers see as many.
-    pub schedules: u64,
+    /// The maximum number of schedules; random schedulers draw exactly this number.
+    pub executions: u64,
     /// How many states to visit at most.
     pub states: u64,
-    /// How many steps an execution may have; longer ones are cut.
+    /// The maximum number of steps of an execution; longer ones are cut.
     pub steps: usize,
     /// For how long.
-    pub time: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// With how many bytes.
     pub memory: Option<usize>,
-    /// How many threads explore. What is counted is the same for any number.
+    /// How many threads explore. The counts do not depend on it.
     pub jobs: usize,
 }
 
@@ -109,33 +110,33 @@ impl Default for Options {
         Options {
             scheduler: Scheduler::States,
             rules: Rules::default(),
-            wanted: Wanted::Everything,
+            wanted: StopCondition::Everything,
             stuck: StuckCalls::Allowed,
             seed: 0,
             bounds: Bounds::default(),
-            schedules: 50_000,
+            executions: 50_000,
             states: u64::MAX,
             steps: 10_000,
-            time: None,
+            timeout: None,
             memory: None,
             jobs: 1,
         }
     }
 }
 
-/// When to stop before everything was seen.
+/// When to stop before the exploration is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum StopCondition {
     /// Never: everything is to be counted.
     Everything,
-    /// When something is violated.
+    /// At the first violation.
     First,
 }
 
-/// Whether a call that never returns, although nothing can happen any more, is a violation.
+/// Whether a call that never returns, although no further step is possible, is a violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StuckCalls {
-    /// It is not: linearizability says nothing about that.
+    /// It is not: linearizability does not require returns.
     Allowed,
     /// It is.
     Forbidden,
@@ -168,12 +169,12 @@ impl Progress {
         self.budget.visited()
     }
 
-    /// Steps of the longest execution, or to the state that was met after most.
+    /// The steps of the longest execution, or to the deepest state.
     pub fn depth(&self) -> u64 {
         self.depth.load(Ordering::Relaxed)
     }
 
-    /// How many smaller scenarios were tried, of something that is violated.
+    /// How many smaller scenarios of a violation were tried.
     pub fn shrinking(&self) -> u64 {
         self.shrinking.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What came of exploring a system, and what was counted.
+//! Outcomes of explorations, and their counts.
 
 use std::{fmt, time::Duration};
 
@@ -8,22 +8,23 @@ use clewline_report::ReadError;
 
 use super::finding::Finding;
 
-/// Whether nothing is wrong in what was to be seen, or what is, or why it is not known.
+/// Holds for everything that was to be explored, violated, or unknown.
 pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
 
-/// What came of exploring a system.
+/// The outcome of an exploration.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
     /// Whether everything was seen.
     pub coverage: Coverage,
-    /// What was counted.
+    /// The counts.
     pub metrics: Metrics,
-    /// What could go wrong where it was counted: the least with which something is violated, or all that was allowed.
+    /// The fault budget of the counts: the least one with a violation, or all faults that were
+    /// allowed.
     pub faults: Faults,
-    /// The calls, each with who asks whom.
+    /// The calls, each with its client and actor.
     pub program: Vec<String>,
     /// Every kind of message that was sent: from, to, its name.
     pub flow: Vec<(String, String, String)>,
@@ -31,47 +32,50 @@ pub struct Outcome {
     pub elapsed: Duration,
 }
 
-/// What was counted. What a scheduler cannot know is `None`.
+/// The counts. A figure that a scheduler cannot determine is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Schedules: those that were executed or, of all states, the paths through them.
+    /// Schedules: those that were executed or, in state exploration, the paths through the states.
     pub schedules: Option<u128>,
     /// Schedules in which some operation never returned.
     pub incomplete: Option<u64>,
-    /// Different histories, by the order of their calls and returns.
+    /// Distinct histories, by the order of their calls and returns.
     pub unique: Option<u64>,
-    /// Different canonical histories: operations, results, and which had returned before which was called.
+    /// Distinct canonical histories: operations, results, and precedence order.
     pub canonical: u64,
     /// Those of them that are violated.
     pub violated: u64,
-    /// Those about which nobody found out.
+    /// Histories whose verdict is unknown.
     pub unknown: u64,
-    /// Unique histories that are complete and violated, which is what DS2 counts.
+    /// Unique histories that are complete and violated: the figure that DS2 reports.
     pub unique_complete_violated: Option<u64>,
-    /// The how manieth schedule was the first to show a violation.
+    /// The number of the first schedule that showed a violation.
     pub first_violation: Option<u64>,
-    /// Executions that were given up because nothing new could come of them.
+    /// Executions that were abandoned as redundant.
     pub redundant: Option<u64>,
-    /// How many complete histories, by the order of their calls and returns, were seen before the first that is violated.
+    /// How many complete histories, by the order of their calls and returns, were observed before
+    /// the first violated one.
     pub before_violated: Option<u64>,
     /// Steps of the longest schedule.
     pub depth: Option<u64>,
-    /// Canonical histories that exist, and those of them that are violated, where somebody counted.
+    /// Canonical histories that exist, and those of them that are violated, where they were
+    /// counted.
     pub existing: Option<(u64, u64)>,
-    /// What was counted of states.
+    /// The counts of states.
     pub states: Option<States>,
     /// How long it took, where schedules were executed.
-    pub times: Option<Times>,
+    pub times: Option<PhaseTimes>,
 }
 
-/// How long it took to go through schedules.
+/// The time to execute schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Times {
-    /// To execute steps, those that schedules have in common once.
+pub struct PhaseTimes {
+    /// The time to execute steps, counting common prefixes once.
     pub exploring: Duration,
-    /// What it would have taken to execute each schedule from its beginning, as far as steps take equally long.
+    /// The estimated time to execute each schedule from its beginning, if all steps take equally
+    /// long.
     pub from_scratch: Duration,
     /// To judge histories.
     pub judging: Duration,
@@ -79,7 +83,7 @@ pub struct Times {
     pub first_violation: Option<Duration>,
 }
 
-/// What was counted of states.
+/// The counts of states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct States {
@@ -87,15 +91,15 @@ pub struct States {
     pub unique: u64,
     /// Edges between them.
     pub edges: u64,
-    /// States in which nothing can happen any more.
+    /// States without a successor.
     pub ends: u64,
     /// Those of them in which some operation did not return.
     pub stuck: u64,
     /// Those of them in which some message was never received.
     pub undelivered: u64,
-    /// Whether some state can be reached from itself, so that there is no end of schedules.
+    /// Whether the state graph has a cycle, so that the number of schedules is infinite.
     pub has_cycle: bool,
-    /// Where faults happened: schedules are those with faults there.
+    /// Where faults were placed: schedules are those with faults there.
     pub places: FaultPlacement,
 }
 
@@ -123,7 +127,7 @@ pub(super) fn ratio(part: u128, whole: u128) -> Option<f64> {
     (whole != 0).then(|| part as f64 / whole as f64)
 }
 
-/// What keeps a system from being explored.
+/// Errors that prevent an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -135,8 +139,8 @@ pub enum Error {
     Unfit(ScheduleMismatch),
     /// A file of calls is not one for this system.
     Harness(ReadError),
-    /// Something else.
-    Told(String),
+    /// Another error.
+    Other(String),
 }
 
 impl fmt::Display for Error {
@@ -146,7 +150,7 @@ impl fmt::Display for Error {
             Error::BadHandler(it) => it.fmt(f),
             Error::Unfit(it) => it.fmt(f),
             Error::Harness(it) => it.fmt(f),
-            Error::Told(it) => f.write_str(it),
+            Error::Other(it) => f.write_str(it),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Plays: an actor system with its types forgotten, ready to be explored.
+//! Type-erased actor systems, ready to be explored.
 //!
-//! Left of [`DynHarness`] everything is generic in a harness, right of it nothing is, so that what explores, judges and reports compiles
-//! once.
+//! Left of [`DynHarness`] everything is generic in a harness, right of it nothing is, so that
+//! exploration, checking and reports are compiled once.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -16,12 +16,12 @@ use clewline_core::{
     Specification, Values, erase_with_codec, erase_with_debug,
 };
 
-/// A system that can be staged with fewer calls than its scenario has, under any rules.
+/// A system that can be staged with a subset of the calls of its scenario, under any rules.
 pub(super) trait DynHarness: Send + Sync {
     /// How many calls the whole scenario has.
     fn calls(&self) -> usize;
 
-    /// The calls as a report writes them, each with who asks whom.
+    /// The calls as a report shows them, each with its client and actor.
     fn program(&self) -> Vec<String>;
 
     /// The system with those calls of the scenario.
@@ -30,47 +30,47 @@ pub(super) trait DynHarness: Send + Sync {
 
 /// A system that is explored.
 pub(super) trait DynScenario {
-    /// What explores it.
+    /// The exploration engine.
     fn engine(&self) -> Engine;
 
-    /// Someone who judges its histories.
+    /// A checker of its histories.
     fn verdicts(&self) -> Verdicts;
 
-    /// The histories met so far. Nobody explores while this is held.
+    /// The histories observed so far. No exploration runs while this is held.
     fn histories(&self) -> MutexGuard<'_, Histories>;
 
-    /// Its properties: what they are called, and when they are to be true.
+    /// Its properties: their names and modalities.
     fn properties(&self) -> Vec<(&'static str, Modality)>;
 
-    /// What a message is called, and all that it says.
+    /// The name of a message, and its full text.
     fn message(&self, id: MessageId) -> (String, String);
 
-    /// What clients saw, as a checker and a report want it.
+    /// The client history, for the checker and for reports.
     fn history(&self, events: &[HistoryEvent]) -> Box<dyn ErasedHistory>;
 
-    /// Every message that anybody sent anywhere: from, to, its name. Timers are none.
+    /// Every message that was sent: sender, receiver, name. Timers are not included.
     fn flow(&self) -> Vec<(ActorId, ActorId, String)>;
 }
 
 /// Makes a case of a history.
-type MakeCase<S> =
+type MakeHistory<S> =
     fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 
 /// How operations are written in reports.
-pub(super) struct Style<S: Specification> {
-    case: MakeCase<S>,
+pub(super) struct OperationFormat<S: Specification> {
+    case: MakeHistory<S>,
     call: fn(&S, &S::Call) -> String,
 }
 
-impl<S: Specification> Clone for Style<S> {
+impl<S: Specification> Clone for OperationFormat<S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<S: Specification> Copy for Style<S> {}
+impl<S: Specification> Copy for OperationFormat<S> {}
 
-impl<S> Style<S>
+impl<S> OperationFormat<S>
 where
     S: Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static>
         + Clone
@@ -80,7 +80,7 @@ where
 {
     /// As their types are in `Debug`.
     pub(super) fn shown() -> Self {
-        Style { case: erase_with_debug::<S>, call: |_, call| format!("{call:?}") }
+        OperationFormat { case: erase_with_debug::<S>, call: |_, call| format!("{call:?}") }
     }
 
     /// As files write them.
@@ -88,7 +88,7 @@ where
     where
         S: Codec,
     {
-        Style {
+        OperationFormat {
             case: erase_with_codec::<S>,
             call: |specification, call| {
                 let (method, arg) = specification.write_call(call);
@@ -99,10 +99,11 @@ where
     }
 }
 
-/// A harness that many systems share. Its own type is forgotten, so that what wraps a harness compiles no second time.
-pub(super) struct Shared<M, S>(Arc<dyn Harness<Message = M, Specification = S>>);
+/// A harness that several systems share. Its type is erased, so that wrappers of a harness are not
+/// compiled again.
+pub(super) struct SharedHarness<M, S>(Arc<dyn Harness<Message = M, Specification = S>>);
 
-impl<M: Message, S: Object> Harness for Shared<M, S> {
+impl<M: Message, S: ReplicatedObject> Harness for SharedHarness<M, S> {
     type Message = M;
     type Specification = S;
 
@@ -139,13 +140,13 @@ impl<M: Message, S: Object> Harness for Shared<M, S> {
     }
 }
 
-/// What actors may implement.
-pub(super) trait Object:
+/// An object that actors may implement.
+pub(super) trait ReplicatedObject:
     Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static> + Clone + Send + Sync + 'static
 {
 }
 
-impl<S> Object for S where
+impl<S> ReplicatedObject for S where
     S: Specification<Call: Send + Sync + 'static, Return: Send + Sync + 'static>
         + Clone
         + Send
@@ -155,23 +156,27 @@ impl<S> Object for S where
 }
 
 /// A harness and a scenario.
-pub(super) struct Staged<M, S: Specification> {
+pub(super) struct StagedScenario<M, S: Specification> {
     harness: Arc<dyn Harness<Message = M, Specification = S>>,
     scenario: Scenario<S::Call>,
-    style: Style<S>,
+    style: OperationFormat<S>,
 }
 
-impl<M: Message, S: Object> Staged<M, S> {
-    /// `harness`, on which these calls are made.
-    pub(super) fn boxed<H>(harness: H, scenario: Scenario<S::Call>, style: Style<S>) -> Box<dyn DynHarness>
+impl<M: Message, S: ReplicatedObject> StagedScenario<M, S> {
+    /// `harness` with these calls.
+    pub(super) fn boxed<H>(
+        harness: H,
+        scenario: Scenario<S::Call>,
+        style: OperationFormat<S>,
+    ) -> Box<dyn DynHarness>
     where
         H: Harness<Message = M, Specification = S> + 'static,
     {
-        Box::new(Staged { harness: Arc::new(harness), scenario, style })
+        Box::new(StagedScenario { harness: Arc::new(harness), scenario, style })
     }
 }
 
-impl<M: Message, S: Object> DynHarness for Staged<M, S> {
+impl<M: Message, S: ReplicatedObject> DynHarness for StagedScenario<M, S> {
     fn calls(&self) -> usize {
         self.scenario.calls.len()
     }
@@ -188,17 +193,17 @@ impl<M: Message, S: Object> DynHarness for Staged<M, S> {
     fn stage(&self, calls: &[usize], rules: Rules) -> Result<Box<dyn DynScenario>, BadScenario> {
         let calls = calls.iter().filter_map(|it| self.scenario.calls.get(*it)).cloned().collect();
         let scenario = Scenario { calls, clients: self.scenario.clients };
-        let system = ActorSystem::new(Shared(Arc::clone(&self.harness)), scenario, rules)?;
-        Ok(Box::new(Set { system, style: self.style }))
+        let system = ActorSystem::new(SharedHarness(Arc::clone(&self.harness)), scenario, rules)?;
+        Ok(Box::new(ScenarioInstance { system, style: self.style }))
     }
 }
 
-struct Set<M: Message, S: Object> {
-    system: ActorSystem<Shared<M, S>>,
-    style: Style<S>,
+struct ScenarioInstance<M: Message, S: ReplicatedObject> {
+    system: ActorSystem<SharedHarness<M, S>>,
+    style: OperationFormat<S>,
 }
 
-impl<M: Message, S: Object> DynScenario for Set<M, S> {
+impl<M: Message, S: ReplicatedObject> DynScenario for ScenarioInstance<M, S> {
     fn engine(&self) -> Engine {
         self.system.engine()
     }
@@ -249,22 +254,22 @@ fn flow(envelopes: &[Envelope], name: &dyn Fn(MessageId) -> String) -> Vec<(Acto
     flow
 }
 
-fn by_frontier<S: Object>(
+fn by_frontier<S: ReplicatedObject>(
     returns: Arc<Mutex<dyn ReturnLookup<S::Return>>>,
     specification: S,
     calls: Vec<S::Call>,
 ) -> Verdicts {
-    let by_frontier = ByFrontier { returns, frontiers: Frontiers::new(specification, calls) };
+    let by_frontier = FrontierJudge { returns, frontiers: Frontiers::new(specification, calls) };
     Verdicts::new(Box::new(Stepwise::new(by_frontier)))
 }
 
-/// Judges histories from what matters of their beginnings.
-struct ByFrontier<S: Object> {
+/// Checks histories from the relevant part of their prefixes.
+struct FrontierJudge<S: ReplicatedObject> {
     returns: Arc<Mutex<dyn ReturnLookup<S::Return>>>,
     frontiers: Frontiers<S>,
 }
 
-impl<S: Object> IncrementalJudge for ByFrontier<S> {
+impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
     fn start(&mut self) -> u32 {
         Frontiers::<S>::START.0
     }
@@ -280,7 +285,7 @@ impl<S: Object> IncrementalJudge for ByFrontier<S> {
     }
 }
 
-/// A case whose processes are called as a schedule calls them: `C1`, `C2`.
+/// A history whose processes have the names that schedules use: `C1`, `C2`.
 #[derive(Debug)]
 struct Named {
     case: Box<dyn ErasedHistory>,

@@ -1,4 +1,4 @@
-//! What came of exploring a system, presented.
+//! Outcomes of explorations, presented.
 
 use clewline_report::render::{
     Present,
@@ -11,10 +11,10 @@ use super::{
     text::{self, ReportContext},
 };
 
-/// An outcome, and what a report tells besides.
+/// An outcome, and the context of its report.
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
-    /// What a report tells besides.
+    /// The context of the report.
     pub context: ReportContext<'a>,
     /// The outcome.
     pub outcome: &'a Outcome,

@@ -1,10 +1,10 @@
-//! What came of exploring a system as a page, as a picture, for programs, and as an entry of a summary.
+//! Outcomes of explorations as a page, as a picture, for programs, and as an entry of a summary.
 
 use clewline_actors::{ActorId, StepKind};
 use clewline_core::OperationId;
 use clewline_report::render::{
     Publish, WitnessShown,
-    html::{Core, Happening, Message, Messages, Otherwise, Page},
+    html::{ActorEvent, Message, NotReceived, Page, PageCounterexample, SequenceDiagram},
     json::Object,
     publish::{plain_entry, plain_page},
     summary::Entry,
@@ -12,7 +12,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    finding::{Finding, Step, Why},
+    finding::{Finding, Step, ViolationKind},
     json,
     outcome::Verdict,
     present::Presented,
@@ -21,7 +21,8 @@ use super::{
 use crate::page::page_of;
 
 impl Publish for Presented<'_> {
-    /// If something was found, what clients saw is on the page, and every message. Nothing on it depends on how long anything took.
+    /// The page of a finding shows the client history and every message. The page does not depend
+    /// on durations.
     fn page(&self) -> Page {
         let mut page = plain_page(self);
         page.facts.retain(|it| it.0 != "took");
@@ -49,25 +50,27 @@ impl Publish for Presented<'_> {
 }
 
 impl Presented<'_> {
-    /// What clients saw, or what of it cannot be, as a picture that stands by itself; none if nothing was found.
+    /// The client history, or its counterexample, as a standalone picture; none without a finding.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let judged = self.outcome.finding()?.judged(self.context.system, self.context.spec);
         Some(svg::counterexample(&judged, Ground::Paper).svg)
     }
 
-    /// The page of what was found, with what is told on `page`.
+    /// The page of the finding, starting from `page`.
     fn page_with(&self, finding: &Finding, page: Page) -> Page {
         let Page { title, verdict, headline, words, next, facts, .. } = page;
         let judged = page_of(&finding.judged(self.context.system, self.context.spec));
         let mut page = Page { title, verdict, headline, words, next, facts, ..judged };
         match finding.why {
-            Why::NotLinearizable => (),
-            Why::Property(..) | Why::Stuck => (page.counterexample, page.picture) = (Core::default(), None),
+            ViolationKind::NotLinearizable => (),
+            ViolationKind::Property(..) | ViolationKind::Stuck => {
+                (page.counterexample, page.picture) = (PageCounterexample::default(), None)
+            }
         }
-        if finding.why == Why::Stuck {
+        if finding.why == ViolationKind::Stuck {
             let ids = (0..finding.case.spans().len()).map(OperationId::from_index);
-            page.counterexample = Core {
+            page.counterexample = PageCounterexample {
                 operations: ids.filter(|it| finding.case.spans()[it.index()].is_pending()).collect(),
                 title: "What never returns".to_owned(),
                 each: "it never returns".to_owned(),
@@ -80,8 +83,8 @@ impl Presented<'_> {
     }
 }
 
-/// The schedule as messages between actors, clients first, and what happened besides.
-fn messages(finding: &Finding) -> Messages {
+/// The schedule as a sequence diagram of actors, clients first, with other events.
+fn messages(finding: &Finding) -> SequenceDiagram {
     let mut actors: Vec<ActorId> = finding
         .steps
         .iter()
@@ -103,12 +106,12 @@ fn messages(finding: &Finding) -> Messages {
         let number = at + 1;
         messages.extend(message(step, number, &column));
         let happening =
-            |actor, told, operation| Happening { step: number, actor, description: told, operation };
+            |actor, sentence, operation| ActorEvent { step: number, actor, description: sentence, operation };
         match step.kind {
             StepKind::Message | StepKind::Timer | StepKind::Lose => (),
             StepKind::Duplicate => {
-                let told = format!("{} to {} will arrive twice", step.name, step.to);
-                happenings.push(happening(Some(column(step.to)), told, None));
+                let sentence = format!("{} to {} will arrive twice", step.name, step.to);
+                happenings.push(happening(Some(column(step.to)), sentence, None));
             }
             StepKind::Crash => happenings.push(happening(Some(column(step.to)), "crashes".to_owned(), None)),
             StepKind::Restart => {
@@ -119,18 +122,18 @@ fn messages(finding: &Finding) -> Messages {
             }
         }
         let own = step.calls.iter().chain(&step.returns).zip(text::notes(finding, step));
-        for (&operation, told) in own {
+        for (&operation, sentence) in own {
             let actor = (step.kind != StepKind::Begin).then(|| column(step.to));
-            happenings.push(happening(actor, told, Some(operation)));
+            happenings.push(happening(actor, sentence, Some(operation)));
         }
     }
     for step in &finding.waiting {
-        let on_its_way = |it: Message| Message { received: None, otherwise: Otherwise::OnItsWay, ..it };
+        let on_its_way = |it: Message| Message { received: None, otherwise: NotReceived::OnItsWay, ..it };
         messages.extend(message(step, 0, &column).map(on_its_way));
     }
-    // As they were sent; those that were there at first come first.
+    // In the order in which they were sent; initial messages come first.
     messages.sort_by_key(|it: &Message| it.sent);
-    Messages { actors: actors.iter().map(ToString::to_string).collect(), messages, happenings }
+    SequenceDiagram { actors: actors.iter().map(ToString::to_string).collect(), messages, happenings }
 }
 
 /// The message that a step receives or loses, if it does.
@@ -151,7 +154,7 @@ fn message(step: &Step, number: usize, column: &dyn Fn(ActorId) -> usize) -> Opt
         label: if step.kind == StepKind::Timer { format!("timer {}", step.name) } else { step.name.clone() },
         sent: step.sent_by.map_or(0, |it| it + 1),
         received,
-        otherwise: Otherwise::Lost,
+        otherwise: NotReceived::Lost,
         operation: None,
     })
 }

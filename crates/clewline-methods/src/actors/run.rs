@@ -1,4 +1,4 @@
-//! One exploration from its beginning to its end: budgets of faults go up until something is violated.
+//! A whole exploration: fault budgets grow until there is a violation.
 
 use std::time::Instant;
 
@@ -6,24 +6,24 @@ use clewline_actors::{ActorId, Execution, Faults, Judgement, Modality, Rules, Sn
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    finding::{Part, Why, finding, finding_of, finding_without_schedule},
+    finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
     options::{Options, Progress, Scheduler, StuckCalls},
     outcome::{Error, Metrics, Outcome, Verdict},
     play::{DynHarness, DynScenario},
-    search::{Limits, Seen, Way, Wrong},
+    search::{ExplorationResult, Limits, Provenance, ViolationFound},
     shrink::shrink,
     states,
     token::Token,
     walks,
 };
 
-// How many states may be visited only to say how many histories there are.
+// How many states may be visited only to count all histories.
 const EXISTING_MAX: u64 = 200_000;
 
 /// Explores a play.
 pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
     let begun = Instant::now();
-    let deadline = options.time.and_then(|it| begun.checked_add(it));
+    let deadline = options.timeout.and_then(|it| begun.checked_add(it));
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let limits = Limits::new(options, deadline, progress)?;
@@ -63,11 +63,11 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
     })
 }
 
-/// Explores a play with all that may go wrong, and counts; nothing is made small.
-pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<Seen, Error> {
+/// Explores a scenario with all faults allowed, and counts; nothing is shrunk.
+pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<ExplorationResult, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let scene = play.stage(&calls, options.rules)?;
-    let deadline = options.time.and_then(|it| Instant::now().checked_add(it));
+    let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
     let progress = Progress::default();
     explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
 }
@@ -77,7 +77,7 @@ fn explore(
     options: &Options,
     limits: &Limits,
     progress: &Progress,
-) -> Result<Seen, Error> {
+) -> Result<ExplorationResult, Error> {
     match options.scheduler {
         Scheduler::States => states::explore(scene, options, limits, progress),
         Scheduler::Walk(entry) => walks::explore(scene, entry, options, limits, progress),
@@ -89,23 +89,26 @@ fn violated(
     scene: &dyn DynScenario,
     options: &Options,
     rules: Rules,
-    wrong: Wrong,
+    wrong: ViolationFound,
     (progress, limits): (&Progress, &Limits),
 ) -> Result<Verdict, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
-    let whole = Part { calls: &calls, program: &program, faults: rules.faults };
+    let whole = ScenarioPart { calls: &calls, program: &program, faults: rules.faults };
     let found = match (wrong.why, wrong.way) {
-        (Why::NotLinearizable, Way::Schedule(schedule)) => {
+        (ViolationKind::NotLinearizable, Provenance::Schedule(schedule)) => {
             let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
             let scene = play.stage(&fewer, rules)?;
-            finding(&*scene, Part { calls: &fewer, ..whole }, &short, wrong.why).map_err(Error::Unfit)?
+            finding(&*scene, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.why)
+                .map_err(Error::Unfit)?
         }
-        (why, Way::Schedule(schedule)) => finding(scene, whole, &schedule, why).map_err(Error::Unfit)?,
-        (why, Way::Nowhere) => {
+        (why, Provenance::Schedule(schedule)) => {
+            finding(scene, whole, &schedule, why).map_err(Error::Unfit)?
+        }
+        (why, Provenance::Nowhere) => {
             finding_of(scene, whole, &Execution::new(scene.engine(), Snapshots::Sound), why)
         }
-        (why, Way::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
+        (why, Provenance::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
     };
     Ok(Verdict::Violated(Box::new(found)))
 }
@@ -132,14 +135,14 @@ fn ladder(most: Faults) -> Vec<Faults> {
     all
 }
 
-/// Goes along one schedule, and says what is wrong where it ends.
+/// Replays one schedule, and reports the violation at its end.
 pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) -> Result<Outcome, Error> {
     let begun = Instant::now();
     let all: Vec<usize> = (0..play.calls()).collect();
     let calls = token.calls.clone().unwrap_or(all);
     if let Some(it) = calls.iter().find(|it| play.calls() <= **it) {
         let calls = play.calls();
-        return Err(Error::Told(format!("the token names call {}, and there are {calls}", it + 1)));
+        return Err(Error::Other(format!("the token names call {}, and there are {calls}", it + 1)));
     }
     let program = play.program();
     let faults = options.rules.faults;
@@ -149,12 +152,12 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     if let Some(bad_handler) = walk.bad_handler() {
         return Err(Error::BadHandler(bad_handler.clone()));
     }
-    let part = Part { calls: &calls, program: &program, faults };
+    let part = ScenarioPart { calls: &calls, program: &program, faults };
     let verdict = match wrong_at_the_end(&*scene, options, &walk) {
         Some(why) => Verdict::Violated(Box::new(finding_of(&*scene, part, &walk, why))),
         None => Verdict::Holds(()),
     };
-    let violated = matches!(&verdict, Verdict::Violated(it) if it.why == Why::NotLinearizable);
+    let violated = matches!(&verdict, Verdict::Violated(it) if it.why == ViolationKind::NotLinearizable);
     let metrics = Metrics {
         schedules: Some(1),
         incomplete: Some(u64::from(!walk.summary().is_complete())),
@@ -170,9 +173,9 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
 }
 
-fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution) -> Option<Why> {
+fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution) -> Option<ViolationKind> {
     if scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated {
-        return Some(Why::NotLinearizable);
+        return Some(ViolationKind::NotLinearizable);
     }
     let worlds = || (0..=walk.events().len()).map(|it| walk.world_before(it)).filter(|it| it.is_begun());
     let is_end = walk.enabled().is_empty();
@@ -187,12 +190,12 @@ fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution
             Modality::Sometimes => false,
         };
         if is_wrong {
-            return Some(Why::Property(name, when));
+            return Some(ViolationKind::Property(name, when));
         }
     }
     let returned = walk.summary().returned.count_ones() as usize;
     let is_stuck = is_end && returned < walk.engine().operations();
-    (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(Why::Stuck)
+    (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(ViolationKind::Stuck)
 }
 
 #[cfg(test)]
@@ -202,8 +205,8 @@ mod tests {
     #[test]
     fn budgets_go_up_one_fault_at_a_time() {
         let most = Faults { lose: 1, crash: 2, ..Faults::default() };
-        let told: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
-        assert_eq!(told, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
+        let budgets: Vec<(u8, u8)> = ladder(most).iter().map(|it| (it.lose, it.crash)).collect();
+        assert_eq!(budgets, [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (1, 2)]);
         assert_eq!(ladder(Faults::default()), [Faults::default()]);
     }
 }

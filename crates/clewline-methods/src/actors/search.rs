@@ -1,4 +1,4 @@
-//! What one exploration may spend, and what it has seen.
+//! The limits and the results of one exploration.
 
 use std::time::{Duration, Instant};
 
@@ -6,45 +6,46 @@ use clewline_actors::{HistoryEvent, Schedule};
 use clewline_core::{Budget, Reason};
 
 use super::{
-    finding::Why,
+    finding::ViolationKind,
     options::{Options, Progress},
     outcome::{Error, Metrics},
 };
 use crate::limits::{Timer, with_process_memory};
 use clewline_explore::Coverage;
 
-/// What one exploration, with one budget of faults, has seen.
-pub(super) struct Seen {
+/// The result of one exploration with one fault budget.
+pub(super) struct ExplorationResult {
     pub(super) metrics: Metrics,
     pub(super) coverage: Coverage,
-    /// Whether it saw all that it was to see.
+    /// Whether the exploration was complete.
     pub(super) is_complete: bool,
-    pub(super) wrong: Option<Wrong>,
+    pub(super) wrong: Option<ViolationFound>,
 }
 
-/// What is wrong, and where.
-pub(super) struct Wrong {
-    pub(super) why: Why,
-    pub(super) way: Way,
+/// A violation, and where it occurs.
+pub(super) struct ViolationFound {
+    pub(super) why: ViolationKind,
+    pub(super) way: Provenance,
 }
 
 /// How it came about.
-pub(super) enum Way {
+pub(super) enum Provenance {
     /// So.
     Schedule(Schedule),
     /// No single execution shows it.
     Nowhere,
-    /// A limit was hit before that was found out. Clients saw this, if it is about them.
+    /// A limit was reached before the schedule was found. The client history, if the violation is
+    /// about it.
     GivenUp(Vec<HistoryEvent>),
 }
 
-impl Wrong {
-    pub(super) fn not_linearizable(schedule: Schedule) -> Wrong {
-        Wrong { why: Why::NotLinearizable, way: Way::Schedule(schedule) }
+impl ViolationFound {
+    pub(super) fn not_linearizable(schedule: Schedule) -> ViolationFound {
+        ViolationFound { why: ViolationKind::NotLinearizable, way: Provenance::Schedule(schedule) }
     }
 }
 
-/// What may be spent on everything together: exploring, and making smaller what was found.
+/// The limits of the exploration together with shrinking.
 pub(super) struct Limits {
     pub(super) budget: Budget,
     pub(super) deadline: Option<Instant>,
@@ -65,11 +66,12 @@ impl Limits {
             None => budget,
         };
         let left = deadline.map(|it| it.saturating_duration_since(Instant::now()));
-        // Without a race against the thread that keeps the time.
-        if let (Some(limit), Some(Duration::ZERO)) = (options.time, left) {
+        // Without a race against the timer thread.
+        if let (Some(limit), Some(Duration::ZERO)) = (options.timeout, left) {
             budget.stop(Reason::Time(limit));
         }
-        let timer = Timer::start(left, &budget).map_err(|it| Error::Told(format!("the time limit: {it}")))?;
+        let timer =
+            Timer::start(left, &budget).map_err(|it| Error::Other(format!("the time limit: {it}")))?;
         Ok(Limits { budget, deadline, bytes: options.memory, _timer: timer })
     }
 }

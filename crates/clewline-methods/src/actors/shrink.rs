@@ -1,5 +1,5 @@
-//! Smaller scenarios: calls are left out as long as something is still violated without them, and as long as the limits on time and
-//! memory allow.
+//! Smaller scenarios: calls are removed as long as the violation remains, and as long as the limits
+//! on time and memory allow.
 
 use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
 
@@ -10,11 +10,11 @@ use super::{
     states, walks,
 };
 
-// What a smaller scenario may cost: it is a favour to the reader, and no verdict hangs on it.
-const STATES_MAX: u64 = 300_000;
-const SCHEDULES_MAX: u64 = 5_000;
+// Limits for a smaller scenario. Shrinking helps the reader; no verdict depends on it.
+const SHRINK_STATES_MAX: u64 = 300_000;
+const SHRINK_SCHEDULES_MAX: u64 = 5_000;
 
-/// A violation with as few calls as can be, of which the schedule is short.
+/// A violation with as few calls as possible, and a short schedule.
 pub(super) fn shrink(
     play: &dyn DynHarness,
     mut calls: Vec<usize>,
@@ -24,14 +24,14 @@ pub(super) fn shrink(
     progress: &Progress,
     limits: &Limits,
 ) -> (Vec<usize>, Schedule) {
-    // The last calls first: those that come early are what later ones depend on.
+    // The last calls first: later calls depend on earlier ones.
     let mut at = calls.len();
     while 0 < at && limits.budget.allow(0).is_ok() {
         at -= 1;
         progress.note_shrinking();
         let mut fewer = calls.clone();
         fewer.remove(at);
-        if let Some(found) = look_again(play, &fewer, options, rules, limits) {
+        if let Some(found) = try_smaller(play, &fewer, options, rules, limits) {
             (calls, schedule) = (fewer, found);
             at = calls.len();
         }
@@ -45,7 +45,7 @@ pub(super) fn shrink(
     (calls, schedule)
 }
 
-fn look_again(
+fn try_smaller(
     play: &dyn DynHarness,
     calls: &[usize],
     options: &Options,
@@ -53,12 +53,12 @@ fn look_again(
     limits: &Limits,
 ) -> Option<Schedule> {
     let scene = play.stage(calls, rules).ok()?;
-    let few = Options { schedules: options.schedules.min(SCHEDULES_MAX), ..options.clone() };
+    let few = Options { executions: options.executions.min(SHRINK_SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
         Scheduler::Walk(entry) if options.scheduler.unsound().is_none() => {
             walks::first(&*scene, entry, &few, limits)
         }
-        Scheduler::States | Scheduler::Walk(_) => states::first(&*scene, STATES_MAX, limits),
+        Scheduler::States | Scheduler::Walk(_) => states::first(&*scene, SHRINK_STATES_MAX, limits),
     }
 }
 
@@ -71,16 +71,16 @@ mod tests {
         *,
     };
 
-    /// Makes a violation among three calls smaller. Answers how many smaller scenarios were tried, which calls are left, and the
-    /// schedule before and after.
+    /// Shrinks a violation among three calls. Returns how many smaller scenarios were tried, the
+    /// remaining calls, and the schedule before and after.
     fn shrunk(scheduler: &str, limited: &Options) -> (u64, Vec<usize>, [Schedule; 2]) {
         let options = Options { scheduler: Scheduler::find(scheduler).unwrap(), ..Options::default() };
         let play = two_copies(calls_of(1, 2));
         let calls: Vec<usize> = (0..play.calls()).collect();
         let progress = Progress::default();
         let unlimited = Limits::new(&options, None, &progress).unwrap();
-        let found = look_again(&*play, &calls, &options, options.rules, &unlimited).unwrap();
-        let deadline = limited.time.map(|it| Instant::now() + it);
+        let found = try_smaller(&*play, &calls, &options, options.rules, &unlimited).unwrap();
+        let deadline = limited.timeout.map(|it| Instant::now() + it);
         let limits = Limits::new(limited, deadline, &progress).unwrap();
         let (calls, short) =
             shrink(&*play, calls, found.clone(), &options, options.rules, &progress, &limits);
@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn nothing_is_tried_when_time_or_memory_is_up() {
-        let time = Options { time: Some(Duration::ZERO), ..Options::default() };
+        let time = Options { timeout: Some(Duration::ZERO), ..Options::default() };
         let memory = Options { memory: Some(1), ..Options::default() };
-        // Elsewhere nobody tells how much memory the process has.
+        // Other systems do not report the memory of the process.
         let all = if cfg!(target_os = "linux") { vec![&time, &memory] } else { vec![&time] };
         for scheduler in &SCHEDULERS {
             for limited in &all {
@@ -120,6 +120,6 @@ mod tests {
         let scene = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
         let limits = Limits::new(&options, None, &Progress::default()).unwrap();
         assert_eq!(states::first(&*scene, 1, &limits), None, "the first state is not violated");
-        assert!(states::first(&*scene, STATES_MAX, &limits).is_some());
+        assert!(states::first(&*scene, SHRINK_STATES_MAX, &limits).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! Exploring states: every one once, and shortest ways to those in which something is wrong.
+//! State exploration: every state once, and shortest paths to violating states.
 
 use clewline_actors::{
     Count, Execution, Explored, FaultPlacement, HistoryEvent, Judgement, Modality, PropertyVerdict, Schedule,
@@ -8,19 +8,19 @@ use clewline_actors::{
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    finding::Why,
-    options::{Options, Progress, StuckCalls, Wanted},
+    finding::ViolationKind,
+    options::{Options, Progress, StopCondition, StuckCalls},
     outcome::{Error, Metrics, States},
     play::DynScenario,
-    search::{Limits, Seen, Way, Wrong},
+    search::{ExplorationResult, Limits, Provenance, ViolationFound},
 };
 
-/// How many states are looked at to find a shortest way.
-const TRACE_MAX: usize = 30_000_000;
-/// So many always are: that takes no more memory than the program itself.
-const TRACE_MIN: usize = 20_000;
+/// How many states are visited to find a shortest path.
+const TRACE_STATES_MAX: usize = 30_000_000;
+/// At least this number is visited: that takes no more memory than the program itself.
+const TRACE_STATES_MIN: usize = 20_000;
 /// About how many bytes each of them takes.
-const TRACE_BYTES: usize = 250;
+const TRACE_BYTES_PER_STATE: usize = 250;
 
 /// Visits every state.
 pub(super) fn explore(
@@ -28,14 +28,14 @@ pub(super) fn explore(
     options: &Options,
     limits: &Limits,
     progress: &Progress,
-) -> Result<Seen, Error> {
+) -> Result<ExplorationResult, Error> {
     let properties: Vec<Modality> = scene.properties().iter().map(|it| it.1).collect();
     let search = Search {
         jobs: options.jobs,
         count: Count::Schedules,
         until: match options.wanted {
-            Wanted::Everything => Until::Exhausted,
-            Wanted::First => Until::Violated,
+            StopCondition::Everything => Until::Exhausted,
+            StopCondition::First => Until::Violated,
         },
         states_max: options.states,
         bytes_max: options.memory.unwrap_or(usize::MAX),
@@ -49,24 +49,27 @@ pub(super) fn explore(
     if let Some(bad_handler) = explored.bad_handler {
         return Err(Error::BadHandler(bad_handler));
     }
-    let wrong = match what_is_wrong(scene, options, &explored) {
+    let wrong = match violation_in(scene, options, &explored) {
         None => None,
         Some((why, at)) => {
-            let way = match way_to(scene, why, at, &explored, limits)? {
-                Way::GivenUp(_) if why == Why::NotLinearizable => Way::GivenUp(shortest(scene, &verdicts)),
+            let way = match provenance_of(scene, why, at, &explored, limits)? {
+                Provenance::GivenUp(_) if why == ViolationKind::NotLinearizable => {
+                    Provenance::GivenUp(shortest(scene, &verdicts))
+                }
                 way => way,
             };
-            Some(Wrong { why, way })
+            Some(ViolationFound { why, way })
         }
     };
     let coverage = coverage(&explored, options);
-    // What was not seen to its end is not known.
+    // The verdict is unknown unless the exploration is complete.
     let is_undecided = explored.properties.contains(&PropertyVerdict::Unknown) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
-    Ok(Seen { metrics: metrics(&explored), coverage, is_complete, wrong })
+    Ok(ExplorationResult { metrics: metrics(&explored), coverage, is_complete, wrong })
 }
 
-/// How many canonical histories there are, and how many are violated, if there are not too many states to find out.
+/// How many canonical histories there are, and how many are violated, if there are not too many
+/// states to find out.
 pub(super) fn existing(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
     let search = Search { states_max, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
@@ -74,20 +77,21 @@ pub(super) fn existing(scene: &dyn DynScenario, states_max: u64, limits: &Limits
     (explored.ended == StopReason::Exhausted).then_some(found)
 }
 
-/// The first violation that can be reached, for whoever only wants to know whether there is one.
+/// The first reachable violation, for callers that only need its existence.
 pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<Schedule> {
     let search = Search { states_max, until: Until::Violated, ..limited(limits) };
     let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
     if explored.violated == 0 {
         return None;
     }
-    match way_to(scene, Why::NotLinearizable, 0, &explored, limits) {
-        Ok(Way::Schedule(schedule)) => Some(schedule),
-        Ok(Way::Nowhere | Way::GivenUp(_)) | Err(_) => None,
+    match provenance_of(scene, ViolationKind::NotLinearizable, 0, &explored, limits) {
+        Ok(Provenance::Schedule(schedule)) => Some(schedule),
+        Ok(Provenance::Nowhere | Provenance::GivenUp(_)) | Err(_) => None,
     }
 }
 
-/// A violated history with as few returns and calls as can be. Which one does not depend on numbers.
+/// A violated history with as few returns and calls as possible. The choice does not depend on
+/// numbering.
 fn shortest(scene: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
     let histories = scene.histories();
     let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
@@ -144,46 +148,52 @@ fn metrics(explored: &Explored) -> Metrics {
     }
 }
 
-/// What is wrong, and with which of the properties.
-fn what_is_wrong(scene: &dyn DynScenario, options: &Options, explored: &Explored) -> Option<(Why, usize)> {
+/// The violation, and the property that is violated.
+fn violation_in(
+    scene: &dyn DynScenario,
+    options: &Options,
+    explored: &Explored,
+) -> Option<(ViolationKind, usize)> {
     if explored.violated != 0 {
-        return Some((Why::NotLinearizable, 0));
+        return Some((ViolationKind::NotLinearizable, 0));
     }
     let mut properties = scene.properties().into_iter().zip(&explored.properties).enumerate();
     if let Some((at, ((name, when), _))) =
         properties.find(|(_, (_, it))| matches!(it, PropertyVerdict::Violated(_)))
     {
-        return Some((Why::Property(name, when), at));
+        return Some((ViolationKind::Property(name, when), at));
     }
     let is_stuck = options.stuck == StuckCalls::Forbidden && explored.stuck != 0;
-    is_stuck.then_some((Why::Stuck, 0))
+    is_stuck.then_some((ViolationKind::Stuck, 0))
 }
 
-/// A shortest way to what is wrong.
-fn way_to(
+/// A shortest path to the violation.
+fn provenance_of(
     scene: &dyn DynScenario,
-    why: Why,
+    why: ViolationKind,
     property: usize,
     explored: &Explored,
     limits: &Limits,
-) -> Result<Way, Error> {
-    let states_max = limits.bytes.map_or(TRACE_MAX, |it| (it / TRACE_BYTES).clamp(TRACE_MIN, TRACE_MAX));
+) -> Result<Provenance, Error> {
+    let states_max = limits.bytes.map_or(TRACE_STATES_MAX, |it| {
+        (it / TRACE_BYTES_PER_STATE).clamp(TRACE_STATES_MIN, TRACE_STATES_MAX)
+    });
     let reach = TraceLimits { states_max, deadline: limits.deadline };
     let mut engine = scene.engine();
     let mut verdicts = scene.verdicts();
     let found = match why {
-        Why::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
+        ViolationKind::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
             verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
         }),
-        Why::Property(_, Modality::Always) => {
+        ViolationKind::Property(_, Modality::Always) => {
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
         }
-        Why::Property(_, Modality::Eventually) => match &explored.properties[property] {
+        ViolationKind::Property(_, Modality::Eventually) => match &explored.properties[property] {
             PropertyVerdict::Violated(actions) => TraceResult::Found(actions.clone()),
             PropertyVerdict::Holds | PropertyVerdict::Unknown => TraceResult::Unreachable,
         },
-        Why::Property(_, Modality::Sometimes) => TraceResult::Unreachable,
-        Why::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
+        ViolationKind::Property(_, Modality::Sometimes) => TraceResult::Unreachable,
+        ViolationKind::Stuck => trace(&mut engine, reach, &mut |engine, world, is_end| {
             let returned = engine.summary(world.history()).returned.count_ones();
             is_end && (returned as usize) < engine.operations()
         }),
@@ -192,10 +202,10 @@ fn way_to(
         TraceResult::Found(actions) => {
             let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
             walk.follow(&actions);
-            Ok(Way::Schedule(walk.schedule()))
+            Ok(Provenance::Schedule(walk.schedule()))
         }
-        TraceResult::Unreachable => Ok(Way::Nowhere),
-        TraceResult::GivenUp => Ok(Way::GivenUp(Vec::new())),
+        TraceResult::Unreachable => Ok(Provenance::Nowhere),
+        TraceResult::GivenUp => Ok(Provenance::GivenUp(Vec::new())),
         TraceResult::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
     }
 }

@@ -1,4 +1,4 @@
-//! What the report of an exploration tells: the verdict, what it rests on, what was counted.
+//! The report of an exploration: the verdict, its evidence, the counts.
 
 use clewline_actors::{FaultPlacement, Faults, Modality, StepKind};
 use clewline_core::OperationId;
@@ -11,83 +11,87 @@ use clewline_report::render::{
 };
 
 use super::{
-    finding::{Finding, Step, Why},
+    finding::{Finding, Step, ViolationKind},
     options::Scheduler,
-    outcome::{Metrics, Outcome, Times, Verdict},
+    outcome::{Metrics, Outcome, PhaseTimes, Verdict},
 };
 
-/// What a report tells besides what was found.
+/// The context of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportContext<'a> {
     /// The system, as its user names it.
     pub system: &'a str,
     /// The calls, as its user names them: `2r+1w`, or a file.
     pub harness: &'a str,
-    /// What its specification is called.
+    /// The name of its specification.
     pub spec: &'a str,
-    /// Who picked schedules.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// Whether one schedule was executed again, and no other.
+    /// Whether a single schedule was replayed.
     pub is_replay: bool,
-    /// What to type next, best first.
+    /// The commands to type next, best first.
     pub next: &'a [String],
 }
 
-/// What comes after the verdict's word.
-pub(super) fn headline(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
-    let ReportContext { system, spec, .. } = telling;
+/// The text after the verdict's word.
+pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String {
+    let ReportContext { system, spec, .. } = context;
     let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-    // Where nobody calls anything there is nothing to linearize.
+    // Without calls there is nothing to linearize.
     let is = if outcome.program.is_empty() {
         "is as its properties say".to_owned()
     } else {
         format!("is linearizable as {article} {spec}")
     };
     match &outcome.verdict {
-        Verdict::Holds(()) => format!("{system} {is} in {}", seen(telling, outcome)),
+        Verdict::Holds(()) => format!("{system} {is} in {}", seen(context, outcome)),
         Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
         Verdict::Violated(finding) => match finding.why {
-            Why::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
-            Why::Property(name, Modality::Always) => format!("in {system}, \"{name}\" is not always true"),
-            Why::Property(name, Modality::Sometimes) => format!("in {system}, \"{name}\" is never true"),
-            Why::Property(name, Modality::Eventually) => {
+            ViolationKind::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
+            ViolationKind::Property(name, Modality::Always) => {
+                format!("in {system}, \"{name}\" is not always true")
+            }
+            ViolationKind::Property(name, Modality::Sometimes) => {
+                format!("in {system}, \"{name}\" is never true")
+            }
+            ViolationKind::Property(name, Modality::Eventually) => {
                 format!("in {system}, \"{name}\" need not become true")
             }
-            Why::Stuck => format!("in {system} a call may never return"),
+            ViolationKind::Stuck => format!("in {system} a call may never return"),
         },
     }
 }
 
-fn seen(telling: &ReportContext<'_>, outcome: &Outcome) -> String {
-    if telling.is_replay {
+fn seen(context: &ReportContext<'_>, outcome: &Outcome) -> String {
+    if context.is_replay {
         return "the schedule that was executed again".to_owned();
     }
     match &outcome.coverage {
         Coverage::Exhausted => "every schedule".to_owned(),
-        Coverage::Limited(_) if telling.scheduler.is_random() => "all schedules that were drawn".to_owned(),
+        Coverage::Limited(_) if context.scheduler.is_random() => "all schedules that were drawn".to_owned(),
         Coverage::Limited(_) => "all schedules within the bound".to_owned(),
     }
 }
 
-/// What the verdict means, and what it rests on.
-pub(super) fn sentences(telling: &ReportContext<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
+/// The meaning of the verdict, and its evidence.
+pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &Style) -> Vec<Block> {
     match &outcome.verdict {
-        Verdict::Holds(()) => holds(telling, outcome),
-        Verdict::Unknown(_) => vec![Block::paragraph(unknown(telling))],
+        Verdict::Holds(()) => holds(context, outcome),
+        Verdict::Unknown(_) => vec![Block::paragraph(unknown(context))],
         Verdict::Violated(finding) => {
-            let mut blocks = violated(telling, finding, style);
+            let mut blocks = violated(context, finding, style);
             blocks.extend(came_about(finding));
             blocks
         }
     }
 }
 
-fn holds(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
-    let told = match &outcome.coverage {
+fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
+    let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
             "Nobody calls anything, and every property is true when it should be."
         }
-        _ if telling.is_replay => "What clients see in this schedule can be explained.",
+        _ if context.is_replay => "What clients see in this schedule can be explained.",
         Coverage::Exhausted => {
             "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
              its call and its return, in which every answer is right."
@@ -97,7 +101,7 @@ fn holds(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
              There are schedules that were not executed."
         }
     };
-    let mut blocks = vec![Block::paragraph(told)];
+    let mut blocks = vec![Block::paragraph(sentence)];
     if outcome.metrics.states.as_ref().is_some_and(|it| it.stuck != 0) {
         blocks.push(Block::paragraph(
             "Some calls never return, in some schedules, although nothing can happen any more. That is not against \
@@ -107,8 +111,8 @@ fn holds(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     blocks
 }
 
-fn unknown(telling: &ReportContext<'_>) -> String {
-    match telling.scheduler.unsound() {
+fn unknown(context: &ReportContext<'_>) -> String {
+    match context.scheduler.unsound() {
         Some(entry) => format!(
             "No violation that is certainly real was found by {}, which leave out histories and may show some that no \
              execution has. Without --compat the rules are sound.",
@@ -118,34 +122,34 @@ fn unknown(telling: &ReportContext<'_>) -> String {
     }
 }
 
-/// What is wrong.
-fn violated(telling: &ReportContext<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
-    let told = match finding.why {
-        Why::NotLinearizable => {
-            return text::sentences(&finding.judged(telling.system, telling.spec), style);
+/// The violation.
+fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Vec<Block> {
+    let sentence = match finding.why {
+        ViolationKind::NotLinearizable => {
+            return text::sentences(&finding.judged(context.system, context.spec), style);
         }
-        Why::Property(name, Modality::Always) => {
+        ViolationKind::Property(name, Modality::Always) => {
             let place = if finding.is_given_up { "a state" } else { "the state" };
-            let told =
+            let sentence =
                 if finding.is_given_up { "that can be reached" } else { "to which this schedule leads" };
-            format!("\"{name}\" is false in {place} {told}.")
+            format!("\"{name}\" is false in {place} {sentence}.")
         }
-        Why::Property(name, Modality::Sometimes) => {
+        ViolationKind::Property(name, Modality::Sometimes) => {
             format!("In none of the states that can be reached is \"{name}\" true.")
         }
-        Why::Property(name, Modality::Eventually) => format!(
+        ViolationKind::Property(name, Modality::Eventually) => format!(
             "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
              was before and can go round for ever."
         ),
-        Why::Stuck => {
+        ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
             format!("After {schedule} nothing can happen any more, and some call has not returned.")
         }
     };
-    vec![Block::paragraph(told)]
+    vec![Block::paragraph(sentence)]
 }
 
-/// How it came about: which messages lead there.
+/// The messages that lead to the violation.
 fn came_about(finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     if finding.is_given_up {
@@ -171,7 +175,7 @@ fn schedule(finding: &Finding) -> Vec<String> {
     lines.iter().zip(&finding.steps).enumerate().map(shown).collect()
 }
 
-/// `N2 ──FindSuccessor──► N1`, or what else happened.
+/// `N2 ──FindSuccessor──► N1`, or another event.
 pub(super) fn line(step: &Step) -> String {
     let Step { from, to, name, .. } = step;
     match step.kind {
@@ -196,10 +200,10 @@ pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
 }
 
-/// What is needed to see it again, and what was counted.
-pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact> {
+/// The replay command, and the counts.
+pub(super) fn facts(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut fact = |name: &'static str, told: String| facts.push(Fact::Named(name, told));
+    let mut fact = |name: &'static str, value: String| facts.push(Fact::Named(name, value));
     let program = outcome.finding().map_or(&outcome.program, |it| &it.program);
     if !program.is_empty() {
         fact("calls", program.join(", "));
@@ -210,14 +214,14 @@ pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact>
         let left = finding.calls_at_first - finding.program.len();
         fact("found in", format!("{} calls, of which {left} could be left out", finding.calls_at_first));
     }
-    if let Some(told) = faults(outcome.faults) {
-        fact("faults", told);
+    if let Some(text) = faults(outcome.faults) {
+        fact("faults", text);
     }
     if let Some(finding) = outcome.finding().filter(|it| !it.steps.is_empty()) {
         fact("schedule", format!("{} ({} steps)", finding.token, finding.steps.len()));
     }
-    if !telling.is_replay {
-        explored(&mut fact, telling, outcome);
+    if !context.is_replay {
+        explored(&mut fact, context, outcome);
     }
     fact("took", took(outcome));
     facts
@@ -225,62 +229,62 @@ pub(super) fn facts(telling: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact>
 
 /// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
 fn took(outcome: &Outcome) -> String {
-    let mut told = duration(outcome.elapsed);
-    if let Some(Times { judging, first_violation, .. }) = outcome.metrics.times {
-        told.push_str(&format!(", {} of it to judge histories", duration(judging)));
+    let mut text = duration(outcome.elapsed);
+    if let Some(PhaseTimes { judging, first_violation, .. }) = outcome.metrics.times {
+        text.push_str(&format!(", {} of it to judge histories", duration(judging)));
         if let Some(after) = first_violation {
-            told.push_str(&format!("; the first violation after {}", duration(after)));
+            text.push_str(&format!("; the first violation after {}", duration(after)));
         }
     }
-    told
+    text
 }
 
-fn explored(fact: &mut dyn FnMut(&'static str, String), telling: &ReportContext<'_>, outcome: &Outcome) {
+fn explored(fact: &mut dyn FnMut(&'static str, String), context: &ReportContext<'_>, outcome: &Outcome) {
     let Metrics { schedules, incomplete, unique, canonical, violated, .. } = outcome.metrics;
     let metrics = &outcome.metrics;
-    let by = telling.scheduler.name();
-    let mut told = match &metrics.states {
+    let by = context.scheduler.name();
+    let mut text = match &metrics.states {
         Some(states) => {
             let (unique, edges) = (grouped(states.unique), grouped(states.edges));
-            let mut told = format!("{unique} states, {edges} edges");
+            let mut text = format!("{unique} states, {edges} edges");
             let those = match states.places {
                 FaultPlacement::Few => {
-                    told.push_str(", with faults where they make a difference");
+                    text.push_str(", with faults where they make a difference");
                     "such "
                 }
                 _ => "",
             };
             match schedules {
-                Some(n) => told.push_str(&format!(": {} {those}schedules", big(n))),
-                None if states.has_cycle => told.push_str("; some go round, so there is no end of schedules"),
+                Some(n) => text.push_str(&format!(": {} {those}schedules", big(n))),
+                None if states.has_cycle => text.push_str("; some go round, so there is no end of schedules"),
                 None => (),
             }
-            told
+            text
         }
         None => format!("{} schedules by {by}", schedules.map_or_else(String::new, big)),
     };
     if let Some(redundant) = metrics.redundant.filter(|it| *it != 0) {
-        told.push_str(&format!(", {} given up as redundant", grouped(redundant)));
+        text.push_str(&format!(", {} given up as redundant", grouped(redundant)));
     }
     if let Some(depth) = metrics.depth {
-        told.push_str(&format!(", the longest of {depth} steps"));
+        text.push_str(&format!(", the longest of {depth} steps"));
     }
     if let Some(incomplete) = incomplete.filter(|it| *it != 0) {
-        told.push_str(&format!("; in {} some call never returned", grouped(incomplete)));
+        text.push_str(&format!("; in {} some call never returned", grouped(incomplete)));
     }
     if let Some(states) = metrics.states.as_ref().filter(|it| it.stuck != 0) {
         let (stuck, ends) = (grouped(states.stuck), grouped(states.ends));
-        told.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
+        text.push_str(&format!("; in {stuck} of {ends} ends some call never returned"));
     }
-    fact("explored", told);
-    let mut told = format!("{} canonical, {} violated", grouped(canonical), grouped(violated));
+    fact("explored", text);
+    let mut text = format!("{} canonical, {} violated", grouped(canonical), grouped(violated));
     if let Some(unique) = unique {
-        told = format!("{} by the order of events, {told}", grouped(unique));
+        text = format!("{} by the order of events, {text}", grouped(unique));
     }
     if let Some((all, wrong)) = metrics.existing {
-        told.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
+        text.push_str(&format!("; there are {} canonical, {} violated", grouped(all), grouped(wrong)));
     }
-    fact("seen", told);
+    fact("seen", text);
     let shares = [
         ("quality", metrics.quality()),
         ("progression", metrics.progression()),
@@ -299,18 +303,18 @@ fn big(number: u128) -> String {
     u64::try_from(number).map_or_else(|_| number.to_string(), grouped)
 }
 
-/// What may go wrong, in words.
+/// The faults, in words.
 fn faults(faults: Faults) -> Option<String> {
-    let told = [
+    let kinds = [
         (faults.lose, "lost message", "lost messages"),
         (faults.duplicate, "duplicate", "duplicates"),
         (faults.crash, "crash", "crashes"),
         (faults.partition, "partition", "partitions"),
     ];
-    let told: Vec<String> = told
+    let kinds: Vec<String> = kinds
         .iter()
         .filter(|it| it.0 != 0)
         .map(|&(n, one, many)| format!("{n} {}", if n == 1 { one } else { many }))
         .collect();
-    (!told.is_empty()).then(|| format!("at most {}", told.join(", ")))
+    (!kinds.is_empty()).then(|| format!("at most {}", kinds.join(", ")))
 }

@@ -1,6 +1,6 @@
-//! Tokens: one execution, in a word that can be typed.
+//! Replay tokens: one execution, in a word that can be typed.
 //!
-//! `a3bc` is a schedule of the whole scenario; `1,3:a3bc` one of its first and third call alone.
+//! `a3bc` is a schedule of the whole scenario; `1,3:a3bc` one of its first and third call only.
 
 use std::{fmt, str::FromStr};
 
@@ -8,12 +8,12 @@ use clewline_actors::Schedule;
 use clewline_core::ParseError;
 use clewline_explore::TOKEN;
 
-/// One execution: which calls of a scenario are made, and what is picked.
+/// One execution: which calls of a scenario are made, and the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// The calls, by their places in the scenario; `None` for all.
     pub calls: Option<Vec<usize>>,
-    /// What is picked, step by step.
+    /// The choices, step by step.
     pub schedule: Schedule,
 }
 

@@ -1,10 +1,11 @@
-//! Two servers that each keep a register and know nothing of each other: a system for tests, as wrong as can be.
+//! Two servers that each keep a register and never communicate: a system for tests that violates
+//! everything.
 
 use clewline_actors::{Actor, ActorId, AnyActor, ClientCall, Clients, Context, Harness, Scenario};
 use clewline_core::Value;
 use clewline_specs::register::{Call, Register};
 
-use super::play::{DynHarness, Staged, Style};
+use super::play::{DynHarness, OperationFormat, StagedScenario};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Message {
@@ -68,7 +69,7 @@ impl Harness for Servers {
     }
 }
 
-/// So many writes to the first server, and so many reads of the second, each by a client of its own.
+/// `writes` writes to the first server, and `reads` reads of the second, each by its own client.
 pub(super) fn calls_of(writes: u32, reads: u32) -> Vec<ClientCall<Call>> {
     let value = |it: u32| Value::small(i64::from(it)).expect("it is small");
     let write = |at| ClientCall { client: at, to: ActorId::new(0), call: Call::Write(value(at + 1)) };
@@ -79,5 +80,5 @@ pub(super) fn calls_of(writes: u32, reads: u32) -> Vec<ClientCall<Call>> {
 /// The system with these calls.
 pub(super) fn two_copies(calls: Vec<ClientCall<Call>>) -> Box<dyn DynHarness> {
     let scenario = Scenario { calls, clients: Clients::Tight };
-    Staged::boxed(Servers, scenario, Style::noted())
+    StagedScenario::boxed(Servers, scenario, OperationFormat::noted())
 }

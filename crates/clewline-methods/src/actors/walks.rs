@@ -7,20 +7,21 @@ use clewline_actors::{
 use clewline_explore::{Coverage, Limit};
 
 use super::{
-    options::{Options, Progress, StuckCalls, Wanted},
-    outcome::{Error, Metrics, Times},
+    options::{Options, Progress, StopCondition, StuckCalls},
+    outcome::{Error, Metrics, PhaseTimes},
     play::DynScenario,
-    search::{Limits, Seen, Wrong},
+    search::{ExplorationResult, Limits, ViolationFound},
 };
 
-/// Goes through what a scheduler picks. What unsound rules show is looked at again in an execution that is certainly real.
+/// Executes the schedules of a scheduler. A violation that unsound rules show is replayed in a real
+/// execution.
 pub(super) fn explore(
     scene: &dyn DynScenario,
     entry: &'static Entry,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
-) -> Result<Seen, Error> {
+) -> Result<ExplorationResult, Error> {
     if entry.soundness == Soundness::IfKeysHold {
         try_keys(scene, options)?;
     }
@@ -38,25 +39,35 @@ pub(super) fn explore(
     if entry.soundness == Soundness::Never {
         schedule = schedule.filter(|it| is_violated(scene, it));
     }
-    let seen = seen(coverage, &tally, entry, schedule.map(Wrong::not_linearizable))?;
+    let seen = seen(coverage, &tally, entry, schedule.map(ViolationFound::not_linearizable))?;
     Ok(of_histories_alone(seen, scene, options))
 }
 
-/// How many random executions are tried before the keys of a harness are believed, and how many steps of each.
-const TRIES: (u64, usize) = (10, 100);
+/// How many random executions are tried before the keys of a harness are trusted, and how many
+/// steps of each.
+const KEY_TRIAL_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
 
-/// Makes steps in both orders that keys say to be independent.
+/// Makes steps that are independent by their keys in both orders.
 fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
-    let settings = Settings { schedules: TRIES.0, steps: TRIES.1, ..settings(options) };
+    let settings = Settings {
+        schedules: KEY_TRIAL_EXECUTIONS_AND_STEPS.0,
+        steps: KEY_TRIAL_EXECUTIONS_AND_STEPS.1,
+        ..settings(options)
+    };
     let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     match refute(&mut walk, &Keyed, &settings) {
-        Some(refuted) => Err(Error::Told(format!("the keys promise too much: {refuted}"))),
+        Some(refuted) => Err(Error::Other(format!("the keys promise too much: {refuted}"))),
         None => Ok(()),
     }
 }
 
-/// Who goes through schedules looks at histories alone: if something else is asked as well, that is not known.
-fn of_histories_alone(mut seen: Seen, scene: &dyn DynScenario, options: &Options) -> Seen {
+/// A scheduler of schedules checks histories only: if anything else is to be checked, its verdict
+/// is unknown.
+fn of_histories_alone(
+    mut seen: ExplorationResult,
+    scene: &dyn DynScenario,
+    options: &Options,
+) -> ExplorationResult {
     let has_properties = !scene.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
         let asked = if has_properties { "properties" } else { "calls that are never answered" };
@@ -80,7 +91,7 @@ pub(super) fn first(
     tally.first_violation.map(|it| it.schedule)
 }
 
-/// Whether a schedule, executed as it should be, leads to a history that is violated.
+/// Whether a schedule, executed exactly, leads to a violated history.
 pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool {
     let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
     walk.replay(schedule).is_ok()
@@ -90,10 +101,10 @@ pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool 
 fn settings(options: &Options) -> Settings {
     Settings {
         seed: options.seed,
-        schedules: options.schedules,
+        schedules: options.executions,
         violations: match options.wanted {
-            Wanted::Everything => u64::MAX,
-            Wanted::First => 1,
+            StopCondition::Everything => u64::MAX,
+            StopCondition::First => 1,
         },
         steps: options.steps,
         bounds: options.bounds.clone(),
@@ -101,12 +112,12 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-fn times(tally: &Statistics<'_>) -> Times {
+fn times(tally: &Statistics<'_>) -> PhaseTimes {
     let whole = tally.elapsed();
     let exploring = whole.saturating_sub(tally.judging);
-    // What each schedule has in common with the one before it was not executed again.
+    // The common prefix with the previous schedule was not executed again.
     let share = if tally.executed == 0 { 1.0 } else { tally.steps as f64 / tally.executed as f64 };
-    Times {
+    PhaseTimes {
         exploring,
         from_scratch: exploring.mul_f64(share.max(1.0)),
         judging: tally.judging,
@@ -118,8 +129,8 @@ fn seen(
     coverage: Coverage,
     tally: &Statistics<'_>,
     entry: &Entry,
-    wrong: Option<Wrong>,
-) -> Result<Seen, Error> {
+    wrong: Option<ViolationFound>,
+) -> Result<ExplorationResult, Error> {
     if let Some(bad_handler) = &tally.bad_handler {
         return Err(Error::BadHandler(bad_handler.clone()));
     }
@@ -129,7 +140,7 @@ fn seen(
         Coverage::Limited(Limit::Schedules(_)) if is_partial => Coverage::Limited(Limit::Sampled),
         coverage => coverage,
     };
-    // Whether it saw all that it was to see. Nothing is ever proved by rules that leave out histories.
+    // Whether the exploration was complete. Rules that leave out histories never prove anything.
     let is_done = matches!(coverage, Coverage::Exhausted | Coverage::Limited(Limit::Bound | Limit::Sampled));
     let is_complete = is_done && is_sound && tally.unknown() == 0;
     let metrics = Metrics {
@@ -148,5 +159,5 @@ fn seen(
         existing: None,
         states: None,
     };
-    Ok(Seen { metrics, coverage, is_complete, wrong })
+    Ok(ExplorationResult { metrics, coverage, is_complete, wrong })
 }

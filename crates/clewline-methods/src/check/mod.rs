@@ -1,4 +1,4 @@
-//! The front door: a history in, a report out.
+//! The main entry point: checks a history and returns a report.
 
 mod outcome;
 mod places;
@@ -19,27 +19,29 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Judgement, Options, judge};
-use clewline_core::{
-    Budget, ErasedHistory, ErasedSpec, History, ParseError, Reason, Recording, Specification, Verdict,
+use clewline_core::{Budget, ErasedHistory, ErasedSpec, History, Reason, Recording, Specification, Verdict};
+use clewline_report::{
+    Format, ReadOptions,
+    formats::{self, InputFormat},
+    render::Source,
 };
-use clewline_report::{Format, ReadOptions, formats, render::Source};
 
 use self::watch::{
-    follow::{Followed, follow},
-    window::FEWEST,
+    follow::{StreamEnd, follow},
+    window::DEFAULT_WINDOW_OPS,
 };
 use crate::{
-    error::{Error, ErrorKind, format_names},
-    limits::{Metered, Timer, with_process_memory},
+    error::{Error, ErrorKind},
+    limits::{BudgetedReader, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
-    typed::{NoCase, TypedHistory, name_of},
+    typed::{EmptyHistory, TypedHistory, name_of},
 };
 
 pub use outcome::Report;
 pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
-/// Judges a history that a program made, without limits.
+/// Checks a history that a program made, without limits.
 ///
 /// ```
 /// use clewline::{Event, History, Verdict, check};
@@ -77,7 +79,8 @@ where
     judged_as(TypedHistory::new(specification, history), &Options::default(), begun)
 }
 
-/// Judges a file, whose format is recognised, by a specification of the [catalog](clewline_specs).
+/// Checks a file, whose format is recognised, against a specification of the
+/// [catalog](clewline_specs).
 ///
 /// ```no_run
 /// let report = clewline::files::check_file("recorded.jsonl", "queue")?;
@@ -98,7 +101,7 @@ pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<
 /// use std::time::Duration;
 /// use clewline::Check;
 ///
-/// let check = Check::new().with_timeout(Duration::from_secs(10)).with_algorithm("jit-graph+wg-graph")?;
+/// let check = Check::new().timeout(Duration::from_secs(10)).algorithm("jit-graph+wg-graph".parse()?);
 /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 3}
 /// {"process": 1, "op": "deq", "ret": 1, "call": 1, "return": 2}
 /// "#;
@@ -110,21 +113,20 @@ pub fn check_file(path: impl AsRef<Path>, specification: &str) -> Result<Report<
 pub struct Check {
     algorithm: Algorithm,
     jobs: usize,
-    timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     memory: Option<usize>,
     configurations: Option<u64>,
-    // None: recognised by what the file begins with.
-    input: Option<&'static dyn Format>,
+    format: InputFormat,
     keys: Keys,
     times: bool,
     quasi: Option<Quasi>,
-    // Files from this length on are judged while they are read.
+    // Files from this length on are checked while they are read.
     streamed_from: u64,
     window: usize,
     progress: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
 }
 
-/// What the values of a Jepsen history are. Its own notation cannot tell.
+/// The meaning of the values of a Jepsen history. Its own notation does not show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Keys {
@@ -144,112 +146,101 @@ impl Check {
             timeout: None,
             memory: None,
             configurations: None,
-            input: None,
+            format: InputFormat::Detect,
             keys: Keys::None,
             times: false,
             quasi: None,
-            streamed_from: LARGE,
-            window: FEWEST,
+            streamed_from: STREAM_FILES_FROM_BYTES,
+            window: DEFAULT_WINDOW_OPS,
             progress: Arc::new(|_| ()),
         }
     }
 
-    /// With the checker of that name: `auto`, one of [the searches](clewline_check::search), or several joined
-    /// by `+`, which then compete.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such checker.
-    pub fn with_algorithm(self, name: &str) -> Result<Check, Error> {
-        let algorithm = Algorithm::parse(name).map_err(Error::from)?;
-        Ok(Check { algorithm, ..self })
+    /// Sets the checking algorithm. An [`Algorithm`] is read from text: `auto`, one of
+    /// [the searches](clewline_check::search), or several joined by `+`, which then compete.
+    #[must_use]
+    pub fn algorithm(self, algorithm: Algorithm) -> Check {
+        Check { algorithm, ..self }
     }
 
-    /// On so many threads, where there are as many independent parts.
+    /// Sets the number of threads, used where there are as many independent parts.
     #[must_use]
-    pub fn with_jobs(self, jobs: usize) -> Check {
+    pub fn jobs(self, jobs: usize) -> Check {
         Check { jobs, ..self }
     }
 
-    /// For no longer than this, reading included; else the verdict is unknown.
+    /// Sets the time limit, including reading. If it is reached, the verdict is unknown.
     #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Check {
+    pub fn timeout(self, timeout: Duration) -> Check {
         Check { timeout: Some(timeout), ..self }
     }
 
-    /// With no more than so many bytes; else the verdict is unknown. On Linux this is what the whole process
-    /// holds; elsewhere, what the searches know they hold.
+    /// Sets the memory limit in bytes. If it is reached, the verdict is unknown. On Linux the whole
+    /// process is measured; elsewhere, only what the searches account for.
     #[must_use]
-    pub fn with_memory(self, bytes: usize) -> Check {
+    pub fn memory(self, bytes: usize) -> Check {
         Check { memory: Some(bytes), ..self }
     }
 
-    /// With no more than so many configurations in each search; else the verdict is unknown. Unlike a time
-    /// limit this one gives the same verdict every time.
+    /// Sets the maximum number of configurations of each search. If it is reached, the verdict is
+    /// unknown. Unlike a time limit, this one gives the same verdict every time.
     #[must_use]
-    pub fn with_configurations(self, configurations: u64) -> Check {
+    pub fn configurations(self, configurations: u64) -> Check {
         Check { configurations: Some(configurations), ..self }
     }
 
-    /// Files are in the format of that name, or recognised if it is `auto`.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such format.
-    pub fn with_input(self, format: &str) -> Result<Check, Error> {
-        if format == "auto" {
-            return Ok(Check { input: None, ..self });
-        }
-        let found = formats::find(format)
-            .ok_or_else(|| ParseError::new(format!("one of the formats auto, {}", format_names()), format))?;
-        Ok(Check { input: Some(found), ..self })
+    /// Sets the format of files. It is recognised by default.
+    #[must_use]
+    pub fn format(self, format: InputFormat) -> Check {
+        Check { format, ..self }
     }
 
-    /// Keeps when operations were called and returned by the clock of the file, if it says so, for pages: a history has only
-    /// their order.
+    /// Keeps the times of calls and returns from the clock of the file, if it has them, for pages:
+    /// a history has only their order.
     #[must_use]
-    pub fn with_times(self) -> Check {
+    pub fn keep_times(self) -> Check {
         Check { times: true, ..self }
     }
 
-    /// What values are, in formats that cannot tell.
+    /// Sets the meaning of values, for formats that do not show it.
     #[must_use]
-    pub fn with_keys(self, keys: Keys) -> Check {
+    pub fn keyed(self, keys: Keys) -> Check {
         Check { keys, ..self }
     }
 
-    /// Judges quasi linearizability, with these factors. What a factor is about, [`Quasi`] tells; for a history that a program
-    /// made see [`history`](Self::history).
+    /// Checks quasi linearizability, with these factors. [`Quasi`] describes factors; for a history
+    /// that a program made see [`history`](Self::history).
     #[must_use]
-    pub fn with_quasi(self, quasi: Quasi) -> Check {
+    pub fn quasi(self, quasi: Quasi) -> Check {
         Check { quasi: Some(quasi), ..self }
     }
 
-    /// Files of so many bytes or more are [judged while they are read](Self::stream): half a gigabyte, unless
-    /// something else is said.
+    /// Sets the size in bytes from which files are [checked while they are read](Self::stream):
+    /// half a gigabyte by default.
     #[must_use]
-    pub fn with_files_streamed_from(self, bytes: u64) -> Check {
+    pub fn stream_files_from(self, bytes: u64) -> Check {
         Check { streamed_from: bytes, ..self }
     }
 
-    /// What is judged while it is read is judged whenever so many operations have come, or later if many are
-    /// held: 65,536, unless something else is said. What says nothing for a while is judged at once.
+    /// Sets how many operations a stream has between two checks: 65,536 by default, more if many
+    /// are held. A stream that pauses is checked at once.
     #[must_use]
-    pub fn with_window(self, operations: usize) -> Check {
+    pub fn window(self, operations: usize) -> Check {
         Check { window: operations, ..self }
     }
 
-    /// Tells `progress` how far it has come, now and then and from any thread.
+    /// Reports the progress, now and then and from any thread.
     #[must_use]
-    pub fn with_progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
+    pub fn progress(self, progress: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Check {
         Check { progress: Arc::new(progress), ..self }
     }
 
     /// Judges a history that a program made.
     ///
-    /// With [quasi factors](Self::with_quasi) it is judged in the displacement reading. Classes are named as reports name
-    /// the calls: by what `Debug` writes before the first parenthesis or space. For the relaxed reading, give a
-    /// [relaxed specification](clewline_specs::relaxed::Relaxed) and no factors.
+    /// With [quasi factors](Self::quasi) it is checked in the displacement reading. Classes have
+    /// the names of calls in reports: the `Debug` text before the first parenthesis or space. For
+    /// the relaxed reading, give a [relaxed specification](clewline_specs::relaxed::Relaxed) and no
+    /// factors.
     ///
     /// ```
     /// use clewline::{Check, Event, History, Quasi, specs::{queue::{Call, Queue}, relaxed::Relaxed}, Value};
@@ -266,7 +257,7 @@ impl Check {
     /// ])?;
     /// let plain = Queue::default();
     /// assert!(!Check::new().history(&plain, &history)?.holds());
-    /// let by_places = Check::new().with_quasi(Quasi::parse("all=1")?);
+    /// let by_places = Check::new().quasi("all=1".parse::<Quasi>()?);
     /// assert!(by_places.history(&plain, &history)?.holds());
     /// let relaxed = Relaxed { plain, factor: 1 };
     /// assert!(Check::new().history(&relaxed, &history)?.holds());
@@ -275,8 +266,8 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// If no thread can be started to keep the time limit; or if factors are for calls that nobody makes, or for the relaxed
-    /// reading.
+    /// If no thread can be started for the time limit; or if factors are for methods that the
+    /// history does not call, or for the relaxed reading.
     pub fn history<'a, S>(
         &self,
         specification: &'a S,
@@ -293,15 +284,35 @@ impl Check {
         (self.progress)(Progress::Judging(&options.budget));
         let case = TypedHistory::new(specification, history);
         let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
-        let (judgement, told) = judge_program(&case.problems(), quasi, &options)?;
-        Ok(Report { quasi: Some(told), ..reported(case, judgement, begun) })
+        let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
+        Ok(Report { quasi: Some(evidence), ..reported(case, judgement, begun) })
     }
 
-    /// Judges a file by a specification of the [catalog](clewline_specs).
+    /// As [`history`](Self::history), in a test.
+    ///
+    /// # Panics
+    ///
+    /// With the whole report unless the history holds, and if `history` returns an error.
+    #[track_caller]
+    pub fn assert_history<S>(&self, specification: &S, history: &History<S::Call, S::Return>)
+    where
+        S: Specification + Sync,
+        S::Call: Sync,
+        S::Return: Sync,
+    {
+        match self.history(specification, history) {
+            Ok(report) if report.holds() => (),
+            Ok(report) => panic!("{report}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Checks a file against a specification of the [catalog](clewline_specs).
     ///
     /// # Errors
     ///
-    /// If there is no such specification, or the file cannot be read as a history of such an object.
+    /// If there is no such specification, or the file cannot be read as a history of such an
+    /// object.
     pub fn file(&self, path: impl AsRef<Path>, specification: &str) -> Result<Report<'static>, Error> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -313,22 +324,25 @@ impl Check {
             return self.reader(&name, input, specification);
         }
         match self.stream(&name, input, specification, LineOrder::Seen) {
-            // Whoever has the file can read it again, as a whole.
+            // A file can be read again, as a whole.
             Err(error) if error.is_out_of_order() => self.reader(&name, open()?, specification),
             outcome => outcome,
         }
     }
 
-    /// As [`reader`](Self::reader), but judges what is read while it is read, and holds only the operations that may
-    /// still matter: see [`Watch`](crate::Watch). The report of a long history that holds has no witness.
+    /// As [`reader`](Self::reader), but checks the input while it is read, and holds only the
+    /// operations that may still matter: see [`Watch`](crate::Watch). The report of a long history
+    /// that holds has no witness.
     ///
-    /// This is for [JSON lines](clewline_report::formats::jsonl) and the checker `auto`; otherwise it does as `reader` does.
-    /// Operations that are told in one line have to come in the order of their calls; `order` says who knows.
+    /// This is for [JSON lines](clewline_report::formats::jsonl) and the checker `auto`; otherwise
+    /// it does as `reader` does. Operations that are written in one line have to come in the order
+    /// of their calls; `order` says how that is known.
     ///
     /// # Errors
     ///
-    /// If there is no such specification, the input cannot be read as a history of such an object, or an operation
-    /// comes after one that was called later and the earlier ones have been forgotten.
+    /// If there is no such specification, the input cannot be read as a history of such an object,
+    /// or an operation comes after one that was called later and the earlier ones have been
+    /// forgotten.
     pub fn stream(
         &self,
         name: &str,
@@ -336,9 +350,9 @@ impl Check {
         specification: &str,
         order: LineOrder,
     ) -> Result<Report<'static>, Error> {
-        let (specification, told) = match self.planned(specification)? {
-            Planned::Plain(specification, told) => (specification, told),
-            Planned::Quasi(quasi, plan) => {
+        let (specification, evidence) = match self.planned(specification)? {
+            CheckPlan::Plain(specification, evidence) => (specification, evidence),
+            CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
             }
         };
@@ -349,7 +363,7 @@ impl Check {
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let budget = &options.budget;
         let reported =
-            |judged| Report { quasi: told.clone(), ..self.report(name, specification, begun, judged) };
+            |judged| Report { quasi: evidence.clone(), ..self.report(name, specification, begun, judged) };
         let head = match (first_line(&mut input, budget), budget.stopped()) {
             (Ok(head), _) => head,
             (Err(_), Some(reason)) => {
@@ -357,22 +371,22 @@ impl Check {
             }
             (Err(error), None) => return Err(Error::of_file(name, error)),
         };
-        let format = self.format(name, &head)?;
+        let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
         if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
-            let judged = self.judge_whole(name, Patient { input, budget }, &*object, &options)?;
+            let judged = self.judge_whole(name, WaitingReader { input, budget }, &*object, &options)?;
             return Ok(reported(judged));
         }
         let progress = |it: Progress<'_>| (self.progress)(it);
         let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
-            Followed::Whole(seen) => {
-                let input = Patient { input: io::Cursor::new(seen).chain(input), budget };
+            StreamEnd::Whole(seen) => {
+                let input = WaitingReader { input: io::Cursor::new(seen).chain(input), budget };
                 let judged = self.judge_whole(name, input, &*object, &options)?;
                 Ok(reported(judged))
             }
-            Followed::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
-            Followed::Judged(case, judgement, stream) => Ok(Report {
+            StreamEnd::OutOfOrder(line) => Err(Error::of_file(name, ErrorKind::OutOfOrder { line })),
+            StreamEnd::Judged(case, judgement, stream) => Ok(Report {
                 name: name.to_owned(),
                 source: Source::File,
                 spec: specification.to_owned(),
@@ -380,26 +394,27 @@ impl Check {
                 judgement,
                 elapsed: begun.elapsed(),
                 stream: Some(stream),
-                quasi: told,
+                quasi: evidence,
                 next: Vec::new(),
             }),
         }
     }
 
-    /// As [`file`](Self::file), from anything that can be read; reports call it `name`.
+    /// As [`file`](Self::file), from any reader; reports call it `name`.
     ///
     /// # Errors
     ///
-    /// If there is no such specification, or the input cannot be read as a history of such an object.
+    /// If there is no such specification, or the input cannot be read as a history of such an
+    /// object.
     pub fn reader(
         &self,
         name: &str,
         input: impl Read,
         specification: &str,
     ) -> Result<Report<'static>, Error> {
-        let (specification, told) = match self.planned(specification)? {
-            Planned::Plain(specification, told) => (specification, told),
-            Planned::Quasi(quasi, plan) => {
+        let (specification, evidence) = match self.planned(specification)? {
+            CheckPlan::Plain(specification, evidence) => (specification, evidence),
+            CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
             }
         };
@@ -408,22 +423,20 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         let judged = self.judge_whole(name, input, &*object, &options)?;
-        Ok(Report { quasi: told, ..self.report(name, &specification, begun, judged) })
+        Ok(Report { quasi: evidence, ..self.report(name, &specification, begun, judged) })
     }
 
-    /// What is to be judged.
-    fn planned<'s>(&self, specification: &'s str) -> Result<Planned<'s, '_>, Error> {
-        let Some(quasi) = &self.quasi else { return Ok(Planned::Plain(Cow::Borrowed(specification), None)) };
+    /// What to check.
+    fn planned<'s>(&self, specification: &'s str) -> Result<CheckPlan<'s, '_>, Error> {
+        let Some(quasi) = &self.quasi else {
+            return Ok(CheckPlan::Plain(Cow::Borrowed(specification), None));
+        };
         Ok(match quasi.plan(specification)? {
             Plan::Relaxed(relaxed) => {
-                Planned::Plain(Cow::Owned(relaxed), Some(QuasiEvidence::new(quasi, QuasiReading::Relaxed)))
+                CheckPlan::Plain(Cow::Owned(relaxed), Some(QuasiEvidence::new(quasi, QuasiReading::Relaxed)))
             }
-            plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => Planned::Quasi(quasi, plan),
+            plan @ (Plan::LeastRelaxed(_) | Plan::Displacement) => CheckPlan::Quasi(quasi, plan),
         })
-    }
-
-    pub(crate) fn timeout(&self) -> Option<Duration> {
-        self.timeout
     }
 
     /// Reads all, and judges it.
@@ -435,13 +448,13 @@ impl Check {
         options: &Options,
     ) -> Result<(Box<dyn ErasedHistory>, Judgement), Error> {
         match self.read(name, input, &options.budget)? {
-            Reading::Whole(recording) => {
+            ReadResult::Whole(recording) => {
                 let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
                 (self.progress)(Progress::Judging(&options.budget));
                 let judgement = judge(case.problems(), options);
                 Ok((case, judgement))
             }
-            Reading::Stopped(reason) => Ok(self.not_judged(reason)),
+            ReadResult::Stopped(reason) => Ok(self.not_judged(reason)),
         }
     }
 
@@ -452,7 +465,7 @@ impl Check {
             algorithm: format!("{:?}", self.algorithm),
             configurations: 0,
         };
-        (Box::new(NoCase::default()), judgement)
+        (Box::new(EmptyHistory::default()), judgement)
     }
 
     pub(crate) fn report(
@@ -475,40 +488,45 @@ impl Check {
         }
     }
 
-    /// Reads a recording, without looking at what kind of object it is about.
+    /// Reads a recording, whatever the kind of object.
     ///
     /// # Errors
     ///
-    /// If it is not a history in the format that was asked for, or in any that is recognised.
+    /// If it is not a history in the given format, or in any that is recognised.
     pub fn recording(&self, name: &str, input: impl Read) -> Result<Recording, Error> {
         match self.read(name, input, &Budget::unlimited())? {
-            Reading::Whole(recording) => Ok(*recording),
-            Reading::Stopped(_) => unreachable!("a budget without limits stops nothing"),
+            ReadResult::Whole(recording) => Ok(*recording),
+            ReadResult::Stopped(_) => unreachable!("a budget without limits stops nothing"),
         }
     }
 
-    pub(crate) fn read(&self, name: &str, mut input: impl Read, budget: &Budget) -> Result<Reading, Error> {
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        mut input: impl Read,
+        budget: &Budget,
+    ) -> Result<ReadResult, Error> {
         let mut head = Vec::new();
-        if let Err(error) = input.by_ref().take(HEAD).read_to_end(&mut head) {
-            let stopped = budget.stopped().map(Reading::Stopped);
+        if let Err(error) = input.by_ref().take(FORMAT_DETECTION_BYTES).read_to_end(&mut head) {
+            let stopped = budget.stopped().map(ReadResult::Stopped);
             return stopped.ok_or_else(|| Error::of_file(name, error));
         }
-        let format = self.format(name, &head)?;
+        let format = self.format_of(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
         let keyed = self.keys == Keys::InValues;
         let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
-        let mut input = Metered::new(io::Cursor::new(head).chain(input), budget);
+        let mut input = BudgetedReader::new(io::Cursor::new(head).chain(input), budget);
         let read = format.read(&mut input, &options);
-        // An input that waits gives up when there is no time left.
-        match input.into_hit().or_else(|| read.as_ref().err().and_then(|_| budget.stopped())) {
-            Some(reason) => Ok(Reading::Stopped(reason)),
-            None => read.map(|it| Reading::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
+        // A blocking input ends when the time is up.
+        match input.into_limit_hit().or_else(|| read.as_ref().err().and_then(|_| budget.stopped())) {
+            Some(reason) => Ok(ReadResult::Stopped(reason)),
+            None => read.map(|it| ReadResult::Whole(Box::new(it))).map_err(|it| Error::of_file(name, it)),
         }
     }
 
-    /// The format that was asked for, or the one that is recognised.
-    fn format(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
-        if let Some(format) = self.input {
+    /// The given format, or the one that is recognised.
+    fn format_of(&self, name: &str, head: &[u8]) -> Result<&'static dyn Format, Error> {
+        if let InputFormat::Given(format) = self.format {
             return Ok(format);
         }
         let extension = Path::new(name).extension().and_then(|it| it.to_str());
@@ -527,18 +545,18 @@ impl Check {
     }
 }
 
-// By so many bytes a format is recognised.
-const HEAD: u64 = 8 << 10;
+// A format is recognised by this number of bytes.
+const FORMAT_DETECTION_BYTES: u64 = 8 << 10;
 
-// Files from this length on are judged while they are read.
-const LARGE: u64 = 512 << 20;
+// Files from this length on are checked while they are read.
+const STREAM_FILES_FROM_BYTES: u64 = 512 << 20;
 
-/// The beginning of `input`, up to the end of a line at least: a live system may not say more for a while.
+/// The beginning of `input`, up to the end of a line at least: a live system may pause after it.
 fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let mut piece = [0; HEAD as usize];
-    let mut input = Patient { input, budget };
-    while head.len() < HEAD as usize && !head.contains(&b'\n') {
+    let mut piece = [0; FORMAT_DETECTION_BYTES as usize];
+    let mut input = WaitingReader { input, budget };
+    while head.len() < FORMAT_DETECTION_BYTES as usize && !head.contains(&b'\n') {
         match input.read(&mut piece)? {
             0 => break,
             read => head.extend_from_slice(&piece[..read]),
@@ -547,13 +565,13 @@ fn first_line(input: &mut impl Read, budget: &Budget) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// An input that waits where the one within says that nothing has come for a while, as long as the budget lasts.
-pub(crate) struct Patient<'b, R> {
+/// An input that retries, within its budget, while the inner one reports a time-out.
+pub(crate) struct WaitingReader<'b, R> {
     pub(crate) input: R,
     pub(crate) budget: &'b Budget,
 }
 
-impl<R: Read> Read for Patient<'_, R> {
+impl<R: Read> Read for WaitingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let outcome = self.input.read(buffer);
@@ -569,14 +587,14 @@ impl<R: Read> Read for Patient<'_, R> {
     }
 }
 
-/// Linearizability by a specification, and what a report says of it besides; or something else.
-enum Planned<'s, 'q> {
+/// Linearizability by a specification, with the evidence for its report; or a quasi check.
+enum CheckPlan<'s, 'q> {
     Plain(Cow<'s, str>, Option<QuasiEvidence>),
     Quasi(&'q Quasi, Plan),
 }
 
-/// What became of reading.
-pub(crate) enum Reading {
+/// The result of reading.
+pub(crate) enum ReadResult {
     Whole(Box<Recording>),
     Stopped(Reason),
 }
@@ -624,7 +642,7 @@ impl fmt::Debug for Check {
             .field("timeout", &self.timeout)
             .field("memory", &self.memory)
             .field("configurations", &self.configurations)
-            .field("input", &self.input.map(|it| it.name()))
+            .field("format", &self.format)
             .field("keys", &self.keys)
             .field("quasi", &self.quasi)
             .finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! A verdict on one history, with all that can be told about it.
+//! A verdict on one history, with its evidence.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use clewline_report::render::{Source, Stream};
 
 use crate::relaxed::QuasiEvidence;
 
-/// A verdict on one history, with all that can be told about it. Displays as the report for people.
+/// A verdict on one history, with its evidence. `Display` writes the report.
 #[must_use = "the verdict is in it: ask `verdict` or `holds`"]
 #[derive(Debug)]
 pub struct Report<'a> {

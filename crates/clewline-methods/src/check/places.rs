@@ -1,4 +1,4 @@
-//! Quasi linearizability by places: how a whole recording is judged so, and the report on it.
+//! Quasi linearizability by displacement: how a whole recording is checked, and its report.
 
 use std::{io::Read, time::Instant};
 
@@ -6,7 +6,7 @@ use clewline_check::relaxed::QuasiWitness;
 use clewline_core::{ErasedHistory, OperationId, Verdict};
 use clewline_report::render::block::Block;
 
-use super::{Check, Patient, Reading, outcome::Report};
+use super::{Check, ReadResult, WaitingReader, outcome::Report};
 use crate::{
     error::Error,
     limits::Timer,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Check {
-    /// Reads all, and judges it as `quasi` says.
+    /// Reads all, and checks it with `quasi`.
     pub(crate) fn judge_quasi(
         &self,
         name: &str,
@@ -24,25 +24,26 @@ impl Check {
     ) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
         let options = self.options();
-        let _timer = Timer::start(self.timeout(), &options.budget)?;
-        let recording = match self.read(name, Patient { input, budget: &options.budget }, &options.budget)? {
-            Reading::Whole(recording) => *recording,
-            Reading::Stopped(reason) => {
-                let told = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
-                let report = self.report(name, specification, begun, self.not_judged(reason));
-                return Ok(Report { quasi: told, ..report });
-            }
-        };
-        let (spec, relaxed::Judged { case, judgement, told }) =
+        let _timer = Timer::start(self.timeout, &options.budget)?;
+        let recording =
+            match self.read(name, WaitingReader { input, budget: &options.budget }, &options.budget)? {
+                ReadResult::Whole(recording) => *recording,
+                ReadResult::Stopped(reason) => {
+                    let evidence = Some(QuasiEvidence::new(quasi, quasi.reading(specification)?));
+                    let report = self.report(name, specification, begun, self.not_judged(reason));
+                    return Ok(Report { quasi: evidence, ..report });
+                }
+            };
+        let (spec, relaxed::Judged { case, judgement, evidence }) =
             judge_recording(name, recording, specification, (quasi, plan), &options)?;
-        Ok(Report { quasi: Some(told), ..self.report(name, &spec, begun, (case, judgement)) })
+        Ok(Report { quasi: Some(evidence), ..self.report(name, &spec, begun, (case, judgement)) })
     }
 }
 
-/// What comes after the word in the displacement reading.
-pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
-    let factors = told.quasi.factors();
-    let quasi = told.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));
+/// The text after the verdict's word in the displacement reading.
+pub(crate) fn headline(report: &Report<'_>, evidence: &QuasiEvidence) -> String {
+    let factors = evidence.quasi.factors();
+    let quasi = evidence.least.map_or_else(|| factors.clone(), |it| factors.with_factor(it));
     let (name, spec) = (&report.name, &report.spec);
     match report.verdict() {
         Verdict::Holds(_) => format!("{name} is quasi linearizable as a {spec} with {quasi}"),
@@ -53,9 +54,9 @@ pub(crate) fn headline(report: &Report<'_>, told: &QuasiEvidence) -> String {
     }
 }
 
-/// Both orders of each witness, and which operations are out of place.
-pub(crate) fn orders(report: &Report<'_>, told: &QuasiEvidence) -> Vec<Block> {
-    told.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
+/// Both orders of each witness, and the displaced operations.
+pub(crate) fn orders(report: &Report<'_>, evidence: &QuasiEvidence) -> Vec<Block> {
+    evidence.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
 }
 
 fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> Vec<String> {

@@ -6,10 +6,11 @@ use clewline_core::Budget;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// A file has been opened, of so many bytes; 0 if nobody knows.
+    /// A file of this number of bytes has been opened; 0 if the size is not known.
     Opened(u64),
-    /// So many bytes have been read.
+    /// This number of bytes has been read.
     Reading(u64),
-    /// All has been read, and the search begins; the budget tells how much it has visited.
+    /// All has been read, and the search begins; the budget has the number of visited
+    /// configurations.
     Judging(&'a Budget),
 }

@@ -5,7 +5,7 @@ use clewline_core::{Explanation, OperationId, Verdict};
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::words,
-    html::{Core, Page},
+    html::{Page, PageCounterexample},
     json::{self, Object, start},
     summary::Entry,
     svg::{self, Ground},
@@ -24,20 +24,21 @@ impl Publish for Report<'_> {
         let mut page = page_of(&self.judged());
         page.headline = self.headline();
         if self.displaced().is_some() {
-            // No few operations contradict each other then, and no one order is right.
-            (page.words, page.counterexample, page.paths) = (Vec::new(), Core::default(), Vec::new());
+            // Then there is neither a small counterexample nor a single witness.
+            (page.words, page.counterexample, page.paths) =
+                (Vec::new(), PageCounterexample::default(), Vec::new());
         }
         page.words.extend(words(&self.about_factors().collect::<Vec<_>>()));
         page
     }
 
     fn json(&self, witness: WitnessShown) -> Object {
-        let Some(told) = &self.quasi else { return json::report(&self.judged(), witness) };
+        let Some(evidence) = &self.quasi else { return json::report(&self.judged(), witness) };
         let mut report = match self.displaced() {
-            Some(told) => placed(self, told, witness),
+            Some(evidence) => placed(self, evidence, witness),
             None => json::report(&self.judged(), witness),
         };
-        report.add("quasi", factors(told));
+        report.add("quasi", factors(evidence));
         report
     }
 
@@ -53,30 +54,30 @@ impl Publish for Report<'_> {
 }
 
 impl Report<'_> {
-    /// The operations that contradict each other, as a picture that stands by itself.
+    /// The counterexample, as a standalone picture.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::counterexample(&self.judged(), Ground::Paper).svg
     }
 }
 
-/// The report for programs in the displacement reading. The fields come in the order of other reports.
-fn placed(report: &Report<'_>, told: &QuasiEvidence, witness: WitnessShown) -> Object {
+/// The report for programs in the displacement reading. The fields have the order of other reports.
+fn placed(report: &Report<'_>, evidence: &QuasiEvidence, witness: WitnessShown) -> Object {
     let ids = |order: &[OperationId]| -> Json { order.iter().map(|it| it.index()).collect() };
     let all = |order: fn(&QuasiWitness) -> &[OperationId]| -> Json {
-        told.witnesses.iter().flat_map(order).map(|it| it.index()).collect()
+        evidence.witnesses.iter().flat_map(order).map(|it| it.index()).collect()
     };
     let mut object = start(&report.judged());
     match report.verdict() {
         Verdict::Holds(_) if witness == WitnessShown::Whole => {
             object.add("witness", all(|it| &it.sequentialization));
             object.add("legal", all(|it| &it.legal));
-            let displaced = told.witnesses.iter().flat_map(|it| &it.displacement);
+            let displaced = evidence.witnesses.iter().flat_map(|it| &it.displacement);
             object.add("displacement", displaced.map(|(id, by)| json!([id.index(), by])).collect::<Json>());
         }
         Verdict::Holds(_) => (),
         Verdict::Violated(violation) => {
-            let why = told.why.clone().or_else(|| told.about_least(report.verdict()));
+            let why = evidence.why.clone().or_else(|| evidence.about_least(report.verdict()));
             let mut explanation =
                 json!({ "core": ids(&violation.counterexample), "minimal": false, "text": why });
             if let Explanation::Exhausted { next, .. } = &violation.explanation {
@@ -90,16 +91,17 @@ fn placed(report: &Report<'_>, told: &QuasiEvidence, witness: WitnessShown) -> O
 }
 
 /// The fields of a report for programs.
-fn factors(told: &QuasiEvidence) -> Json {
+fn factors(evidence: &QuasiEvidence) -> Json {
     let factor = |(class, factor): &(String, Factor)| match factor {
         Factor::AtMost(most) => (class.clone(), Json::from(*most)),
         Factor::Asked => (class.clone(), Json::from("?")),
     };
-    let factors: serde_json::Map<String, Json> = told.quasi.factors().classes().iter().map(factor).collect();
-    let mut object = json!({ "reading": told.reading.name(), "factors": factors });
-    if told.asked().is_some() {
-        object["least"] = told.least.map_or(Json::Null, Into::into);
-        object["at_least"] = told.least.unwrap_or(told.at_least).into();
+    let factors: serde_json::Map<String, Json> =
+        evidence.quasi.factors().classes().iter().map(factor).collect();
+    let mut object = json!({ "reading": evidence.reading.name(), "factors": factors });
+    if evidence.asked().is_some() {
+        object["least"] = evidence.least.map_or(Json::Null, Into::into);
+        object["at_least"] = evidence.least.unwrap_or(evidence.at_least).into();
     }
     object
 }

@@ -19,7 +19,7 @@ impl Report<'_> {
         &self.judgement.verdict
     }
 
-    /// Whether the history is linearizable, for certain.
+    /// Whether the history is certainly linearizable.
     #[must_use]
     pub fn holds(&self) -> bool {
         matches!(self.judgement.verdict, Verdict::Holds(_))
@@ -31,7 +31,7 @@ impl Report<'_> {
         &self.judgement.algorithm
     }
 
-    /// The least quasi factor with which it holds, if it was asked for and there is one.
+    /// The least quasi factor with which it holds, if it was requested and exists.
     #[must_use]
     pub fn least_factor(&self) -> Option<u32> {
         self.quasi.as_ref().and_then(|it| it.least)
@@ -55,27 +55,27 @@ impl Report<'_> {
         self.elapsed
     }
 
-    /// The history that was judged: what its operations are called, and by whom they were.
+    /// The checked history, with the names of its operations and processes.
     #[must_use]
     pub fn case(&self) -> &dyn ErasedHistory {
         &*self.case
     }
 
-    /// Has these commands told as what to type next, best first.
+    /// Sets the commands to type next, best first.
     pub fn set_next(&mut self, next: Vec<String>) {
         self.next = next;
     }
 
-    /// What is told about it, if it was judged by displacement.
+    /// The displaced operations, if it was checked by displacement.
     pub(crate) fn displaced(&self) -> Option<&QuasiEvidence> {
         self.quasi.as_ref().filter(|it| it.reading == QuasiReading::Displacement)
     }
 
-    /// What was found out about factors.
+    /// The result about factors.
     pub(super) fn about_factors(&self) -> impl Iterator<Item = Block> {
-        let told =
+        let evidence =
             self.quasi.iter().flat_map(|it| it.why.clone().into_iter().chain(it.about_least(self.verdict())));
-        told.map(Block::paragraph)
+        evidence.map(Block::paragraph)
     }
 
     pub(crate) fn judged(&self) -> CheckedHistory<'_> {
@@ -106,7 +106,7 @@ impl Present for Report<'_> {
 
     fn headline(&self) -> String {
         match self.displaced() {
-            Some(told) => places::headline(self, told),
+            Some(evidence) => places::headline(self, evidence),
             None => text::headline(&self.judged()),
         }
     }
@@ -114,7 +114,9 @@ impl Present for Report<'_> {
     fn sentences(&self, style: &Style) -> Vec<Block> {
         let mut blocks: Vec<Block> = self.about_factors().collect();
         match self.displaced() {
-            Some(told) if style.witness == WitnessShown::Whole => blocks.extend(places::orders(self, told)),
+            Some(evidence) if style.witness == WitnessShown::Whole => {
+                blocks.extend(places::orders(self, evidence))
+            }
             Some(_) => (),
             None => blocks.extend(text::sentences(&self.judged(), style)),
         }

@@ -1,4 +1,4 @@
-//! Watching: judging a history while it happens.
+//! Online checking: a history is checked while it grows.
 
 pub(crate) mod follow;
 pub(crate) mod window;
@@ -13,20 +13,21 @@ use clewline_check::Options;
 use clewline_core::{ErasedHistory, Event, ObjectId, ProcessId, Specification, Value, Verdict};
 use clewline_report::render::{Source, Stream};
 
-use self::window::{FEWEST, Load, Snapshot, Stop, Window};
+use self::window::{DEFAULT_WINDOW_OPS, Load, Snapshot, StreamViolation, Window};
 use super::outcome::Report;
 use crate::{
     error::{Error, ErrorKind},
     typed::{TypedHistory, name_of},
 };
 
-/// Judges a history while it happens, and holds only the operations that may still matter.
+/// Checks a history while it grows, and holds only the operations that may still matter.
 ///
-/// Events come in the order in which they happened. Now and then, when enough have come, what has come is judged and
-/// what is settled is forgotten; [`judge`](Self::judge) does so at once. What is held is bounded by what overlaps: for
-/// queues, priority queues, bags and sets with distinct values, by the elements inside and the operations that are open; for
-/// stacks, by what happens until the stack may have been empty; for other objects, by what happens until nobody
-/// uses them. An operation that never returns keeps what comes after it from being forgotten.
+/// Events come in real-time order. When enough have come, they are checked, and settled operations
+/// are forgotten; [`judge`](Self::judge) does so at once. The number of operations held is bounded
+/// by the overlap: for queues, priority queues, bags and sets with distinct values, by the elements
+/// inside and the open operations; for stacks, by the operations until the stack may have been
+/// empty; for other objects, by the operations until none is open. An operation that never returns
+/// keeps later ones from being forgotten.
 ///
 /// ```
 /// use clewline::{Event, Value, files::Watch, specs::register::{Call, Register}};
@@ -38,7 +39,7 @@ use crate::{
 /// watch.push(Event::call(1, Call::Read))?;
 /// assert!(watch.judge()?.is_none());
 /// watch.push(Event::ret(1, value(2)))?;
-/// let alarm = watch.judge()?.expect("nobody wrote 2");
+/// let alarm = watch.judge()?.expect("2 was never written");
 /// assert_eq!(alarm.event(), 3);
 /// # Ok::<(), clewline::Error>(())
 /// ```
@@ -47,7 +48,7 @@ pub struct Watch<S: Specification> {
     window: Window<S::Call, S::Return>,
     events: u64,
     objects: HashSet<ObjectId>,
-    // Who a process is now: another one, once an operation of its was given up.
+    // The current id of each process: a new one after an operation was abandoned.
     current: HashMap<ProcessId, ProcessId>,
     // How many operations were given up.
     abandoned: u32,
@@ -65,7 +66,7 @@ where
     pub fn new(specification: S) -> Watch<S> {
         Watch {
             specification,
-            window: Window::new(Options::default(), FEWEST),
+            window: Window::new(Options::default(), DEFAULT_WINDOW_OPS),
             events: 0,
             objects: HashSet::new(),
             current: HashMap::new(),
@@ -74,7 +75,7 @@ where
         }
     }
 
-    /// Takes the next event, and judges what has come if it is time.
+    /// Takes the next event, and checks the stream when it is due.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ where
         if self.window.is_due() { self.judge() } else { Ok(None) }
     }
 
-    /// Judges what has happened so far, and forgets what is settled.
+    /// Checks the events so far, and forgets settled operations.
     ///
     /// # Errors
     ///
@@ -121,7 +122,9 @@ where
     pub fn judge(&mut self) -> Result<Option<Alarm>, Error> {
         let load = Typed { specification: &self.specification };
         let now = self.window.now();
-        let Some(Stop { moment, judgement }) = self.window.advance(&load, now)? else { return Ok(None) };
+        let Some(StreamViolation { moment, judgement }) = self.window.advance(&load, now)? else {
+            return Ok(None);
+        };
         let event = u64::from(self.window.last_line(moment));
         let verdict = judgement.verdict.clone();
         let facts = self.window.facts;
@@ -155,7 +158,7 @@ impl<S: Specification> fmt::Debug for Watch<S> {
     }
 }
 
-/// What a [`Watch`] saw: a violation, or that it does not know. Displays as the report for people.
+/// The alarm of a [`Watch`]: a violation, or an unknown verdict. `Display` writes the report.
 #[must_use = "a violation is in it"]
 #[derive(Clone, Debug)]
 pub struct Alarm {
@@ -165,7 +168,7 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// The verdict. Operations are numbered within what was held.
+    /// The verdict. Operations are numbered within those that were held.
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }

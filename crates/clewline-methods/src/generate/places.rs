@@ -1,4 +1,4 @@
-//! Where a history can be changed, and the history changed there.
+//! Where a history can be changed, and the changed history.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,34 +9,34 @@ use clewline_core::{
 
 use super::violate::Violate;
 
-// How far apart, among the operations of its method, an answer may be taken from.
-const REACH: usize = 64;
+// The maximum distance, among the operations of a method, from which a result is taken.
+const REPLACEMENT_DISTANCE_OPS_MAX: usize = 64;
 
-// How many events after a change may be needed to tell that it was one.
-const AFTERMATH: usize = 4_000;
+// How many events after a change may be needed to detect it.
+const DETECTION_SUFFIX_EVENTS: usize = 4_000;
 
 /// Where a history can be changed.
-pub(super) struct Places<'r> {
+pub(super) struct MutationPoints<'r> {
     recording: &'r Recording,
     events: Vec<(OperationId, End)>,
-    // The operations of one method of one object that have an answer, in call order.
+    // The operations of one method of one object that returned, in call order.
     groups: Vec<Vec<OperationId>>,
-    // For each operation with an answer, in call order: its group, and its place there.
-    answered: Vec<(usize, usize)>,
+    // For each operation that returned, in call order: its group, and its index there.
+    completed: Vec<(usize, usize)>,
     complete: Vec<OperationId>,
     // The least integer that is greater than all there are.
     fresh: i64,
 }
 
-impl<'r> Places<'r> {
+impl<'r> MutationPoints<'r> {
     pub(super) fn new(recording: &'r Recording) -> Self {
         let Recording { history, values, .. } = recording;
         let mut numbers: BTreeMap<(ObjectId, Value), usize> = BTreeMap::new();
-        let mut places = Places {
+        let mut places = MutationPoints {
             recording,
             events: history.events(),
             groups: Vec::new(),
-            answered: Vec::new(),
+            completed: Vec::new(),
             complete: Vec::new(),
             fresh: 0,
         };
@@ -53,65 +53,69 @@ impl<'r> Places<'r> {
             if group == fresh {
                 places.groups.push(Vec::new());
             }
-            places.answered.push((group, places.groups[group].len()));
+            places.completed.push((group, places.groups[group].len()));
             places.groups[group].push(operation.id);
         }
         places
     }
 
-    /// A change of this kind to one of the first operations, if there is one where the dice fell.
+    /// A change of this kind to one of the first operations, if the random point allows one.
     pub(super) fn draw(&self, kind: Violate, within: usize, random: &mut Random) -> Option<Change> {
         let history = &self.recording.history;
         if kind == Violate::Lost {
             let operation = *self.complete.get(random.below(self.complete.len().min(within)))?;
             return Some(Change::Remove(operation));
         }
-        let &(group, place) = self.answered.get(random.below(self.answered.len().min(within)))?;
+        let &(group, place) = self.completed.get(random.below(self.completed.len().min(within)))?;
         let group = &self.groups[group];
         let operation = group[place];
-        let answer = *history.ret(operation)?;
+        let result = *history.ret(operation)?;
         if kind == Violate::Invented {
-            return self.invented(answer).map(|invented| Change::Answer(operation, invented));
+            return self.fresh_value(result).map(|invented| Change::Result(operation, invented));
         }
         // Somewhere around the operation, or before it.
-        let first = place.saturating_sub(REACH);
-        let last = if kind == Violate::Swap { (place + REACH).min(group.len() - 1) } else { place };
+        let first = place.saturating_sub(REPLACEMENT_DISTANCE_OPS_MAX);
+        let last = if kind == Violate::Swap {
+            (place + REPLACEMENT_DISTANCE_OPS_MAX).min(group.len() - 1)
+        } else {
+            place
+        };
         let other = group[first + random.below(last - first + 1)];
         let given = *history.ret(other)?;
-        if answer == given {
+        if result == given {
             return None;
         }
         let precedes = || history.spans()[other.index()].precedes(history.spans()[operation.index()]);
         match kind {
-            Violate::Swap => Some(Change::Swap([(operation, given), (other, answer)])),
+            Violate::Swap => Some(Change::Swap([(operation, given), (other, result)])),
             Violate::Stale if history.call(other) == history.call(operation) && precedes() => {
-                Some(Change::Answer(operation, New::Known(given)))
+                Some(Change::Result(operation, NewValue::Known(given)))
             }
-            // Being told twice that there is nothing is no duplicate.
+            // Two operations that return *empty* are not a duplicate.
             Violate::Duplicate if given != Value::NIL && given != Value::FALSE => {
-                Some(Change::Answer(operation, New::Known(given)))
+                Some(Change::Result(operation, NewValue::Known(given)))
             }
             Violate::Stale | Violate::Duplicate | Violate::Lost | Violate::Invented => None,
         }
     }
 
-    /// An answer that no operation gave, of the kind of `answer`.
-    fn invented(&self, answer: Value) -> Option<New> {
-        match self.recording.values.get(answer) {
-            Datum::Bool(truth) => Some(New::Known(Value::bool(!truth))),
-            Datum::Nil | Datum::Int(_) => Some(New::Int(self.fresh)),
-            Datum::Text(text) => Some(New::Text(format!("{text} (invented)"))),
+    /// A result that no operation returned, of the same kind as `result`.
+    fn fresh_value(&self, result: Value) -> Option<NewValue> {
+        match self.recording.values.get(result) {
+            Datum::Bool(truth) => Some(NewValue::Known(Value::bool(!truth))),
+            Datum::Nil | Datum::Int(_) => Some(NewValue::Int(self.fresh)),
+            Datum::Text(text) => Some(NewValue::Text(format!("{text} (invented)"))),
             Datum::Absent | Datum::Symbol(_) | Datum::List(_) | Datum::Other(_) => None,
         }
     }
 
-    /// The changed history up to some time after the change, which is as good as all of it: a history is
-    /// violated if its beginning is. None if its events cannot be told one after the other.
+    /// The changed history up to some time after the change. That is enough: a history is violated
+    /// if a prefix is. None if its events cannot be put in one order.
     pub(super) fn beginning(&self, change: &Change) -> Option<Recording> {
         let spans = self.recording.history.spans();
         let last = change.operations().into_iter().flatten().map(|it| spans[it.index()].end()).max()?;
         // An event's rank is at least its index, so this is late enough.
-        let end = (last as usize).saturating_add(AFTERMATH).min(self.events.len());
+        let end = (last as usize).saturating_add(DETECTION_SUFFIX_EVENTS).min(self.events.len());
         self.replay(change, &self.events[..end])
     }
 
@@ -123,7 +127,7 @@ impl<'r> Places<'r> {
     fn replay(&self, change: &Change, events: &[(OperationId, End)]) -> Option<Recording> {
         let Recording { history, values, names, missing } = self.recording;
         let mut values = values.clone();
-        let answers = change.answers(&mut values);
+        let new_results = change.results(&mut values);
         let mut log: EventLog<RawCall, Value> = EventLog::new();
         let mut open: BTreeSet<ProcessId> = BTreeSet::new();
         for &(id, end) in events {
@@ -133,14 +137,14 @@ impl<'r> Places<'r> {
             let Operation { process, object, call, ret, .. } = history.operation(id);
             match end {
                 End::Call => {
-                    // A process that goes on has given its operation up.
+                    // A process that continues has abandoned its operation.
                     if !open.insert(process) {
                         log.push(Event::Info(process)).ok()?;
                     }
                     log.push(Event::Call(process, object, *call)).ok()?;
                 }
                 End::Return => {
-                    let changed = answers.iter().flatten().find(|it| it.0 == id);
+                    let changed = new_results.iter().flatten().find(|it| it.0 == id);
                     open.remove(&process);
                     log.push(Event::Return(process, changed.map_or(*ret?, |it| it.1))).ok()?;
                 }
@@ -152,10 +156,10 @@ impl<'r> Places<'r> {
     }
 }
 
-/// What is done to a history.
+/// A mutation of a history.
 pub(super) enum Change {
-    /// The operation gets another answer.
-    Answer(OperationId, New),
+    /// The operation gets another result.
+    Result(OperationId, NewValue),
     /// Two operations get each other's.
     Swap([(OperationId, Value); 2]),
     /// The operation is taken out.
@@ -163,7 +167,7 @@ pub(super) enum Change {
 }
 
 /// A value that may have to be made.
-pub(super) enum New {
+pub(super) enum NewValue {
     Known(Value),
     Int(i64),
     Text(String),
@@ -172,21 +176,21 @@ pub(super) enum New {
 impl Change {
     fn operations(&self) -> [Option<OperationId>; 2] {
         match self {
-            Change::Answer(operation, _) | Change::Remove(operation) => [Some(*operation), None],
+            Change::Result(operation, _) | Change::Remove(operation) => [Some(*operation), None],
             Change::Swap([one, other]) => [Some(one.0), Some(other.0)],
         }
     }
 
-    /// Who gets which answer.
-    fn answers(&self, values: &mut Values) -> [Option<(OperationId, Value)>; 2] {
+    /// The operations with new results.
+    fn results(&self, values: &mut Values) -> [Option<(OperationId, Value)>; 2] {
         match self {
-            Change::Answer(operation, new) => {
-                let answer = match new {
-                    New::Known(value) => *value,
-                    New::Int(int) => values.int(*int),
-                    New::Text(text) => values.text(text),
+            Change::Result(operation, new) => {
+                let result = match new {
+                    NewValue::Known(value) => *value,
+                    NewValue::Int(int) => values.int(*int),
+                    NewValue::Text(text) => values.text(text),
                 };
-                [Some((*operation, answer)), None]
+                [Some((*operation, result)), None]
             }
             Change::Swap([one, other]) => [Some(*one), Some(*other)],
             Change::Remove(_) => [None, None],

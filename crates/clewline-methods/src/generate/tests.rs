@@ -10,7 +10,7 @@ fn kinds_are_read_by_their_names() {
     assert!("typo".parse::<Violate>().is_err_and(|it| it.to_string().contains("swap, stale, lost")));
 }
 
-/// How many seeds of ten let a violation of `kind` be planted.
+/// For how many of ten seeds a violation of `kind` can be planted.
 fn planted(spec: &str, kind: Violate) -> usize {
     let specification = clewline_specs::find(spec).expect("in the catalog");
     let plant_with = |seed| {
@@ -31,11 +31,12 @@ fn violations_are_planted_for_nearly_every_seed() {
 }
 
 #[test]
-fn what_was_lost_is_gone_and_nothing_else() {
+fn a_loss_removes_one_operation_and_nothing_else() {
     let specification = clewline_specs::find("queue").expect("in the catalog");
     let recording = specification.generate(&GeneratorConfig { pending: 0.2, ..GeneratorConfig::default() });
     let lost = OperationId(17);
-    let less = Places::new(&recording).whole(&Change::Remove(lost)).expect("events follow each other");
+    let less =
+        MutationPoints::new(&recording).whole(&Change::Remove(lost)).expect("events follow each other");
     let calls = |history: &RawHistory, but: Option<OperationId>| -> Vec<(RawCall, Option<Value>)> {
         let kept = history.operations().filter(|it| Some(it.id) != but);
         kept.map(|it| (*it.call, it.ret.copied())).collect()

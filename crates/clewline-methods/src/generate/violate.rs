@@ -7,15 +7,15 @@ use clewline_core::ParseError;
 /// A kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Violate {
-    /// Two operations of one method exchange their answers.
+    /// Two operations of one method exchange their results.
     Swap,
-    /// An operation answers what the same operation answered earlier.
+    /// An operation returns what an earlier operation of the same method returned.
     Stale,
-    /// An operation that had an effect is taken out of the history.
+    /// An operation that had an effect is removed from the history.
     Lost,
-    /// An answer is given twice: a later operation of the same method gets it again.
+    /// A result occurs twice: a later operation of the same method returns it again.
     Duplicate,
-    /// An operation gets an answer that nobody gave.
+    /// An operation returns a value that no operation put there.
     Invented,
 }
 

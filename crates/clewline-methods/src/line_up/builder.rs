@@ -2,10 +2,10 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, parallel};
+use clewline_core::{Codec, CodecError, NotFound, parallel};
 use clewline_explore::{
     TaskId,
-    schedulers::{self, bounded::PREEMPTIONS},
+    schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_threads::{
     Component, Explorable, Subject, SubjectFactory, TestProgram,
@@ -14,25 +14,25 @@ use clewline_threads::{
 
 use super::{
     concurrent::deadline,
-    environment::{self, Given, Replayed},
+    environment::{self, Overridable, ReplayToken},
     finding::Verdict,
-    options::{Options, Reference, memory_model, scheduler, scheduler_names},
+    options::{Options, Reference, scheduler},
+    outcome::Outcome,
     plan::{Entry, Plan},
     quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
     shrink::shrink,
-    tested::Tested,
 };
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
     matrix::{Matrix, calls},
-    relaxed::{Quasi, QuasiReading, Roles},
+    relaxed::{Quasi, Roles},
     typed::name_of,
 };
 
-/// A test in the making: every interleaving of a few calls, and no specification.
+/// A test under construction: every interleaving of a few calls, and no specification.
 ///
 /// ```
 /// use clewline::{LineUp, sync::atomic::{AtomicU32, Ordering::SeqCst}};
@@ -42,35 +42,36 @@ use crate::{
 ///     .call("get", |it| it.load(SeqCst))
 ///     .threads(2)
 ///     .operations(2)
-///     .check();
+///     .assert();
 /// ```
 ///
-/// What is tested has to use the atomics, locks and threads of [`clewline::sync`](clewline_threads::sync) and
-/// [`clewline::thread`](clewline_threads::thread), which outside of such a test are those of `std`.
-#[must_use = "nothing happens until `check` or `run`"]
+/// The subject has to use the atomics, locks and threads of
+/// [`clewline::sync`](clewline_threads::sync) and [`clewline::thread`](clewline_threads::thread),
+/// which outside of such a test are those of `std`.
+#[must_use = "nothing happens until `assert` or `run`"]
 pub struct LineUp<E> {
     subject: E,
     name: String,
-    // Calls that are made after all others, and are in no column.
+    // Calls that are made after all others, in no column.
     invariants: Vec<String>,
     pub(super) plan: Plan,
     pub(super) options: Options,
-    pub(super) time: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
     pub(super) jobs: usize,
-    // How far out of order answers may be, if that was said.
+    // The quasi factors, if they are set.
     quasi: Option<Quasi>,
     matrices: Matrices,
-    // What it should do: the name of a specification. Then it knows every call of it.
+    // The name of its specification. Then the subject offers every call of it.
     spec: Option<String>,
     heeds_environment: bool,
-    // What was wrong with what was said so far.
+    // The first invalid setting.
     mistake: Option<String>,
 }
 
 impl<E> LineUp<E> {
-    pub(super) fn given(&mut self) -> Given<'_> {
-        let LineUp { plan, options, time, jobs, .. } = self;
-        Given { plan, options, time, jobs }
+    pub(super) fn given(&mut self) -> Overridable<'_> {
+        let LineUp { plan, options, timeout, jobs, .. } = self;
+        Overridable { plan, options, timeout, jobs }
     }
 }
 
@@ -84,7 +85,7 @@ impl<E> fmt::Debug for LineUp<E> {
     }
 }
 
-/// A subject whose type is forgotten: one of the tables, or one with a specification.
+/// A type-erased subject: one of the tables, or one with a specification.
 pub struct BuiltIn(Box<dyn Explorable>);
 
 impl fmt::Debug for BuiltIn {
@@ -104,16 +105,17 @@ impl Explorable for BuiltIn {
 }
 
 impl<T: 'static> LineUp<Component<T>> {
-    /// Tests what `make` makes, a new one for each execution. [`call`](Self::call) says what can be called on it.
+    /// Tests the objects that `make` makes, a new one for each execution. [`call`](Self::call) adds
+    /// a call.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        // Of an array or a tuple, its first type will do.
+        // Of an array or a tuple, the name of the first type is used.
         let is_name = |it: char| it.is_alphanumeric() || it == '_';
         let name = name_of::<T>().split(|it| !is_name(it)).find(|it| !it.is_empty()).unwrap_or("the subject");
         LineUp::of(name, Component::new(make))
     }
 
-    /// Something that can be called, as reports and matrices write it: `"push(1)"`. What it answers is compared by the way it is
-    /// written in `Debug`.
+    /// Adds a call, as reports and matrices write it: `"push(1)"`. Results are compared by their
+    /// `Debug` text.
     pub fn call<R: fmt::Debug>(
         mut self,
         label: impl Into<String>,
@@ -128,7 +130,7 @@ impl<T: 'static> LineUp<Component<T>> {
         self
     }
 
-    /// Something that must hold when all operations are over: it is called after them, and panics if it does not.
+    /// Adds a check that is called after all operations, and panics if it does not hold.
     pub fn invariant<R: fmt::Debug>(
         mut self,
         label: impl Into<String>,
@@ -142,8 +144,8 @@ impl<T: 'static> LineUp<Component<T>> {
 }
 
 impl LineUp<BuiltIn> {
-    /// Tests a subject whose type is forgotten, with the name of its specification if it has one. It knows what can be called
-    /// on it; [`calls`](Self::calls) says something else.
+    /// Tests a type-erased subject, with the name of its specification if it has one. It knows its
+    /// calls; [`calls`](Self::calls) replaces them.
     pub fn erased(name: &str, subject: Box<dyn Explorable>, spec: Option<&str>) -> Self {
         let invocations = subject.invocations();
         let mut line_up = LineUp::of(name, BuiltIn(subject));
@@ -152,8 +154,8 @@ impl LineUp<BuiltIn> {
         line_up
     }
 
-    /// Tests what `make` makes against `specification` instead of its own serial executions. [`calls`](Self::calls) says what is
-    /// called, in the notation of the specification.
+    /// Tests the objects that `make` makes against `specification` instead of their own serial
+    /// executions. [`calls`](Self::calls) sets the calls, in the notation of the specification.
     pub fn specified<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
         S: Codec + Clone + Send + Sync + 'static,
@@ -167,13 +169,13 @@ impl LineUp<BuiltIn> {
         LineUp { spec, ..line_up }.against_specification()
     }
 
-    /// What is right is what the subject's specification says, if it has one.
+    /// The subject's specification is the reference, if it has one.
     pub fn against_specification(mut self) -> Self {
         self.options.against = Reference::Specification;
         self
     }
 
-    /// What can be called, between blanks: `"push(1) push(2) pop"`.
+    /// Sets the calls, separated by spaces: `"push(1) push(2) pop"`.
     pub fn calls(mut self, text: &str) -> Self {
         let calls = self.read(text);
         self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
@@ -189,7 +191,7 @@ impl<E: Explorable> LineUp<E> {
             invariants: Vec::new(),
             plan: Plan::default(),
             options: Options::default(),
-            time: None,
+            timeout: None,
             jobs: parallel::jobs_available(),
             quasi: None,
             matrices: Matrices::WellFormed,
@@ -205,26 +207,27 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Of random matrices: how many columns, which is how many threads there are. 3, unless something else is said.
+    /// Sets the number of threads (columns) of random matrices: 3 by default.
     pub fn threads(mut self, threads: usize) -> Self {
         self.plan.columns = threads;
         self
     }
 
-    /// Of random matrices: how many operations each thread calls. 3, unless something else is said.
+    /// Sets the number of operations of each thread in random matrices: 3 by default.
     pub fn operations(mut self, operations: usize) -> Self {
         self.plan.rows = operations;
         self
     }
 
-    /// So many random matrices: 100, or none if others were [written](Self::matrix) or [listed](Self::auto), unless something
-    /// else is said.
+    /// Sets the number of random matrices: by default 100, or none if matrices were
+    /// [written](Self::matrix) or [listed](Self::auto).
     pub fn samples(mut self, samples: u64) -> Self {
         self.plan.samples = Some(samples);
         self
     }
 
-    /// A matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May be said more than once.
+    /// Adds a matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May
+    /// be repeated.
     pub fn matrix(mut self, text: &str) -> Self {
         match text.parse::<Matrix>() {
             Ok(matrix) => self.plan.matrices.push(matrix),
@@ -233,58 +236,63 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// All matrices of 1 column and row, then of 2, up to `n`, made of the first `n` calls.
+    /// Adds all matrices of size 1 x 1, then 2 x 2, up to `n` x `n`, made of the first `n` calls.
     pub fn auto(mut self, n: usize) -> Self {
         self.plan.auto = Some(n);
         self
     }
 
-    /// Calls that are made before each matrix, one after the other: `"push(1) push(2)"`.
-    pub fn initial(mut self, text: &str) -> Self {
+    /// Sets the calls before each matrix, one after the other: `"push(1) push(2)"`.
+    pub fn initial_calls(mut self, text: &str) -> Self {
         self.plan.initial = self.read(text);
         self
     }
 
-    /// Calls that are made after each matrix, one after the other.
-    pub fn last(mut self, text: &str) -> Self {
+    /// Sets the calls after each matrix, one after the other.
+    pub fn final_calls(mut self, text: &str) -> Self {
         self.plan.last = self.read(text);
         self
     }
 
-    /// Calls that random matrices may also have, always one after the other: `"lock unlock"`.
+    /// Adds a sequence of calls that random matrices make one after the other: `"lock unlock"`.
     pub fn sequence(mut self, text: &str) -> Self {
         let sequence = self.read(text);
         self.plan.entries.push(Entry::new(sequence));
         self
     }
 
-    /// The call before this is drawn so often, compared with others: once, unless something else is said.
+    /// Sets the weight with which the previous call is drawn: 1 by default.
     pub fn weight(mut self, weight: u32) -> Self {
         self.change("weight", |it| it.weight = weight);
         self
     }
 
-    /// The call before this belongs to a group. All calls of a group are made by one thread, whichever it is: for a queue with one
-    /// consumer.
+    /// Puts the previous call into a group. All calls of a group are made by the same thread: for a
+    /// queue with one consumer.
     pub fn group(mut self, group: impl Into<String>) -> Self {
         let group = group.into();
         self.change("group", |it| it.group = Some(group));
         self
     }
 
-    /// The call before this is made at most once in a matrix.
+    /// The previous call is made at most once in a matrix.
     pub fn once(mut self) -> Self {
         self.change("once", |it| it.is_once = true);
         self
     }
 
-    /// So many times a thread may be interrupted that could go on: 2, unless something else is said; `None`: any number of times.
+    /// Sets the maximum number of preemptions per execution: 2 by default; `None`: any number.
     pub fn preemptions(self, preemptions: impl Into<Option<u32>>) -> Self {
         self.bound(PREEMPTIONS.name, preemptions)
     }
 
-    /// A bound that a scheduler has of its own, by its name: `depth`, `preemptions`. `None` lifts it, where it may be lifted. It matters
-    /// to schedulers that have it.
+    /// Sets the bug depth `d` of PCT: there are `d - 1` priority change points.
+    pub fn depth(self, depth: u32) -> Self {
+        self.bound(DEPTH.name, depth)
+    }
+
+    /// Sets a bound of a scheduler, by its name: `depth`, `preemptions`. `None` lifts it, where it
+    /// may be lifted. Schedulers without that bound ignore it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         let bounds = &mut self.options.settings.bounds;
         if let Err(mistake) = bounds.set_named(&schedulers::bounds(), name, value.into()) {
@@ -293,132 +301,121 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Who explores: `bounded`, unless something else is said.
+    /// Sets the scheduler: `bounded` by default.
     pub fn scheduler(mut self, name: &str) -> Self {
         match scheduler(name) {
             Some(found) => self.options.scheduler = found,
             None => {
-                self.complain(format!("no scheduler is called `{name}`; there are {}", scheduler_names()))
+                let names = schedulers::SCHEDULERS.iter().map(|it| it.name);
+                self.complain(NotFound::new("scheduler", name, names).to_string());
             }
         }
         self
     }
 
-    /// What loads may see when calls overlap: `sc`, the newest store, unless something else is said; `tso`, as on x86; or
-    /// `release-acquire`, as in Rust, but for loads that see stores of the future. One call at a time it is always `sc`.
-    pub fn memory(mut self, model: &str) -> Self {
-        match memory_model(model) {
-            Some(found) => self.options.memory.model = found,
-            None => {
-                let names = MemoryModel::ALL.map(MemoryModel::name).join(", ");
-                self.complain(format!("no memory model is called `{model}`; there are {names}"));
-            }
-        }
+    /// Sets the memory model of the concurrent executions. By default it is sequential consistency,
+    /// which serial executions always have.
+    pub fn memory_model(mut self, model: MemoryModel) -> Self {
+        self.options.memory.model = model;
         self
     }
 
-    /// `compare_exchange_weak` may fail for no reason, as it may on some processors: once in each place in each operation.
+    /// Allows spurious failures of `compare_exchange_weak`, as on some processors: once in each
+    /// place in each operation.
     pub fn weak_failures(mut self) -> Self {
         self.options.memory.spurious_failures = true;
         self
     }
 
-    /// Each thread may wake up so many times though nobody woke it, from a condition variable or from `park`: never, unless
-    /// something else is said.
+    /// Sets how many spurious wake-ups each thread may have, from a condition variable or from
+    /// `park`: 0 by default.
     pub fn spurious(mut self, times: u32) -> Self {
         self.options.limits.spurious = times;
         self
     }
 
-    /// What is right is what `golden` does one call at a time: another implementation, with the same calls.
+    /// The serial executions of `golden` are the reference: another implementation, with the same
+    /// calls.
     pub fn against<G: Explorable + 'static>(mut self, golden: LineUp<G>) -> Self {
         self.options.against = Reference::Golden(Arc::new(golden.subject));
         self
     }
 
-    /// What is right is what the specification of that name says: `queue`, or another of those that are built in. Calls and
-    /// answers have to be written as it [writes](clewline_specs) them.
+    /// The specification of that name is the reference: `queue`, or another built-in one. Calls and
+    /// results have to be written as it [writes](clewline_specs) them.
     pub fn against_named(mut self, specification: &str) -> Self {
         self.options.against = Reference::Named(specification.to_owned());
         self
     }
 
-    /// Answers may be out of order by as much as this says: `"deq=2"`, `"enq=0,deq=2"`, `"all=1"`; `"deq=?"` finds out how much that is, which is
-    /// then in the [summary](super::text::Summary::needed). What is right is the subject's specification, one that is
-    /// [named](Self::against_named), or a golden [implementation](Self::against).
-    pub fn quasi(mut self, factors: &str) -> Self {
-        match Quasi::parse(factors) {
-            Ok(quasi) => self.quasi = Some(quasi),
-            Err(error) => self.complain(error.to_string()),
-        }
+    /// Allows results to be out of order within these quasi factors: `"deq=2"`, `"enq=0,deq=2"`,
+    /// `"all=1"`; `"deq=?"` determines the least factor, which is then in the
+    /// [summary](super::text::Summary::needed). The reference is the subject's specification, one
+    /// that is [named](Self::against_named), or a golden [implementation](Self::against).
+    pub fn quasi(mut self, quasi: Quasi) -> Self {
+        self.quasi = Some(quasi);
         self
     }
 
-    /// What out of order [means](crate::QuasiReading): what suits the specification, unless something else is said.
-    pub fn reading(mut self, reading: QuasiReading) -> Self {
-        match self.quasi.take() {
-            Some(quasi) => self.quasi = Some(quasi.with_reading(reading)),
-            None => self.complain("`reading` is said of `quasi`, which comes before it".to_owned()),
-        }
-        self
-    }
-
-    /// Matrices need not take out as much as they put in. Unless this is said they have to, where operations may change places.
+    /// Allows matrices that do not remove as much as they add. By default they have to, in the
+    /// displacement reading.
     pub fn ill_formed(mut self) -> Self {
         self.matrices = Matrices::Any;
         self
     }
 
-    /// One call at a time the subject may answer now this and now that. Unless this is said, that is what is wrong with it.
+    /// Allows nondeterministic serial behaviour. By default it is a violation.
     pub fn nondeterministic(mut self) -> Self {
         self.options.allows_nondeterminism = true;
         self
     }
 
-    /// Random matrices and random schedulers follow from this: 0, unless something else is said.
+    /// Sets the random seed of matrices and schedulers: 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         (self.plan.seed, self.options.settings.seed) = (seed, seed);
         self
     }
 
-    /// So many matrices are checked at once: as many as there are processors, unless something else is said. What is found does
-    /// not depend on it.
+    /// Sets how many matrices are checked at once: by default the number of processors. The outcome
+    /// does not depend on it.
     pub fn jobs(mut self, jobs: usize) -> Self {
         self.jobs = jobs.max(1);
         self
     }
 
-    /// At most so many executions in each phase of a matrix. If that is not enough, nobody knows whether the matrix holds.
+    /// Sets the maximum number of executions in each phase of a matrix. If it is reached, the
+    /// verdict on the matrix is unknown.
     pub fn executions(mut self, executions: u64) -> Self {
         self.options.executions_max = executions;
         self.options.settings.executions = executions;
         self
     }
 
-    /// No matrix is begun after so long. If there are more, nobody knows whether all hold.
-    pub fn time(mut self, time: Duration) -> Self {
-        self.time = Some(time);
+    /// Sets the time after which no further matrix is begun. If matrices are left, the verdict is
+    /// unknown.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 
-    /// How long an execution may be, and what else the engine is told.
+    /// Sets the limits of the engine, such as the length of an execution.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
         self
     }
 
-    /// Environment variables are not looked at.
+    /// Ignores environment variables.
     pub fn without_environment(mut self) -> Self {
         self.heeds_environment = false;
         self
     }
 
-    /// Checks matrix after matrix, and makes the first that fails as small as can be.
+    /// Checks the matrices, and shrinks the first one that fails.
     ///
     /// # Errors
     ///
-    /// If something that was said, or an environment variable, makes no sense.
-    pub fn run(self) -> Result<Tested, Error> {
+    /// If a setting or an environment variable is invalid.
+    pub fn run(self) -> Result<Outcome, Error> {
         self.conclude(None)
     }
 
@@ -426,9 +423,9 @@ impl<E: Explorable> LineUp<E> {
     ///
     /// # Panics
     ///
-    /// With the whole report if one fails, or if nobody knows.
+    /// With the whole report if a matrix fails, or if the verdict is unknown.
     #[track_caller]
-    pub fn check(self) {
+    pub fn assert(self) {
         match self.conclude(this_test()) {
             Ok(tested) if tested.holds() => (),
             Ok(tested) => panic!("{tested}"),
@@ -454,7 +451,7 @@ impl<E: Explorable> LineUp<E> {
         }
     }
 
-    fn conclude(mut self, test: Option<String>) -> Result<Tested, Error> {
+    fn conclude(mut self, test: Option<String>) -> Result<Outcome, Error> {
         let mut replayed = None;
         if self.heeds_environment {
             replayed = environment::apply(self.given(), |name| std::env::var(name).ok())?;
@@ -463,7 +460,7 @@ impl<E: Explorable> LineUp<E> {
         self.options.sequences = self.plan.sequences();
         self.verify()?;
         let roles = self.ask()?;
-        let mut tested = Tested::new(&self.name, &self.options, test);
+        let mut tested = Outcome::new(&self.name, &self.options, test);
         let found = match replayed {
             Some(replayed) => Some(self.again(&replayed, &mut tested)?),
             None => self.all(roles, &mut tested)?,
@@ -472,7 +469,7 @@ impl<E: Explorable> LineUp<E> {
         Ok(tested)
     }
 
-    /// Has histories judged as was said. Answers what matrices have to put in and to take out alike, if anything.
+    /// Sets how histories are judged. Returns the roles that matrices have to balance, if any.
     fn ask(&mut self) -> Result<Option<Roles>, Error> {
         let Some(quasi) = &self.quasi else { return Ok(None) };
         let spec = match &self.options.against {
@@ -491,7 +488,8 @@ impl<E: Explorable> LineUp<E> {
         asking.ask(&mut self.options)
     }
 
-    /// A matrix that was drawn, as it makes sense. Who does not know every call cannot be given others than it knows.
+    /// A random matrix, completed to be well formed. A subject that does not know every call of its
+    /// specification gets no further calls.
     fn drawn(&self, roles: Option<Roles>, matrix: Matrix) -> Option<Matrix> {
         let is_by_hand = |it: &Matrix| it.columns == matrix.columns;
         match roles {
@@ -504,7 +502,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     fn verify(&self) -> Result<(), ErrorKind> {
-        // Those before and after all others need a task each.
+        // Initial and final calls need a task each.
         let most = TaskId::MAX - 2;
         let wrong = |reason: String| Err(ErrorKind::Matrix(reason));
         let widest = self.plan.matrices.iter().map(|it| it.columns.len()).max().unwrap_or(0);
@@ -521,7 +519,7 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// One execution, as its token has it.
-    fn again(&self, replayed: &Replayed, tested: &mut Tested) -> Result<super::finding::Checked, Error> {
+    fn again(&self, replayed: &ReplayToken, tested: &mut Outcome) -> Result<super::finding::Checked, Error> {
         let misfit = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
@@ -538,9 +536,9 @@ impl<E: Explorable> LineUp<E> {
     fn all(
         &self,
         roles: Option<Roles>,
-        tested: &mut Tested,
+        tested: &mut Outcome,
     ) -> Result<Option<super::finding::Checked>, Error> {
-        let until = deadline(self.time);
+        let until = deadline(self.timeout);
         let is_late = std::sync::atomic::AtomicBool::new(false);
         let is_early = |_: &Matrix| {
             let is_early = until.is_none_or(|it| std::time::Instant::now() < it);

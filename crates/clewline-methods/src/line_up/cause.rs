@@ -1,4 +1,4 @@
-//! Why a subject was found wrong when its executions were explored.
+//! Causes of violations in explored executions.
 
 use std::fmt;
 
@@ -6,17 +6,18 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Cause {
-    /// One call at a time, it answers now this and now that.
+    /// Serial executions of the same calls return different results.
     Nondeterministic,
-    /// Operations that overlap answer what they could not one at a time, in any order that keeps what precedes what.
+    /// Overlapping operations return results that no serial order consistent with real time
+    /// produces.
     NotLinearizable,
-    /// An operation waits for ever that would not, one call at a time.
+    /// An operation blocks that would not block in a serial execution.
     Blocking,
     /// An operation panics.
     Panic,
-    /// Two tasks get at the same data at the same time, and nothing orders them.
+    /// A data race: two tasks access the same data concurrently, without a happens-before order.
     Race,
-    /// Something that was made is still there when nobody can get at it any more.
+    /// An object is leaked: it still exists and is no longer reachable.
     Leak,
 }
 

@@ -1,4 +1,4 @@
-//! The second phase: what the subject does when calls overlap, each distinct history judged once.
+//! The second phase: concurrent executions, each distinct history judged once.
 
 use std::{
     collections::HashSet,
@@ -21,40 +21,46 @@ use super::{
     cause::Cause,
     drain_cache::DrainCache,
     finding::Unserializable,
-    serial::{Renamed, Texts},
+    serial::{ResultNumbering, ResultTexts},
     serializability,
     specified::{Specified, left_inside},
 };
 use crate::{
     matrix::split_method,
-    relaxed::{FactorHistogram, Judgement, Judging, Quasi, WellFormed, judge_displaced},
+    relaxed::{FactorHistogram, Judging, Quasi, RelaxedVerdict, WellFormed, judge_displaced},
 };
 
-/// What is right.
-pub(super) enum Golden<'a> {
-    /// What was seen one call at a time.
+/// The expected behaviour.
+pub(super) enum Expected<'a> {
+    /// The observed serial histories.
     Observed(&'a ObservationSet),
-    /// What a specification says.
+    /// A specification.
     Specified(&'a Specified),
-    /// Nothing but that everybody comes to an end.
+    /// Only termination of all operations.
     Anything,
 }
 
-/// What is asked.
-pub(super) struct Asked<'a> {
-    pub(super) golden: Golden<'a>,
+/// The question asked of each execution.
+pub(super) struct ConcurrentQuery<'a> {
+    pub(super) golden: Expected<'a>,
     pub(super) judging: &'a Judging,
-    /// The specification that is right, if it is a relaxed one: its name, less the factor.
+    /// The expected specification, if it is a relaxed one: its name without the factor.
     pub(super) relaxed: Option<&'a str>,
     pub(super) more: DrainCache<'a>,
 }
 
-impl Asked<'_> {
-    /// Which executions have to be looked at. Where the calls are made, what has a serial witness can be told from what has not.
-    fn visits(&self, looking: &Looking<'_>, trial: &mut dyn TestProgram, texts: &Texts) -> Visits {
+impl ConcurrentQuery<'_> {
+    /// Which executions have to be visited, so that histories with a serial witness can be
+    /// distinguished from those without.
+    fn visits(
+        &self,
+        looking: &ExplorationMode<'_>,
+        trial: &mut dyn TestProgram,
+        texts: &ResultTexts,
+    ) -> Visits {
         match (&self.golden, self.judging, looking) {
-            (_, _, Looking::Far { counts_unserializable: true, .. }) => Visits::Every,
-            (Golden::Observed(set), Judging::Linearizable, Looking::Far { .. }) => {
+            (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
+            (Expected::Observed(set), Judging::Linearizable, ExplorationMode::Far { .. }) => {
                 trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
                 Visits::Unexplained
             }
@@ -65,53 +71,53 @@ impl Asked<'_> {
 
 /// An execution that is wrong.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub(super) struct WrongExecution {
     pub(super) cause: Cause,
     pub(super) schedule: Schedule,
-    /// Who should not wait.
+    /// The operations that should not block.
     pub(super) blocked: Vec<usize>,
-    /// What is out of place, or how far it is.
-    pub(super) told: Option<String>,
-    /// What tells its history from others.
+    /// The displaced operations, or their displacement.
+    pub(super) explanation: Option<String>,
+    /// The key of its history.
     pub(super) key: Vec<u32>,
 }
 
-/// What the second phase saw.
+/// The result of the second phase.
 #[derive(Debug)]
-pub(super) struct Explored {
+pub(super) struct ConcurrentResult {
     pub(super) executions: u64,
     pub(super) histories: usize,
     pub(super) stuck: usize,
     pub(super) coverage: Coverage,
-    /// Whether a larger bound would show more.
+    /// Whether a larger bound would allow more executions.
     pub(super) is_bounded: bool,
     /// The first execution that has no witness.
-    pub(super) wrong: Option<Wrong>,
+    pub(super) wrong: Option<WrongExecution>,
     /// Why some history was not judged.
     pub(super) unknown: Option<String>,
     pub(super) unserializable: Option<Unserializable>,
     pub(super) needed: Option<FactorHistogram>,
 }
 
-/// How to look, and how far.
-pub(super) enum Looking<'a> {
+/// Which executions to explore.
+pub(super) enum ExplorationMode<'a> {
     /// At all executions of a strategy.
     Far { strategy: Strategy<'a>, executions_max: u64, time: Option<Duration>, counts_unserializable: bool },
     /// At one execution.
     Once(&'a mut Replay),
 }
 
-impl Looking<'_> {
+impl ExplorationMode<'_> {
     fn counts_unserializable(&self) -> bool {
-        matches!(self, Looking::Far { counts_unserializable: true, .. })
+        matches!(self, ExplorationMode::Far { counts_unserializable: true, .. })
     }
 
     fn explore(self, trial: &mut dyn TestProgram, visits: Visits, visit: &mut Visit<'_>) -> Survey {
         match self {
-            Looking::Far { strategy, executions_max, time, .. } => {
+            ExplorationMode::Far { strategy, executions_max, time, .. } => {
                 trial.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
             }
-            Looking::Once(replay) => {
+            ExplorationMode::Once(replay) => {
                 let (coverage, executions) = explore(trial, replay, 1, |it, ending, n| visit(it, ending, n));
                 Survey { coverage, executions, broken: 0, is_bounded: true, explained: Explained::default() }
             }
@@ -119,15 +125,15 @@ impl Looking<'_> {
     }
 }
 
-/// Explores `trial` until something is wrong.
+/// Explores `trial` until there is a violation.
 pub(super) fn explore_all(
     trial: &mut dyn TestProgram,
-    looking: Looking<'_>,
-    asked: &Asked<'_>,
-    texts: &mut Texts,
-) -> Explored {
+    looking: ExplorationMode<'_>,
+    asked: &ConcurrentQuery<'_>,
+    texts: &mut ResultTexts,
+) -> ConcurrentResult {
     let mut seen: HashSet<Vec<u32>, FxBuildHasher> = HashSet::default();
-    let mut renamed = Renamed::default();
+    let mut renamed = ResultNumbering::default();
     let (mut n_stuck, mut wrong, mut unknown) = (0, None, None);
     let mut key: Vec<u32> = Vec::new();
     let mut needed = asked.judging.is_question().then(FactorHistogram::default);
@@ -143,36 +149,43 @@ pub(super) fn explore_all(
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
                     if outcome.race.as_ref().is_some_and(Race::is_certain) {
-                        wrong = Some(Wrong::of(Cause::Race, trial));
+                        wrong = Some(WrongExecution::of(Cause::Race, trial));
                     } else if !outcome.leaks.is_empty() {
-                        wrong = Some(Wrong::of(Cause::Leak, trial));
+                        wrong = Some(WrongExecution::of(Cause::Leak, trial));
                     }
                     outcome.canonical(&mut key);
-                    if let Golden::Anything = asked.golden {
-                        // A program that has ended need not have returned.
+                    if let Expected::Anything = asked.golden {
+                        // A program that has ended need not have returned from all calls.
                         key.push(u32::from(*ending == Ending::Stuck));
                     }
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
-                        let judged = Judged { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
+                        let judged =
+                            CandidateHistory { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
                         match judged.judge(asked, texts, &mut renamed) {
-                            Ok(Judgement::Right) => (),
-                            Ok(Judgement::Needs(factor)) => {
+                            Ok(RelaxedVerdict::Right) => (),
+                            Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
-                            Ok(Judgement::Waits(blocked)) => {
-                                wrong = Some(Wrong { blocked, ..Wrong::of(Cause::Blocking, trial) });
+                            Ok(RelaxedVerdict::Waits(blocked)) => {
+                                wrong = Some(WrongExecution {
+                                    blocked,
+                                    ..WrongExecution::of(Cause::Blocking, trial)
+                                });
                             }
-                            Ok(Judgement::Wrong(told)) => {
-                                wrong = Some(Wrong { told, ..Wrong::of(Cause::NotLinearizable, trial) });
+                            Ok(RelaxedVerdict::Wrong(explanation)) => {
+                                wrong = Some(WrongExecution {
+                                    explanation,
+                                    ..WrongExecution::of(Cause::NotLinearizable, trial)
+                                });
                             }
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
                 }
                 Ending::Panicked => {
-                    wrong = Some(Wrong::of(Cause::Panic, trial));
+                    wrong = Some(WrongExecution::of(Cause::Panic, trial));
                 }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
@@ -180,7 +193,17 @@ pub(super) fn explore_all(
         });
     let histories = seen.len() + explained.histories;
     let stuck = n_stuck + explained.stuck;
-    Explored { executions, histories, stuck, coverage, is_bounded, wrong, unknown, unserializable, needed }
+    ConcurrentResult {
+        executions,
+        histories,
+        stuck,
+        coverage,
+        is_bounded,
+        wrong,
+        unknown,
+        unserializable,
+        needed,
+    }
 }
 
 fn count_unserializable(trial: &mut dyn TestProgram, unserializable: &mut Unserializable) {
@@ -194,46 +217,54 @@ fn count_unserializable(trial: &mut dyn TestProgram, unserializable: &mut Unseri
     }
 }
 
-// Said of what no factor explains.
-const NEVER: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
+// For histories that no factor explains.
+const NO_FACTOR_SUFFICES: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
                      inside";
 
 /// A history to be judged.
-struct Judged<'a> {
+struct CandidateHistory<'a> {
     trial: &'a dyn TestProgram,
     outcome: &'a Outcome<ResultId>,
     is_stuck: bool,
 }
 
-impl Wrong {
-    fn of(cause: Cause, trial: &dyn TestProgram) -> Wrong {
+impl WrongExecution {
+    fn of(cause: Cause, trial: &dyn TestProgram) -> WrongExecution {
         let mut key = Vec::new();
         trial.outcome().canonical(&mut key);
-        Wrong { cause, schedule: trial.schedule().unwrap_or_default(), blocked: Vec::new(), told: None, key }
+        WrongExecution {
+            cause,
+            schedule: trial.schedule().unwrap_or_default(),
+            blocked: Vec::new(),
+            explanation: None,
+            key,
+        }
     }
 }
 
-impl Judged<'_> {
-    /// What is wrong with it, or why nobody knows.
+impl CandidateHistory<'_> {
+    /// Its violation, or why the verdict is unknown.
     fn judge(
         &self,
-        asked: &Asked<'_>,
-        texts: &mut Texts,
-        renamed: &mut Renamed,
-    ) -> Result<Judgement, String> {
+        asked: &ConcurrentQuery<'_>,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
         match asked.judging {
             Judging::Linearizable => match self.judge_linearizable(&asked.golden, texts, renamed)? {
-                Judgement::Wrong(None) => Ok(Judgement::Wrong(asked.relaxed.and_then(|it| self.enough(it)))),
+                RelaxedVerdict::Wrong(None) => {
+                    Ok(RelaxedVerdict::Wrong(asked.relaxed.and_then(|it| self.enough(it))))
+                }
                 other => Ok(other),
             },
             Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
                 Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
             }
             Judging::Displaced(quasi, well_formed) => match &asked.golden {
-                Golden::Observed(set) => {
+                Expected::Observed(set) => {
                     let judgement = self.judge_places(quasi, set, &[], texts, renamed)?;
                     let roles = match (&judgement, well_formed) {
-                        (Judgement::Right | Judgement::Needs(0), _) | (_, WellFormed::Whatever) => {
+                        (RelaxedVerdict::Right | RelaxedVerdict::Needs(0), _) | (_, WellFormed::Whatever) => {
                             return Ok(judgement);
                         }
                         (_, WellFormed::Required(roles)) => roles,
@@ -245,135 +276,143 @@ impl Judged<'_> {
                     let set = asked.more.observe(&more, texts)?;
                     self.judge_places(quasi, &set, &more, texts, renamed)
                 }
-                Golden::Specified(specified) => {
+                Expected::Specified(specified) => {
                     let case = match well_formed {
                         WellFormed::Required(roles) => specified.drained(self.trial, self.outcome, roles)?,
                         WellFormed::Whatever => specified.case(self.trial, self.outcome)?,
                     };
                     judge_displaced(quasi, &case.problems())
                 }
-                Golden::Anything => Ok(Judgement::Right),
+                Expected::Anything => Ok(RelaxedVerdict::Right),
             },
             Judging::LeastRelaxed(name) => self.judge_relaxed(name),
         }
     }
 
-    /// Judges it by displacement, with `more` calls after all others that nobody made, and that may have happened.
+    /// Judges it by displacement, with `more` additional calls after all others, which are pending.
     fn judge_places(
         &self,
         quasi: &Quasi,
         set: &ObservationSet,
         more: &[String],
-        texts: &mut Texts,
-        renamed: &mut Renamed,
-    ) -> Result<Judgement, String> {
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
         let mut calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
         let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
         calls.extend_from_slice(more);
         let texts = &*texts;
-        let show = |at: &u32, answer: Option<&ResultId>| {
+        let show = |at: &u32, result: Option<&ResultId>| {
             let (method, arguments) = split_method(&calls[*at as usize]);
-            let ret = answer.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
+            let ret = result.map(|it| texts[it.0].to_string()).filter(|it| !it.is_empty());
             Shown { method: method.to_owned(), arguments: arguments.to_owned(), ret }
         };
         judge_displaced(quasi, &Problem::of_objects_shown(set, &history, &show))
     }
 
-    /// The least factor of the specification `name` that allows it. A greater one than there are operations changes nothing.
-    fn judge_relaxed(&self, name: &str) -> Result<Judgement, String> {
+    /// The least factor of the specification `name` that allows it. A factor above the number of
+    /// operations changes nothing.
+    fn judge_relaxed(&self, name: &str) -> Result<RelaxedVerdict, String> {
         for factor in 0..=self.outcome.operations.len() as u32 {
             let found = clewline_specs::find(&format!("{name}:{factor}")).map_err(|it| it.to_string())?;
             let case = Specified::Named(found).case(self.trial, self.outcome)?;
             match self.decide(|| case.problems())? {
-                Judgement::Right => return Ok(Judgement::Needs(factor)),
-                Judgement::Wrong(_) => (),
-                other @ (Judgement::Needs(_) | Judgement::Waits(_)) => return Ok(other),
+                RelaxedVerdict::Right => return Ok(RelaxedVerdict::Needs(factor)),
+                RelaxedVerdict::Wrong(_) => (),
+                other @ (RelaxedVerdict::Needs(_) | RelaxedVerdict::Waits(_)) => return Ok(other),
             }
         }
-        Ok(Judgement::Wrong(Some(NEVER.to_owned())))
+        Ok(RelaxedVerdict::Wrong(Some(NO_FACTOR_SUFFICES.to_owned())))
     }
 
-    /// Which factor would be enough, of a history that is wrong with less.
+    /// The sufficient factor of a history that is violated with a smaller one.
     fn enough(&self, name: &str) -> Option<String> {
         match self.judge_relaxed(name).ok()? {
-            Judgement::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
-            Judgement::Wrong(told) => told,
-            Judgement::Right | Judgement::Waits(_) => None,
+            RelaxedVerdict::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
+            RelaxedVerdict::Wrong(explanation) => explanation,
+            RelaxedVerdict::Right | RelaxedVerdict::Waits(_) => None,
         }
     }
 
     fn judge_linearizable(
         &self,
-        golden: &Golden<'_>,
-        texts: &mut Texts,
-        renamed: &mut Renamed,
-    ) -> Result<Judgement, String> {
+        golden: &Expected<'_>,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
         match golden {
-            Golden::Observed(set) => {
+            Expected::Observed(set) => {
                 if self.has_witnesses(set, texts, renamed) {
-                    return Ok(Judgement::Right);
+                    return Ok(RelaxedVerdict::Right);
                 }
-                // Nobody is accused on the word of one witness search alone.
+                // A violation needs more than one failed witness search.
                 let history = self.history(0..0, texts, renamed);
                 self.decide(|| Problem::of_objects(*set, &history))
             }
-            Golden::Specified(specified) => {
+            Expected::Specified(specified) => {
                 let case = specified.case(self.trial, self.outcome)?;
                 self.decide(|| case.problems())
             }
-            Golden::Anything if self.is_stuck => {
+            Expected::Anything if self.is_stuck => {
                 let is_pending = |it: &(usize, u32)| self.outcome.operations[it.0].ret.is_none();
-                Ok(Judgement::Waits(self.called().filter(is_pending).map(|it| it.0).collect()))
+                Ok(RelaxedVerdict::Waits(self.call_at().filter(is_pending).map(|it| it.0).collect()))
             }
-            Golden::Anything => Ok(Judgement::Right),
+            Expected::Anything => Ok(RelaxedVerdict::Right),
         }
     }
 
-    /// Whether the serial histories explain this one, and each operation that waits in it. `false` if it is too large to say.
-    fn has_witnesses(&self, set: &ObservationSet, texts: &mut Texts, renamed: &mut Renamed) -> bool {
+    /// Whether the serial histories explain this one, and each blocked operation in it. `false` if
+    /// it is too large to decide.
+    fn has_witnesses(
+        &self,
+        set: &ObservationSet,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> bool {
         let operations = &self.outcome.operations;
-        let answer = |(at, it): (usize, &Operation<_>)| {
-            it.ret.map(|(_, answer)| renamed.id(self.trial, texts, at, answer))
+        let result = |(at, it): (usize, &Operation<_>)| {
+            it.ret.map(|(_, result)| renamed.id(self.trial, texts, at, result))
         };
-        let answers: Vec<_> = operations.iter().enumerate().map(answer).collect();
+        let results: Vec<_> = operations.iter().enumerate().map(result).collect();
         let is_called = |it: usize| operations[it].call.is_some();
         let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
-        set.explains(&answers, self.is_stuck, is_called, precedes)
+        set.explains(&results, self.is_stuck, is_called, precedes)
     }
 
-    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<Judgement, String> {
+    fn decide<'a>(&self, problems: impl Fn() -> Vec<Problem<'a>>) -> Result<RelaxedVerdict, String> {
         let options = JudgeOptions { counterexample_configurations: 0, ..JudgeOptions::default() };
         match judge(problems(), &options).verdict {
             HistoryVerdict::Holds(_) => (),
-            HistoryVerdict::Violated(_) => return Ok(Judgement::Wrong(None)),
+            HistoryVerdict::Violated(_) => return Ok(RelaxedVerdict::Wrong(None)),
             HistoryVerdict::Unknown(reason) => return Err(reason.to_string()),
         }
         if !self.is_stuck {
-            return Ok(Judgement::Right);
+            return Ok(RelaxedVerdict::Right);
         }
-        // Numbers in the problems are those of the operations that were called, in the order of their calls.
-        let mut called: Vec<(usize, u32)> = self.called().collect();
+        // Numbers in the problems are those of the operations that were called, in the order of
+        // their calls.
+        let mut called: Vec<(usize, u32)> = self.call_at().collect();
         called.sort_by_key(|it| it.1);
         match stuck(problems(), &options) {
-            Stuck::Allowed => Ok(Judgement::Right),
+            Stuck::Allowed => Ok(RelaxedVerdict::Right),
             Stuck::Forbidden(them) | Stuck::OneForbidden(them) => {
-                Ok(Judgement::Waits(them.into_iter().map(|it| called[it.index()].0).collect()))
+                Ok(RelaxedVerdict::Waits(them.into_iter().map(|it| called[it.index()].0).collect()))
             }
             Stuck::Unknown(reason) => Err(reason.to_string()),
         }
     }
 
-    fn called(&self) -> impl Iterator<Item = (usize, u32)> {
+    fn call_at(&self) -> impl Iterator<Item = (usize, u32)> {
         let operations = self.outcome.operations.iter().enumerate();
         operations.filter_map(|(at, it)| it.call.map(|call| (at, call)))
     }
 
-    /// The history, with calls that nobody made after all others, which have these numbers.
+    /// The history, with additional calls after all others, which have these numbers.
     fn history(
         &self,
         more: Range<usize>,
-        texts: &mut Texts,
-        renamed: &mut Renamed,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
     ) -> History<u32, ResultId> {
         let steps = self.outcome.operations.iter().map(|it| it.ret.map(|it| it.0).max(it.call));
         let end = 2 * i64::from(steps.flatten().max().unwrap_or(0)) + 2;
@@ -385,21 +424,21 @@ impl Judged<'_> {
             called: end,
             returned: None,
         });
-        let operations = self.called().map(|(at, call)| Timed {
+        let operations = self.call_at().map(|(at, call)| Timed {
             process: ProcessId::from_index(self.trial.operations()[at].0),
             object: ObjectId(0),
             call: at as u32,
-            // A call is before its step, and a return is after it.
+            // A call comes before its step, and a return after it.
             called: 2 * i64::from(call),
             returned: self.outcome.operations[at]
                 .ret
-                .map(|(step, answer)| (renamed.id(self.trial, texts, at, answer), 2 * i64::from(step) + 1)),
+                .map(|(step, result)| (renamed.id(self.trial, texts, at, result), 2 * i64::from(step) + 1)),
         });
         History::from_operations(operations.chain(more)).expect("a task makes one call after the other")
     }
 }
 
-/// Until when to look, if not for ever.
+/// The deadline, if there is a limit.
 pub(super) fn deadline(time: Option<Duration>) -> Option<Instant> {
     time.and_then(|it| Instant::now().checked_add(it))
 }

@@ -1,8 +1,8 @@
-//! A golden implementation that is asked about more calls than a matrix has.
+//! A golden implementation that is observed with more calls than a matrix has.
 //!
-//! Where calls may change places, a history in which something is left inside can be judged only together with the calls that would
-//! have taken it out. How many there are depends on the history, so what the golden implementation does with them is observed when it
-//! is first needed.
+//! In the displacement reading, a history that leaves elements inside can be judged only together
+//! with calls that would have removed them. Their number depends on the history, so the golden
+//! implementation is observed with them when they are first needed.
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
@@ -10,7 +10,7 @@ use clewline_check::ObservationSet;
 
 use super::{
     options::{Options, Reference},
-    serial::{Texts, observe},
+    serial::{ResultTexts, observe},
 };
 use crate::matrix::Matrix;
 
@@ -23,12 +23,17 @@ pub(super) struct DrainCache<'a> {
 }
 
 impl DrainCache<'_> {
-    /// What the golden implementation does with the calls of the matrix and with `more`, one at a time in every order.
+    /// The serial observations of the golden implementation with the calls of the matrix and
+    /// `more`, in every order.
     ///
     /// # Errors
     ///
     /// If those are too many, or it is not known.
-    pub(super) fn observe(&self, more: &[String], texts: &mut Texts) -> Result<Rc<ObservationSet>, String> {
+    pub(super) fn observe(
+        &self,
+        more: &[String],
+        texts: &mut ResultTexts,
+    ) -> Result<Rc<ObservationSet>, String> {
         if let Some(seen) = self.seen.borrow().get(&more.len()) {
             return Ok(Rc::clone(seen));
         }

@@ -12,7 +12,7 @@ use clewline_threads::control::{Moment, Pending, Place, Site};
 use super::{
     cause::Cause,
     files::{Files, split_place},
-    finding::{Finding, Seen},
+    finding::{Finding, ObservedOperation},
 };
 use crate::matrix::Matrix;
 
@@ -32,7 +32,7 @@ impl Threads {
         }
     }
 
-    /// In the order in which they are drawn: `before`, the columns, those that the subject started, `after`.
+    /// In drawing order: `before`, the columns, threads started by the subject, `after`.
     pub(super) fn ordered(&self, processes: &BTreeSet<usize>) -> Vec<usize> {
         let mut ordered: Vec<usize> = processes.iter().copied().collect();
         ordered.sort_by_key(|&it| match it {
@@ -51,8 +51,8 @@ impl Threads {
         self.has_last && process == self.columns + usize::from(self.has_initial)
     }
 
-    /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and more letters for threads that the
-    /// subject itself started.
+    /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and further
+    /// letters for threads that the subject started.
     pub(super) fn name(&self, process: usize) -> String {
         if self.is_before(process) {
             "before".to_owned()
@@ -100,22 +100,22 @@ pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
 }
 
 /// `pop → 1`, `push(1)`, `wait → ?`.
-pub(super) fn label(seen: &Seen) -> String {
+pub(super) fn label(seen: &ObservedOperation) -> String {
     match &seen.returned {
-        Some((_, answer)) => answered(&seen.call, answer),
+        Some((_, result)) => call_with_result(&seen.call, result),
         None => format!("{} → ?", seen.call),
     }
 }
 
-pub(super) fn answered(call: &str, answer: &str) -> String {
-    if answer.is_empty() { call.to_owned() } else { format!("{call} → {answer}") }
+pub(super) fn call_with_result(call: &str, result: &str) -> String {
+    if result.is_empty() { call.to_owned() } else { format!("{call} → {result}") }
 }
 
-/// Operations that were called, cut wherever everything before a cut precedes everything after it.
-fn layers(operations: &[Seen]) -> Vec<Vec<&Seen>> {
-    let mut called: Vec<&Seen> = operations.iter().filter(|it| it.called.is_some()).collect();
+/// The called operations, split wherever all operations before a cut precede all after it.
+fn layers(operations: &[ObservedOperation]) -> Vec<Vec<&ObservedOperation>> {
+    let mut called: Vec<&ObservedOperation> = operations.iter().filter(|it| it.called.is_some()).collect();
     called.sort_by_key(|it| it.called);
-    let mut layers: Vec<Vec<&Seen>> = Vec::new();
+    let mut layers: Vec<Vec<&ObservedOperation>> = Vec::new();
     let mut last_return = Some(0);
     for seen in called {
         let is_cut = matches!((last_return, seen.called), (Some(ret), Some(call)) if ret < call);
@@ -129,9 +129,9 @@ fn layers(operations: &[Seen]) -> Vec<Vec<&Seen>> {
     layers
 }
 
-/// The history as a table: what is above a line precedes what is below it. A drawing of when each call was open follows if the
-/// lines do not say everything.
-pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Vec<String> {
+/// The history as a table: operations above a line precede those below it. A drawing of the
+/// intervals of the calls follows if the lines do not show the whole order.
+pub(super) fn history(matrix: &Matrix, operations: &[ObservedOperation], width: usize) -> Vec<String> {
     let threads = Threads::of(matrix);
     let layers = layers(operations);
     let processes = threads.ordered(&layers.iter().flatten().map(|it| it.process).collect());
@@ -155,7 +155,7 @@ pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Vec
         }
         drawn.push(line);
     }
-    let overlaps = |one: &Seen, other: &Seen| {
+    let overlaps = |one: &ObservedOperation, other: &ObservedOperation| {
         one.process == other.process || !one.precedes(other) && !other.precedes(one)
     };
     let is_all = layers.iter().all(|it| it.iter().all(|one| it.iter().all(|other| overlaps(one, other))));
@@ -166,8 +166,13 @@ pub(super) fn history(matrix: &Matrix, operations: &[Seen], width: usize) -> Vec
     drawn
 }
 
-fn timeline(threads: &Threads, processes: &[usize], operations: &[Seen], width: usize) -> Vec<String> {
-    let bar = |it: &Seen| {
+fn timeline(
+    threads: &Threads,
+    processes: &[usize],
+    operations: &[ObservedOperation],
+    width: usize,
+) -> Vec<String> {
+    let bar = |it: &ObservedOperation| {
         let (start, end) = (2 * it.called?, it.returned.as_ref().map(|it| 2 * it.0 + 1));
         Some(Bar { label: label(it), start, end })
     };
@@ -179,24 +184,24 @@ fn timeline(threads: &Threads, processes: &[usize], operations: &[Seen], width: 
 
 /// How much of an interleaving is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// Of many steps that a thread makes without being interrupted, the first and the last.
+pub enum InterleavingDetail {
+    /// Of a long run of steps of one thread, the first and the last.
     Short,
     /// Every step.
     Full,
 }
 
-// Of more steps in a row than this, some are left out, and so many are shown at either end, and so many in between that change
-// something.
-const RUN: usize = 8;
-const ENDS: usize = 3;
-const CHANGES: usize = 4;
+// In longer runs of steps of one thread, steps are left out: this number is shown at either end,
+// and this number of writes in between.
+const FULL_RUN_STEPS_MAX: usize = 8;
+const RUN_END_STEPS_SHOWN: usize = 3;
+const RUN_CHANGE_STEPS_SHOWN: usize = 4;
 
 /// Numbers objects in the order in which they are first used here.
-pub(super) struct Objects(HashMap<SharedId, usize>);
+pub(super) struct ObjectNumbers(HashMap<SharedId, usize>);
 
-impl Objects {
-    fn of(moments: &[Moment], pending: &[Pending]) -> Objects {
+impl ObjectNumbers {
+    fn of(moments: &[Moment], pending: &[Pending]) -> ObjectNumbers {
         let mut names = HashMap::new();
         let of_step = |it: &Moment| [it.step.object, it.step.frees];
         let used = moments.iter().flat_map(of_step).chain(pending.iter().map(|it| it.object));
@@ -204,7 +209,7 @@ impl Objects {
             let next = names.len() + 1;
             names.entry(object).or_insert(next);
         }
-        Objects(names)
+        ObjectNumbers(names)
     }
 
     /// ` x3`, or nothing.
@@ -213,7 +218,7 @@ impl Objects {
     }
 }
 
-/// What an access does, in a word or two.
+/// The name of an access, in a word or two.
 fn verb(access: Access) -> &'static str {
     match access {
         Access::Local => "goes on",
@@ -238,39 +243,39 @@ fn verb(access: Access) -> &'static str {
     }
 }
 
-/// A line of the interleaving: the step, who, what, where.
-pub(super) struct Line {
+/// A line of the interleaving: step, thread, action, source place.
+pub(super) struct InterleavingLine {
     pub(super) step: Option<usize>,
     pub(super) process: usize,
-    pub(super) told: String,
+    pub(super) action: String,
     pub(super) place: String,
-    // The operation that it is part of, if it is its call or its return.
+    // Its operation, if it is a call or a return.
     pub(super) operation: Option<usize>,
-    // Whether it may change something that others see.
+    // Whether it may change shared state.
     is_change: bool,
 }
 
-/// All that is to be told of an interleaving.
+/// The contents of an interleaving.
 pub(super) struct Interleaving {
     pub(super) threads: Threads,
-    pub(super) objects: Objects,
+    pub(super) objects: ObjectNumbers,
     pub(super) files: Files,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<InterleavingLine>,
     // From left to right.
     pub(super) processes: Vec<usize>,
 }
 
 impl Interleaving {
-    pub(super) fn of(matrix: &Matrix, finding: &Finding, shown: Shown) -> Interleaving {
+    pub(super) fn of(matrix: &Matrix, finding: &Finding, shown: InterleavingDetail) -> Interleaving {
         let threads = Threads::of(matrix);
-        let objects = Objects::of(&finding.moments, &finding.pending);
+        let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
         let places =
             finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
         let sites: Vec<Site> = places.map(Place::site).collect();
         let panicked = finding.panic.iter().filter_map(|it| split_place(it.1.place.as_ref()?)).map(|it| it.0);
         let files = Files::of(sites.iter().map(|it| &*it.file).chain(panicked));
         let mut lines = lines(finding, &objects, &files);
-        if shown == Shown::Short {
+        if shown == InterleavingDetail::Short {
             lines = shortened(&threads, lines);
         }
         let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
@@ -280,21 +285,22 @@ impl Interleaving {
     }
 }
 
-/// Who did what, one step a line and one column a thread, and where in the source; then who waits for what.
-pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> Vec<String> {
+/// The interleaving, one step a line and one column a thread, with source places; then the blocked
+/// threads.
+pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: InterleavingDetail) -> Vec<String> {
     let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let mut heading = vec!["step".to_owned()];
     heading.extend(processes.iter().map(|&it| threads.name(it)));
     heading.push("where".to_owned());
-    let row = |line: &Line| {
+    let row = |line: &InterleavingLine| {
         let mut row = vec![line.step.map_or_else(String::new, |it| format!("{it:>4}"))];
-        let cell = |&it: &usize| if it == line.process { line.told.clone() } else { String::new() };
+        let cell = |&it: &usize| if it == line.process { line.action.clone() } else { String::new() };
         row.extend(processes.iter().map(cell));
         row.push(line.place.clone());
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut drawn = staggered(&rows, WIDE - 2);
+    let mut drawn = staggered(&rows, INTERLEAVING_WIDTH_MAX - 2);
     let legend = files.legend().into_iter().collect();
     for below in [legend, buffers(&threads, finding), waiting(&threads, finding, &objects, &files)] {
         if !below.is_empty() {
@@ -305,14 +311,14 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Shown) -> 
     drawn
 }
 
-// An interleaving is as wide as this if it must be, but not wider if that can be helped.
-const WIDE: usize = 100;
+// The preferred maximum width of an interleaving.
+const INTERLEAVING_WIDTH_MAX: usize = 100;
 
-/// Rows of a step, of one cell that says something, and of a place. If they get too wide, threads are moved together, and what
-/// one does reaches into the columns to its right, where nothing stands.
+/// Rows of a step, of one cell with text, and of a place. If they get too wide, threads are moved
+/// together, and text reaches into the empty columns to its right.
 fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
     // As far as threads are moved.
-    const LEAST: usize = 6;
+    const THREAD_OFFSET_MIN: usize = 6;
     let plain = aligned(rows);
     let long = |lines: &[String]| lines.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let columns = rows.first().map_or(0, Vec::len);
@@ -326,9 +332,9 @@ fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
         let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + 2).sum::<usize>();
         let end = |at: usize| start(at, &widths) + cells(at).max().unwrap_or(0);
         let ends = (0..places).map(end).max().unwrap_or(0);
-        // The widest is moved, and the last has nobody to its right.
+        // The widest is moved; the last has no column to its right.
         let widest = (steps + 1..places - 1).max_by_key(|&at| widths[at]);
-        let narrow = widest.filter(|&at| LEAST < widths[at] && width < ends + 2 + widths[places]);
+        let narrow = widest.filter(|&at| THREAD_OFFSET_MIN < widths[at] && width < ends + 2 + widths[places]);
         let Some(at) = narrow else {
             let line = |row: &Vec<String>| {
                 let mut line = String::new();
@@ -345,24 +351,24 @@ fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
     }
 }
 
-fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
+fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<InterleavingLine> {
     let mut lines = Vec::new();
     let panics_at = |step: usize| panics(finding, files).filter(|it| it.0 == step).map(|it| it.1);
     for (at, moment) in finding.moments.iter().enumerate() {
         let (step, process) = (at + 1, moment.step.task.index());
         let is_at = |it: u32| it as usize == step;
         let mine = || finding.operations.iter().enumerate().filter(|it| it.1.process == process);
-        let talk = |at: usize, told: String| Line {
+        let talk = |at: usize, action: String| InterleavingLine {
             step: None,
             process,
-            told,
+            action,
             place: String::new(),
             operation: Some(at),
             is_change: false,
         };
         let called = mine().find(|it| it.1.called.is_some_and(is_at));
         lines.extend(called.map(|(at, it)| talk(at, format!("calls {}", it.call))));
-        // `+4 1` is what was found four bytes behind the beginning of the object.
+        // `+4 1` is the value four bytes behind the beginning of the object.
         let (within, detail) = match moment.detail.split_once(' ') {
             Some((within, detail)) if within.starts_with('+') => (within, detail),
             Some(_) | None => ("", moment.detail.as_str()),
@@ -374,31 +380,32 @@ fn lines(finding: &Finding, objects: &Objects, files: &Files) -> Vec<Line> {
             name => format!(", {}{name}", verb(Access::Release)),
         };
         let object = objects.name(moment.step.object);
-        lines.push(Line {
+        lines.push(InterleavingLine {
             step: Some(step),
             process,
-            told: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
+            action: format!("{}{object}{within}{detail}{unlocked}", verb(moment.step.access)),
             place: files.show(moment.place),
             operation: None,
             is_change: !matches!(moment.step.access, Access::Read | Access::Local),
         });
         let returned = mine().find_map(|(at, it)| Some((at, it.returned.as_ref().filter(|it| is_at(it.0))?)));
         lines.extend(
-            returned.map(|(at, (_, answer))| talk(at, format!("returns {answer}").trim_end().to_owned())),
+            returned.map(|(at, (_, result))| talk(at, format!("returns {result}").trim_end().to_owned())),
         );
         lines.extend(panics_at(step));
     }
     lines
 }
 
-/// The panic, and after how many steps it began. What follows of that thread is what it drops.
-fn panics(finding: &Finding, files: &Files) -> Option<(usize, Line)> {
+/// The panic, and after how many steps it began. The later steps of that thread are its drops.
+fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)> {
     let (process, panic) = finding.panic.as_ref()?;
-    let open = |it: &Seen| it.process == *process && it.called.is_some() && it.returned.is_none();
-    let line = Line {
+    let open =
+        |it: &ObservedOperation| it.process == *process && it.called.is_some() && it.returned.is_none();
+    let line = InterleavingLine {
         step: None,
         process: *process,
-        told: "panics".to_owned(),
+        action: "panics".to_owned(),
         place: panic.place.as_ref().map_or_else(String::new, |it| files.show_text(it)),
         operation: finding.operations.iter().position(open),
         is_change: false,
@@ -406,15 +413,16 @@ fn panics(finding: &Finding, files: &Files) -> Option<(usize, Line)> {
     Some((panic.step? as usize, line))
 }
 
-/// Without the middle of long runs of steps of one thread, and without the steps that nobody can get in the way of. Calls and
-/// returns stay, and so do the few steps in the middle that change something.
-fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
+/// Without the middle of long runs of steps of one thread, and without steps that no thread can
+/// interfere with. Calls and returns stay, and so do the few steps in the middle that change shared
+/// state.
+fn shortened(threads: &Threads, lines: Vec<InterleavingLine>) -> Vec<InterleavingLine> {
     let mut short = Vec::new();
-    let mut run: Vec<Line> = Vec::new();
-    let flush = |run: &mut Vec<Line>, short: &mut Vec<Line>| {
+    let mut run: Vec<InterleavingLine> = Vec::new();
+    let flush = |run: &mut Vec<InterleavingLine>, short: &mut Vec<InterleavingLine>| {
         let is_alone =
             run.first().is_some_and(|it| threads.is_before(it.process) || threads.is_after(it.process));
-        let (most, ends) = if is_alone { (1, 0) } else { (RUN, ENDS) };
+        let (most, ends) = if is_alone { (1, 0) } else { (FULL_RUN_STEPS_MAX, RUN_END_STEPS_SHOWN) };
         if run.len() <= most {
             short.append(run);
             return;
@@ -423,18 +431,25 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
         let tail = run.split_off(run.len() - ends);
         let left_out = run.split_off(ends);
         short.append(run);
-        let keeps = !is_alone && left_out.iter().filter(|it| it.is_change).count() <= CHANGES;
+        let keeps = !is_alone && left_out.iter().filter(|it| it.is_change).count() <= RUN_CHANGE_STEPS_SHOWN;
         let mut left_out = left_out.into_iter().peekable();
         while left_out.peek().is_some() {
-            let is_shown = |it: &Line| keeps && it.is_change;
+            let is_shown = |it: &InterleavingLine| keeps && it.is_change;
             let mut n = 0;
             while left_out.next_if(|it| !is_shown(it)).is_some() {
                 n += 1;
             }
             if n != 0 {
-                let told = format!("… {}", count(n, "step", "steps"));
+                let action = format!("… {}", count(n, "step", "steps"));
                 let (place, operation) = (String::new(), None);
-                short.push(Line { step: None, process, told, place, operation, is_change: false });
+                short.push(InterleavingLine {
+                    step: None,
+                    process,
+                    action,
+                    place,
+                    operation,
+                    is_change: false,
+                });
             }
             short.extend(left_out.next_if(is_shown));
         }
@@ -450,24 +465,30 @@ fn shortened(threads: &Threads, lines: Vec<Line>) -> Vec<Line> {
     short
 }
 
-/// Whose stores leave a buffer: a buffer has a column as threads have.
+/// The threads with store buffers: a buffer has a column as threads have.
 pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
     let flushes = finding.moments.iter().map(|it| &it.step).filter(|it| it.access == Access::Flush);
     let owners: BTreeMap<usize, usize> =
         flushes.filter_map(|it| Some((it.task.index(), it.cause?.index()))).collect();
-    let told = |(&buffer, &owner): (&usize, &usize)| {
+    let name = |(&buffer, &owner): (&usize, &usize)| {
         let [buffer, owner] = [buffer, owner].map(|it| threads.name(it));
         format!("Steps of {buffer} are stores of {owner} that others see from then on.")
     };
-    owners.iter().map(told).collect()
+    owners.iter().map(name).collect()
 }
 
-/// Where those stand who cannot go on.
-pub(super) fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, files: &Files) -> Vec<String> {
-    let mut told = Vec::new();
+/// Where the blocked threads are.
+pub(super) fn waiting(
+    threads: &Threads,
+    finding: &Finding,
+    objects: &ObjectNumbers,
+    files: &Files,
+) -> Vec<String> {
+    let mut lines = Vec::new();
     for pending in &finding.pending {
         let process = pending.task.index();
-        let open = |it: &&Seen| it.process == process && it.called.is_some() && it.returned.is_none();
+        let open =
+            |it: &&ObservedOperation| it.process == process && it.called.is_some() && it.returned.is_none();
         let operation = finding.operations.iter().find(open);
         let what = if pending.spins {
             format!("runs round a loop that reads{}", objects.name(pending.object))
@@ -478,7 +499,7 @@ pub(super) fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, f
         };
         let is_wrong = finding.cause == Cause::Blocking
             && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
-        told.push(format!(
+        lines.push(format!(
             "{} {}{what} ({}){}",
             threads.name(process),
             operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
@@ -486,13 +507,14 @@ pub(super) fn waiting(threads: &Threads, finding: &Finding, objects: &Objects, f
             if is_wrong { ", and should not" } else { "" },
         ));
     }
-    if !told.is_empty() {
-        told.insert(0, "Then nobody can go on:".to_owned());
+    if !lines.is_empty() {
+        lines.insert(0, "Then nobody can go on:".to_owned());
     }
-    told
+    lines
 }
 
-/// What the task waits to be notified by, if nobody did so since. Once somebody has, it may be waiting for its lock.
+/// The object whose notification the task waits for, if no notification came since. After one, it
+/// may be waiting for its lock.
 fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
     let mut own = None;
     for moment in &finding.moments {
@@ -509,9 +531,9 @@ fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
 mod tests {
     use super::*;
 
-    fn seen(process: usize, call: &str, called: u32, returned: Option<u32>) -> Seen {
+    fn seen(process: usize, call: &str, called: u32, returned: Option<u32>) -> ObservedOperation {
         let returned = returned.map(|it| (it, "1".to_owned()));
-        Seen { process, call: call.to_owned(), called: Some(called), returned }
+        ObservedOperation { process, call: call.to_owned(), called: Some(called), returned }
     }
 
     fn two() -> Matrix {
@@ -519,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_drawn_where_everything_above_precedes_everything_below() {
+    fn a_line_separates_operations_that_all_precede_the_ones_below() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 5, Some(6)), seen(1, "z", 3, Some(4))];
         assert_eq!(
             history(&two(), &operations, 80).join("\n"),
@@ -528,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_drawn_where_lines_do_not_say_everything() {
+    fn intervals_are_drawn_where_lines_do_not_show_the_whole_order() {
         let operations = [seen(0, "x", 1, Some(2)), seen(0, "y", 3, Some(6)), seen(1, "z", 2, Some(4))];
         let all = history(&two(), &operations, 80);
         assert_eq!(all.join("\n"), "a      b\n------------\nx → 1  z → 1\ny → 1");

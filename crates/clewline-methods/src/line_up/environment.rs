@@ -1,11 +1,12 @@
-//! What the environment says about tests: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each bound of a scheduler, and others.
+//! Settings of tests from the environment: `CLEWLINE_REPLAY`, `CLEWLINE_SEED`, a variable for each
+//! bound of a scheduler, and others.
 
 use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
 
 use super::{
-    options::{Options, memory_model, scheduler, scheduler_names},
+    options::{Options, scheduler, scheduler_names},
     plan::Plan,
 };
 use crate::{
@@ -19,19 +20,19 @@ const SEED: &str = "CLEWLINE_SEED";
 const SAMPLES: &str = "CLEWLINE_SAMPLES";
 const JOBS: &str = "CLEWLINE_JOBS";
 const SCHEDULER: &str = "CLEWLINE_SCHEDULER";
-const MEMORY: &str = "CLEWLINE_MEMORY";
-const TIME: &str = "CLEWLINE_TIME";
+const MEMORY_MODEL: &str = "CLEWLINE_MEMORY_MODEL";
+const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
-/// One execution: a matrix, and what was chosen.
+/// One execution: a matrix and a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Replayed {
+pub(super) struct ReplayToken {
     pub(super) matrix: Matrix,
     pub(super) schedule: Schedule,
 }
 
-impl Replayed {
-    /// In one word, nearly: the matrix, a `#`, and the token of the schedule. Calls before and after all others are before and
-    /// after semicolons.
+impl ReplayToken {
+    /// As text: the matrix, a `#`, and the token of the schedule. Initial and final calls are
+    /// separated by semicolons.
     pub(super) fn token(matrix: &Matrix, schedule: &Schedule) -> String {
         if matrix.initial.is_empty() && matrix.last.is_empty() {
             return format!("{matrix}#{schedule}");
@@ -40,7 +41,7 @@ impl Replayed {
         format!("{}#{schedule}", parts.join(" ; ").trim())
     }
 
-    fn parse(text: &str) -> Option<Replayed> {
+    fn parse(text: &str) -> Option<ReplayToken> {
         // No token has a `#`, but a call may.
         let (matrix, schedule) = text.rsplit_once('#')?;
         let parts = parts(matrix);
@@ -51,11 +52,11 @@ impl Replayed {
         };
         let mut matrix: Matrix = columns.parse().ok()?;
         (matrix.initial, matrix.last) = (calls(initial).ok()?, calls(last).ok()?);
-        Some(Replayed { matrix, schedule: schedule.trim().parse().ok()? })
+        Some(ReplayToken { matrix, schedule: schedule.trim().parse().ok()? })
     }
 }
 
-/// What is between semicolons that are in no text.
+/// The parts between semicolons that are outside of string literals.
 fn parts(text: &str) -> Vec<&str> {
     let mut in_text = false;
     let is_end = |it: char| {
@@ -65,31 +66,32 @@ fn parts(text: &str) -> Vec<&str> {
     text.split(is_end).collect()
 }
 
-/// What the environment may change about a test.
-pub(super) struct Given<'a> {
+/// The settings that the environment may override.
+pub(super) struct Overridable<'a> {
     pub(super) plan: &'a mut Plan,
     pub(super) options: &'a mut Options,
-    pub(super) time: &'a mut Option<Duration>,
+    pub(super) timeout: &'a mut Option<Duration>,
     pub(super) jobs: &'a mut usize,
 }
 
-/// Changes `given` as the variables have it that `look_up` knows. They count for more than what the program says. If there is
-/// one execution to be seen again, answers which.
+/// Overrides the settings in `given` by the variables that `look_up` finds. They take precedence
+/// over the program. Returns the execution to replay, if there is one.
 pub(super) fn apply(
-    given: Given<'_>,
+    given: Overridable<'_>,
     look_up: impl Fn(&str) -> Option<String>,
-) -> Result<Option<Replayed>, Error> {
+) -> Result<Option<ReplayToken>, Error> {
     let number = |it: &str| it.parse::<u64>().ok();
     if let Some(seed) = parsed(&look_up, SEED, "a number", number)? {
         (given.plan.seed, given.options.settings.seed) = (seed, seed);
     }
     set_bounds(&mut given.options.settings.bounds, &schedulers::bounds(), &look_up)?;
     let samples = parsed(&look_up, SAMPLES, "a number", number)?;
-    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
     given.plan.samples = samples.or(given.plan.samples);
-    if let Some(time) = time {
-        *given.time = Some(time);
-        // Whoever asks for ten minutes does not want to be told after a hundred matrices, if these are drawn at all.
+    if let Some(timeout) = timeout {
+        *given.timeout = Some(timeout);
+        // With a time limit, random matrices are drawn until the time is up, not only a hundred of
+        // them.
         let draws = given.plan.samples_or_usual() != 0;
         given.plan.samples = samples.or(draws.then_some(u64::MAX));
     }
@@ -99,10 +101,10 @@ pub(super) fn apply(
     if let Some(found) = parsed(&look_up, SCHEDULER, &expected, scheduler)? {
         given.options.scheduler = found;
     }
-    if let Some(model) = parsed(&look_up, MEMORY, "sc, tso or release-acquire", memory_model)? {
+    if let Some(model) = parsed(&look_up, MEMORY_MODEL, "sc, tso or rc11", |it| it.parse().ok())? {
         given.options.memory.model = model;
     }
-    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", Replayed::parse)
+    parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)
 }
 
 #[cfg(test)]
@@ -114,54 +116,57 @@ mod tests {
 
     const VARIABLE: &str = "CLEWLINE_PREEMPTIONS";
 
-    fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<Replayed>), String> {
+    fn applied(variables: &[(&str, &str)]) -> Result<(String, Option<ReplayToken>), String> {
         let mut line_up =
             LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst)).jobs(1).samples(7);
         let look_up =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
         let replayed = apply(line_up.given(), look_up).map_err(|it| it.to_string())?;
         let settings = &line_up.options.settings;
-        let told = format!(
+        let settings_text = format!(
             "seed {} {}, preemptions {:?}, samples {:?}, time {:?}, jobs {}, {}, {}",
             line_up.plan.seed,
             settings.seed,
             settings.bounds.get(&PREEMPTIONS),
             line_up.plan.samples,
-            line_up.time,
+            line_up.timeout,
             line_up.jobs,
             line_up.options.scheduler.name,
             line_up.options.memory.model.name(),
         );
-        Ok((told, replayed))
+        Ok((settings_text, replayed))
     }
 
     #[test]
-    fn what_is_not_set_changes_nothing() {
-        let told = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
-        assert_eq!(applied(&[(SEED, "")]), Ok((told.to_owned(), None)));
+    fn unset_variables_change_nothing() {
+        let settings_text = "seed 0 0, preemptions Some(2), samples Some(7), time None, jobs 1, bounded, sc";
+        assert_eq!(applied(&[(SEED, "")]), Ok((settings_text.to_owned(), None)));
     }
 
     #[test]
-    fn what_is_set_counts_for_more_than_the_program() {
+    fn variables_take_precedence_over_the_program() {
         let variables = [
             (SEED, "3"),
             (VARIABLE, "none"),
             (SAMPLES, "9"),
-            (TIME, "2m"),
+            (TIMEOUT, "2m"),
             (JOBS, "4"),
             (SCHEDULER, "random"),
-            (MEMORY, "tso"),
+            (MEMORY_MODEL, "tso"),
         ];
         let time = Duration::from_secs(120);
-        let told =
+        let settings_text =
             format!("seed 3 3, preemptions None, samples Some(9), time Some({time:?}), jobs 4, random, tso");
-        assert_eq!(applied(&variables), Ok((told, None)));
-        let told = applied(&[(TIME, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
-        assert!(told.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)), "{told}");
+        assert_eq!(applied(&variables), Ok((settings_text, None)));
+        let settings_text = applied(&[(TIMEOUT, "2m"), (VARIABLE, "0")]).expect("nothing is wrong").0;
+        assert!(
+            settings_text.contains(&format!("preemptions Some(0), samples Some({})", u64::MAX)),
+            "{settings_text}"
+        );
     }
 
     #[test]
-    fn what_makes_no_sense_is_an_error() {
+    fn invalid_values_are_errors() {
         let error = applied(&[(REPLAY, "push(1")]).expect_err("no token");
         assert_eq!(
             error,
@@ -173,8 +178,8 @@ mod tests {
             (SAMPLES, "many"),
             (JOBS, "0"),
             (SCHEDULER, "fate"),
-            (MEMORY, "perfect"),
-            (TIME, "9"),
+            (MEMORY_MODEL, "perfect"),
+            (TIMEOUT, "9"),
         ];
         for variable in wrong {
             assert!(applied(&[variable]).is_err(), "{variable:?}");
@@ -189,18 +194,18 @@ mod tests {
     fn every_bound_of_a_scheduler_is_set_by_its_variable_and_by_the_builder() {
         let line_up = || LineUp::new(|| AtomicU32::new(0)).call("get", |it| it.load(SeqCst));
         for bound in schedulers::bounds() {
-            let mut told = line_up().bound(bound.name, 17);
-            assert_eq!(told.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
+            let mut tested = line_up().bound(bound.name, 17);
+            assert_eq!(tested.options.settings.bounds.get(bound), Some(17), "{}", bound.name);
             let variable = bound.variable();
             let set = |value: &'static str| {
                 let variable = variable.clone();
                 move |name: &str| (name == variable).then(|| value.to_owned())
             };
-            apply(told.given(), set("18")).expect("a number");
-            assert_eq!(told.options.settings.bounds.get(bound), Some(18), "{variable}");
-            let lifted = apply(told.given(), set("none"));
+            apply(tested.given(), set("18")).expect("a number");
+            assert_eq!(tested.options.settings.bounds.get(bound), Some(18), "{variable}");
+            let lifted = apply(tested.given(), set("none"));
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{variable}");
-            let error = apply(told.given(), set("many")).expect_err("no number").to_string();
+            let error = apply(tested.given(), set("many")).expect_err("no number").to_string();
             assert!(error.contains(&variable) && error.contains(bound.expected()), "{error}");
             let lifted = line_up().bound(bound.name, None).without_environment().matrix("get").run();
             assert_eq!(lifted.is_ok(), bound.may_be_none, "{}", bound.name);
@@ -220,11 +225,11 @@ mod tests {
             let mut matrix: Matrix = columns.parse().expect("a matrix");
             matrix.initial = calls(initial).expect("calls");
             matrix.last = calls(last).expect("calls");
-            assert_eq!(Replayed::token(&matrix, &schedule), token);
-            assert_eq!(Replayed::parse(token), Some(Replayed { matrix, schedule: schedule.clone() }));
+            assert_eq!(ReplayToken::token(&matrix, &schedule), token);
+            assert_eq!(ReplayToken::parse(token), Some(ReplayToken { matrix, schedule: schedule.clone() }));
         }
         for wrong in ["pop", "pop#z", "pop ; pop#a", "#a", "pop#1"] {
-            assert_eq!(Replayed::parse(wrong), None, "{wrong}");
+            assert_eq!(ReplayToken::parse(wrong), None, "{wrong}");
         }
     }
 }

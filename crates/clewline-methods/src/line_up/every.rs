@@ -1,10 +1,11 @@
-//! What operations take and answer, in tests that the attribute macro writes.
+//! Arguments and results of operations, in tests that the attribute macro generates.
 
 use std::fmt;
 
-/// A type all of whose values an operation may be given.
+/// A type whose values can all be enumerated as arguments.
 ///
-/// Implement it for a small type of your own, and the attribute macro needs no `#[values(..)]` for it.
+/// Implement it for a small type of your own, and the attribute macro needs no `#[values(..)]` for
+/// it.
 #[diagnostic::on_unimplemented(
     message = "nobody knows which values of `{Self}` to try",
     label = "write `#[values(1, 2)]` before this argument, with values of `{Self}`"
@@ -32,18 +33,19 @@ impl<T: Every> Every for Option<T> {
     }
 }
 
-/// An answer as it is written. Operations may answer references: these do not outlive the call, and this does.
+/// A result as text. Operations may return references: these do not outlive the call, and this
+/// does.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Answer(String);
+pub struct ShownResult(String);
 
-impl Answer {
-    /// What `answer` looks like.
-    pub fn of(answer: &impl fmt::Debug) -> Answer {
-        Answer(format!("{answer:?}"))
+impl ShownResult {
+    /// The `Debug` text of `result`.
+    pub fn of(result: &impl fmt::Debug) -> ShownResult {
+        ShownResult(format!("{result:?}"))
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for ShownResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -56,6 +58,6 @@ mod tests {
     #[test]
     fn every_value_is_there_once() {
         assert_eq!(<Option<Option<bool>>>::every(), [None, Some(None), Some(Some(false)), Some(Some(true))]);
-        assert_eq!(format!("{:?}", Answer::of(&"a")), "\"a\"");
+        assert_eq!(format!("{:?}", ShownResult::of(&"a")), "\"a\"");
     }
 }

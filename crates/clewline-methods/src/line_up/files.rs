@@ -1,8 +1,8 @@
-//! How places in the source are written: as briefly as tells them apart.
+//! How source places are written: as short as is unambiguous.
 
 use clewline_threads::control::{Place, Site};
 
-/// All of them, as far as they have a folder in common.
+/// All source files, relative to their common folder.
 pub(super) struct Files {
     folder: String,
 }
@@ -26,7 +26,7 @@ impl Files {
 
     fn show_site(&self, mut site: Site) -> String {
         match library(&site.file) {
-            // Nobody wrote that line: a guard goes out of scope.
+            // That line is not in the source: a guard goes out of scope.
             Some("core/src/ptr/mod.rs") => return "when dropped".to_owned(),
             Some(file) => site.file = file.to_owned().into(),
             None => {
@@ -37,7 +37,7 @@ impl Files {
         site.to_string()
     }
 
-    /// What all of them have in common, if anything.
+    /// Their common folder, if any.
     pub(super) fn legend(&self) -> Option<String> {
         (!self.folder.is_empty()).then(|| format!("Files are in {}", self.folder))
     }
@@ -51,7 +51,7 @@ pub(super) fn split_place(place: &str) -> Option<(&str, u32)> {
     Some(with_column.unwrap_or((before, last)))
 }
 
-/// A file of the standard library, without where it is on the machine that compiled it.
+/// A file of the standard library, without its folder on the machine that compiled it.
 fn library(file: &str) -> Option<&str> {
     const FOLDER: &str = "/library/";
     let inside = &file[file.find(FOLDER)? + FOLDER.len()..];
@@ -60,7 +60,7 @@ fn library(file: &str) -> Option<&str> {
     (is_standard && is_compiled).then_some(inside)
 }
 
-/// The folder, with a slash at its end, that all files are in; empty if there is none.
+/// The common folder of all files, with a slash at its end; empty if there is none.
 fn common_folder<'a>(files: impl Iterator<Item = &'a str>) -> String {
     let folder = |it: &'a str| it.rfind('/').map_or("", |end| &it[..=end]);
     let common = |one: &'a str, other: &'a str| {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_all_files_is_said_once() {
+    fn the_common_folder_is_shown_once() {
         assert_eq!(common_folder(["a/b/c.rs", "a/b/d.rs"].into_iter()), "a/b/");
         assert_eq!(common_folder(["a/b/c.rs", "a/bx/d.rs"].into_iter()), "a/");
         assert_eq!(common_folder(["c.rs", "a/bx/d.rs"].into_iter()), "");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_standard_library_are_told_without_their_folder() {
+    fn files_of_the_standard_library_are_shown_without_their_folder() {
         assert_eq!(library("/rustc/59807616/library/core/src/ptr/mod.rs"), Some("core/src/ptr/mod.rs"));
         let installed = "/home/me/lib/rustlib/src/rust/library/std/src/sync/once.rs";
         assert_eq!(library(installed), Some("std/src/sync/once.rs"));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_is_a_text_is_told_as_any_other() {
+    fn a_place_given_as_text_is_shown_as_any_other() {
         let files = Files { folder: "a/".to_owned() };
         assert_eq!(files.show_text("a/b.rs:3:5"), "b.rs:3");
         assert_eq!(files.show_text("a/b.rs:3"), "b.rs:3");

@@ -1,4 +1,4 @@
-//! What a check of a matrix found.
+//! The result of checking a matrix.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 use super::cause::Cause;
 use crate::{matrix::Matrix, relaxed::FactorHistogram};
 
-/// What became of one matrix.
+/// The result for one matrix.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checked {
     /// The matrix.
     pub matrix: Matrix,
-    /// The answer.
+    /// The verdict.
     pub verdict: Verdict,
     /// Serial histories in which every operation returned.
     pub serial_full: usize,
@@ -22,35 +22,39 @@ pub struct Checked {
     pub serial_stuck: usize,
     /// How many executions were explored in the second phase.
     pub executions: u64,
-    /// How many distinct histories they had: operations, answers, and what precedes what. With the stuck ones.
+    /// How many distinct histories they had: operations, results and precedence order. With the
+    /// stuck ones.
     pub histories: usize,
     /// How many of these were stuck.
     pub stuck: usize,
-    /// How much of the space was seen in the second phase.
+    /// How much of the space was explored in the second phase.
     pub coverage: Coverage,
-    /// Whether preemptions were left out, as was asked for.
+    /// Whether preemptions were bounded.
     pub is_bounded: bool,
-    /// Where a loop is that was taken for one that waits and may as well count, if there is one. What happens if it ends by itself while
-    /// others could move was left out then.
+    /// The place of a loop that was taken for a waiting loop, but may as well count, if there is
+    /// one. Executions in which it ends by itself while other threads could move were left out
+    /// then.
     pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<Unserializable>,
-    /// Which factors its histories need, if that was asked.
+    /// Which factors its histories need, if that was requested.
     pub needed: Option<FactorHistogram>,
     /// How long the phases took.
     pub elapsed: [Duration; 2],
 }
 
-/// Whether every execution that was explored has its serial witness, or what has none, or why it is not known.
+/// Every explored execution has a serial witness, or one has none, or the verdict is unknown.
 pub(crate) type Verdict = clewline_core::Verdict<(), Box<Finding>, String>;
 
-/// Executions that are not conflict-serializable. That is no verdict: many structures that are right have such executions.
+/// Executions that are not conflict-serializable. That is no verdict: many correct structures have
+/// such executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unserializable {
     /// How many.
     pub executions: u64,
-    /// In the first of them, operations that must each come before the next, and the last before the first.
+    /// In the first of them, a cycle of operations: each must come before the next, and the last
+    /// before the first.
     pub cycle: Vec<usize>,
     /// The schedule of the first.
     pub schedule: Schedule,
@@ -63,7 +67,7 @@ impl Checked {
         self.serial_full + self.serial_stuck
     }
 
-    /// What is wrong, if anything is.
+    /// The finding, if there is one.
     #[must_use]
     pub fn finding(&self) -> Option<&Finding> {
         match &self.verdict {
@@ -73,70 +77,70 @@ impl Checked {
     }
 }
 
-/// Something wrong.
+/// A violation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is wrong.
+    /// The cause.
     pub cause: Cause,
-    /// The execution that shows it: the schedule with which it can be seen again. For [`Cause::Nondeterministic`], that of the
-    /// second of two serial executions.
+    /// The violating execution: the schedule that replays it. For [`Cause::Nondeterministic`], that
+    /// of the second of two serial executions.
     pub schedule: Schedule,
     /// Whether the execution is one of the serial phase.
     pub is_serial: bool,
-    /// How many times a thread was interrupted that could have gone on.
+    /// The number of preemptions.
     pub preemptions: usize,
     /// Its operations.
-    pub operations: Vec<Seen>,
+    pub operations: Vec<ObservedOperation>,
     /// Its steps, in order.
     pub moments: Vec<Moment>,
-    /// What those waited for who could not go on.
+    /// What the blocked threads waited for.
     pub pending: Vec<Pending>,
-    /// Operations, as numbers in `operations`, that wait and should not.
+    /// Operations, as numbers in `operations`, that block and should not.
     pub blocked: Vec<usize>,
     /// The panic.
     pub panic: Option<(usize, Panic)>,
     /// The two accesses that nothing orders.
     pub race: Option<Race>,
-    /// What was left over.
+    /// The leaked objects.
     pub leaks: Vec<Leak>,
-    /// What is out of place, or how far, if that is what was asked about.
+    /// The displaced operations, or their displacement, in the displacement reading.
     pub explanation: Option<String>,
-    /// Serial histories in which every operation that returned has the same answer: those that could have been witnesses, if
-    /// they had the right order. For [`Cause::Nondeterministic`], the two that differ.
-    pub tried: Vec<Serial>,
+    /// Serial histories in which every completed operation has the same result: witnesses except
+    /// for their order. For [`Cause::Nondeterministic`], the two that differ.
+    pub tried: Vec<SerialHistory>,
 }
 
-/// An operation of an execution, as a report writes it.
+/// An operation of an execution, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Seen {
-    /// The column it is in; those before and after all others have numbers of their own behind the columns.
+pub struct ObservedOperation {
+    /// Its column; initial and final calls have numbers behind the columns.
     pub process: usize,
     /// Its call.
     pub call: String,
     /// The step before which it was called, from 1; `None` if it was not.
     pub called: Option<u32>,
-    /// The step after which it returned, and its answer, which may be empty.
+    /// The step after which it returned, and its result, which may be empty.
     pub returned: Option<(u32, String)>,
 }
 
-impl Seen {
+impl ObservedOperation {
     /// Whether it returned before `other` was called.
     #[must_use]
-    pub fn precedes(&self, other: &Seen) -> bool {
+    pub fn precedes(&self, other: &ObservedOperation) -> bool {
         matches!((&self.returned, other.called), (Some((ret, _)), Some(call)) if *ret < call)
     }
 }
 
-/// A serial history, as a report writes it.
+/// A serial history, as a report shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Serial {
-    /// Operations that returned, as numbers, in order, each with its answer.
+pub struct SerialHistory {
+    /// Completed operations, as numbers, in order, each with its result.
     pub complete: Vec<(usize, String)>,
     /// The operation that blocked after them.
     pub stuck: Option<usize>,
-    /// Two operations that are in the wrong order here: the first precedes the second in the execution.
+    /// Two operations in the wrong order: the first precedes the second in the execution.
     pub wrong_order: Option<(usize, usize)>,
 }

@@ -1,6 +1,6 @@
-//! What was found, for programs: one JSON object a matrix.
+//! Results for programs: one JSON object a matrix.
 //!
-//! The names of the fields are promised to other people's scripts.
+//! The names of the fields are stable: scripts depend on them.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use clewline_report::render::json::Object;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    finding::{Checked, Finding, Seen, Verdict},
+    finding::{Checked, Finding, ObservedOperation, Verdict},
     text::{ReportContext, Summary, is_exhausted},
 };
 use crate::matrix::Matrix;
 
-/// The object. `smallest` is what was left when the matrix was made smaller.
-pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
+/// The object. `smallest` is the matrix after shrinking.
+pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {
     let mut object = Map::new();
-    object.insert("subject".to_owned(), telling.subject.into());
+    object.insert("subject".to_owned(), context.subject.into());
     calls(&mut object, &checked.matrix);
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
@@ -32,7 +32,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
         "executions": checked.executions,
         "histories": checked.histories,
         "stuck": checked.stuck,
-        "coverage": if is_exhausted(telling.options, checked) { "exhausted" } else { "limited" },
+        "coverage": if is_exhausted(context.options, checked) { "exhausted" } else { "limited" },
         "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
     });
     if let Json::Object(counts) = counts {
@@ -42,7 +42,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
         object.insert("unserializable".to_owned(), it.executions.into());
     }
     if let Some(needed) = &checked.needed {
-        // Where some history needs more than any factor, or nobody knows, there is none.
+        // None if some history needs more than any factor, or the factor is unknown.
         let least = matches!(checked.verdict, Verdict::Holds(())).then(|| needed.factor());
         object.insert("least_factor".to_owned(), least.into());
         let histories = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
@@ -57,7 +57,7 @@ pub(super) fn object(telling: &ReportContext<'_>, checked: &Checked, smallest: O
     object.into()
 }
 
-/// What the checks of all matrices gave.
+/// The results of all matrices.
 pub(super) fn summary(subject: &str, summary: &Summary) -> Object {
     let mut object = Object::new();
     object.add("subject", subject);
@@ -95,18 +95,18 @@ fn found(object: &mut Map<String, Json>, finding: &Finding) {
         object.insert("message".to_owned(), panic.message.as_str().into());
         object.insert("place".to_owned(), panic.place.as_deref().into());
     }
-    if let Some(told) = &finding.explanation {
-        object.insert("explanation".to_owned(), told.as_str().into());
+    if let Some(explanation) = &finding.explanation {
+        object.insert("explanation".to_owned(), explanation.as_str().into());
     }
 }
 
-fn operation(seen: &Seen) -> Json {
-    let (returned, answer) = seen.returned.as_ref().map(|(step, answer)| (*step, answer.as_str())).unzip();
+fn operation(seen: &ObservedOperation) -> Json {
+    let (returned, result) = seen.returned.as_ref().map(|(step, result)| (*step, result.as_str())).unzip();
     json!({
         "process": seen.process,
         "call": seen.call,
         "called": seen.called,
         "returned": returned,
-        "answer": answer,
+        "answer": result,
     })
 }

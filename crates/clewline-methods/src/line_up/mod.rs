@@ -1,14 +1,16 @@
 //! Line-Up: a component against its own serial behaviour, under every interleaving.
 //!
-//! The check of a matrix has two phases. In the first, its calls are made one at a time, in every order: what is seen is what
-//! the component should do. In the second they are made at the same time, under every schedule within a bound, and each
-//! history needs a serial witness from the first phase: the same answers, in an order that keeps what precedes what. A history
-//! that gets stuck needs one for each operation that waits.
+//! The check of a matrix has two phases. The first makes its calls serially, in every order: these
+//! executions define the expected behaviour. The second makes them concurrently, under every
+//! schedule within a bound, and each history needs a serial witness from the first phase: the same
+//! results, in an order consistent with the precedence order. A stuck history needs one for each
+//! blocked operation.
 //!
-//! Nobody has to say what is right. A component that fails is not linearizable to *any* deterministic specification.
+//! No specification is needed. A component that fails is not linearizable to *any* deterministic
+//! specification.
 //!
-//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
-//! 2010.
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic
+//! linearizability checker", 2010.
 
 mod builder;
 mod cause;
@@ -24,6 +26,7 @@ mod json;
 pub mod observations;
 mod observing;
 mod options;
+mod outcome;
 mod plan;
 mod present;
 #[cfg(feature = "html")]
@@ -34,7 +37,6 @@ mod serial;
 mod serializability;
 mod shrink;
 mod specified;
-mod tested;
 pub mod text;
 
 use std::{
@@ -46,46 +48,46 @@ use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Strategy, TestProgram,
-    control::{Outcome, Points},
+    control::{self, Points},
 };
 
 use self::{
-    concurrent::{Asked, Explored, Golden, Looking, explore_all},
+    concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
     drain_cache::DrainCache,
-    serial::{Observed, Renamed, divergence},
+    serial::{ResultNumbering, SerialObservations, divergence},
 };
 
 use crate::relaxed::{Judging, WellFormed};
 
-pub(crate) use serial::{Texts, observe};
+pub(crate) use serial::{ResultTexts, observe};
 pub(crate) use specified::Specified;
 
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use builder::{BuiltIn, LineUp};
 pub use cause::Cause;
-pub use every::{Answer, Every};
+pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
-pub use finding::{Checked, Finding, Seen, Serial, Unserializable};
+pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
 pub use options::{Options, Reference, has_bound, scheduler};
+pub use outcome::Outcome;
 pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
 pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
 pub use shrink::shrink;
-pub use tested::Tested;
 
 /// Checks one matrix on a subject.
 ///
 /// # Errors
 ///
-/// If the matrix has a call that the subject does not know, or too many columns; or if it should take out as much as it puts in, and does
-/// not.
+/// If the matrix has a call that the subject does not know, or too many columns; or if it has to
+/// remove as much as it adds, and does not.
 pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Result<Checked, CodecError> {
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
     let mut trial = trial(subject, matrix, options)?;
-    Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.run()
+    MatrixCheck { matrix, options, trial: &mut *trial, texts: ResultTexts::default() }.run()
 }
 
 /// A matrix on a subject, ready to be run.
@@ -94,7 +96,7 @@ fn trial(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<Box<dyn TestProgram>, CodecError> {
-    // Those before and after all others need a task each.
+    // Initial and final calls need a task each.
     let ends = [&matrix.initial, &matrix.last].into_iter().filter(|it| !it.is_empty()).count();
     if TaskId::MAX < matrix.columns.len() + ends {
         let most = TaskId::MAX - ends;
@@ -103,7 +105,8 @@ fn trial(
     subject.trial(&matrix.to_calls(), &options.limits)
 }
 
-/// Runs a matrix once, as `schedule` has it, and says what is wrong with that execution, if anything is.
+/// Runs a matrix once, with `schedule`, and returns the violation of that execution, if there is
+/// one.
 ///
 /// # Errors
 ///
@@ -115,17 +118,17 @@ pub fn replay(
     options: &Options,
 ) -> Result<Checked, CodecError> {
     let mut trial = trial(subject, matrix, options)?;
-    Check { matrix, options, trial: &mut *trial, texts: Texts::default() }.replay(schedule)
+    MatrixCheck { matrix, options, trial: &mut *trial, texts: ResultTexts::default() }.replay(schedule)
 }
 
-struct Check<'a> {
+struct MatrixCheck<'a> {
     matrix: &'a Matrix,
     options: &'a Options,
     trial: &'a mut dyn TestProgram,
-    texts: Texts,
+    texts: ResultTexts,
 }
 
-impl Check<'_> {
+impl MatrixCheck<'_> {
     fn run(mut self) -> Result<Checked, CodecError> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
@@ -141,7 +144,7 @@ impl Check<'_> {
         }
         let begun = Instant::now();
         self.trial.set_memory(self.options.memory);
-        let looking = Looking::Far {
+        let looking = ExplorationMode::Far {
             strategy: Strategy::Scheduler(self.options.scheduler, &self.options.settings),
             executions_max: self.options.executions_max,
             time: self.options.time,
@@ -182,13 +185,13 @@ impl Check<'_> {
         }
     }
 
-    /// The first phase, or whatever else says what is right.
-    fn right(&mut self) -> Result<Right, CodecError> {
+    /// The first phase, or another source of the expected behaviour.
+    fn right(&mut self) -> Result<ExpectedBehaviour, CodecError> {
         let most = self.options.executions_max;
         Ok(match &self.options.against {
             Reference::Serial => match self.options.judging {
                 Judging::Linearizable | Judging::LeastRelaxed(_) => {
-                    Right::Observed(observe(self.trial, &mut self.texts, most))
+                    ExpectedBehaviour::Observed(observe(self.trial, &mut self.texts, most))
                 }
                 Judging::Displaced(..) => {
                     return Err(CodecError(
@@ -204,23 +207,24 @@ impl Check<'_> {
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
                 let mut trial = golden.trial(&calls, &self.options.limits)?;
-                Right::Observed(observe(&mut *trial, &mut self.texts, most))
+                ExpectedBehaviour::Observed(observe(&mut *trial, &mut self.texts, most))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {
-                Right::Observed(it.observed(&mut self.texts))
+                ExpectedBehaviour::Observed(it.observed(&mut self.texts))
             }
             Reference::Observed(_) => {
                 return Err(CodecError("the observations are of another matrix".to_owned()));
             }
-            Reference::Specification => Right::Specified(Specified::Own),
-            Reference::Named(name) => Right::Specified(Specified::named(name, self.trial)?),
-            Reference::Anything => Right::Anything,
+            Reference::Specification => ExpectedBehaviour::Specified(Specified::Own),
+            Reference::Named(name) => ExpectedBehaviour::Specified(Specified::named(name, self.trial)?),
+            Reference::Anything => ExpectedBehaviour::Anything,
         })
     }
 
-    fn verdict_of_serial(&mut self, observed: &Observed) -> Option<Verdict> {
+    fn verdict_of_serial(&mut self, observed: &SerialObservations) -> Option<Verdict> {
         if let Reference::Golden(_) | Reference::Observed(_) = self.options.against {
-            // Its schedules are not the subject's, and a file has none. And if it may answer now this and now that, so may the subject.
+            // Its schedules are not the subject's, and a file has none. And if the reference may be
+            // nondeterministic, so may the subject.
             let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
             return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
         }
@@ -230,7 +234,7 @@ impl Check<'_> {
         if !self.options.allows_nondeterminism
             && let Some(found) = observed.set.nondeterminism()
         {
-            // What is reported are the ends of the two; whole executions begin with them.
+            // The ends of the two are reported; whole executions begin with them.
             let begins = |(it, _): &&(clewline_check::SerialHistory, Schedule)| {
                 it.complete.starts_with(&found.other.complete)
                     && (found.other.stuck.is_none() || found.other.stuck == it.stuck)
@@ -238,10 +242,10 @@ impl Check<'_> {
             let whole = observed.schedules.iter().filter(begins).min_by_key(|it| &it.0.complete);
             let schedule = whole.map(|it| it.1.clone()).unwrap_or_default();
             let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
-            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, Renamed::default());
+            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, ResultNumbering::default());
             let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
             if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
-                return Some(Verdict::Unknown(UNFAITHFUL.to_owned()));
+                return Some(Verdict::Unknown(REPLAY_DIVERGED.to_owned()));
             }
             finding.tried = [&found.one, &found.other].map(|it| self.show(it, None)).to_vec();
             return Some(Verdict::Violated(Box::new(finding)));
@@ -249,14 +253,18 @@ impl Check<'_> {
         observed.incomplete.clone().map(Verdict::Unknown)
     }
 
-    fn verdict_of_concurrent(&mut self, explored: &Explored, observed: Option<&Observed>) -> Verdict {
+    fn verdict_of_concurrent(
+        &mut self,
+        explored: &ConcurrentResult,
+        observed: Option<&SerialObservations>,
+    ) -> Verdict {
         if let Some(wrong) = &explored.wrong {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
-            finding.explanation.clone_from(&wrong.told);
+            finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
             self.trial.outcome().canonical(&mut key);
             if key != wrong.key {
-                return Verdict::Unknown(UNFAITHFUL.to_owned());
+                return Verdict::Unknown(REPLAY_DIVERGED.to_owned());
             }
             return Verdict::Violated(Box::new(finding));
         }
@@ -287,19 +295,19 @@ impl Check<'_> {
         schedule: &Schedule,
         blocked: Vec<usize>,
         is_serial: bool,
-        observed: Option<&Observed>,
+        observed: Option<&SerialObservations>,
     ) -> Verdict {
         Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed)))
     }
 
-    /// Runs the execution again, and keeps all there is to see.
+    /// Replays the execution, and keeps all details.
     fn find(
         &mut self,
         cause: Cause,
         schedule: &Schedule,
         blocked: Vec<usize>,
         is_serial: bool,
-        observed: Option<&Observed>,
+        observed: Option<&SerialObservations>,
     ) -> Finding {
         self.trial.keep(true, true);
         let mut again = Replay::new(schedule.clone());
@@ -325,31 +333,35 @@ impl Check<'_> {
         }
     }
 
-    fn seen(&self, outcome: &Outcome<ResultId>) -> Vec<Seen> {
+    fn seen(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {
         let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
         operations
-            .map(|(at, ((process, call), operation))| Seen {
+            .map(|(at, ((process, call), operation))| ObservedOperation {
                 process: *process,
                 call: call.clone(),
                 called: operation.call,
-                returned: operation.ret.map(|(step, answer)| (step, self.trial.show_result(at, answer))),
+                returned: operation.ret.map(|(step, result)| (step, self.trial.show_result(at, result))),
             })
             .collect()
     }
 
-    /// The serial histories with the same answers.
-    fn tried(&self, observed: &Observed, operations: &[Seen]) -> Vec<Serial> {
-        let answers_alike = |(at, answer): &(u32, ResultId)| {
+    /// The serial histories with the same results.
+    fn tried(&self, observed: &SerialObservations, operations: &[ObservedOperation]) -> Vec<SerialHistory> {
+        let has_same_result = |(at, result): &(u32, ResultId)| {
             let returned = &operations[*at as usize].returned;
-            returned.as_ref().is_some_and(|(_, text)| *text == self.texts[answer.0])
+            returned.as_ref().is_some_and(|(_, text)| *text == self.texts[result.0])
         };
         let complete = operations.iter().filter(|it| it.returned.is_some()).count();
         let mut histories = observed.set.histories();
-        histories.retain(|it| it.complete.len() == complete && it.complete.iter().all(answers_alike));
+        histories.retain(|it| it.complete.len() == complete && it.complete.iter().all(has_same_result));
         histories.iter().map(|it| self.show(it, Some(operations))).collect()
     }
 
-    fn show(&self, history: &clewline_check::SerialHistory, operations: Option<&[Seen]>) -> Serial {
+    fn show(
+        &self,
+        history: &clewline_check::SerialHistory,
+        operations: Option<&[ObservedOperation]>,
+    ) -> SerialHistory {
         let order: Vec<usize> = history.complete.iter().map(|it| it.0 as usize).collect();
         let wrong_order = operations.and_then(|operations| {
             order.iter().enumerate().find_map(|(at, &first)| {
@@ -357,8 +369,8 @@ impl Check<'_> {
                 earlier.map(|&it| (it, first))
             })
         });
-        let text = |&(at, answer): &(u32, ResultId)| (at as usize, self.texts[answer.0].clone());
-        Serial {
+        let text = |&(at, result): &(u32, ResultId)| (at as usize, self.texts[result.0].clone());
+        SerialHistory {
             complete: history.complete.iter().map(text).collect(),
             stuck: history.stuck.map(|it| it as usize),
             wrong_order,
@@ -379,15 +391,16 @@ impl Check<'_> {
         self.trial.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let asked = right.asked(self.matrix, self.options);
-        let mut explored = explore_all(self.trial, Looking::Once(&mut once), &asked, &mut self.texts);
-        // It may have been found after some task had tried a lock, or looked at a count of owners, since when there are more points.
+        let mut explored = explore_all(self.trial, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
+        // It may have been found after some task had tried a lock, or read a reference count, since
+        // when there are more scheduling points.
         let mut points = Points::ALL.into_iter();
         while !once.is_faithful()
             && let Some(points) = points.next()
         {
             self.trial.set_points(points);
             once = Replay::new(schedule.clone());
-            explored = explore_all(self.trial, Looking::Once(&mut once), &asked, &mut self.texts);
+            explored = explore_all(self.trial, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
         }
         if !once.is_faithful() {
             return Err(CodecError(
@@ -407,26 +420,26 @@ impl Check<'_> {
     }
 }
 
-/// What is right.
-enum Right {
-    Observed(Observed),
+/// The expected behaviour.
+enum ExpectedBehaviour {
+    Observed(SerialObservations),
     Specified(Specified),
     Anything,
 }
 
-impl Right {
-    fn observed(&self) -> Option<&Observed> {
+impl ExpectedBehaviour {
+    fn observed(&self) -> Option<&SerialObservations> {
         match self {
-            Right::Observed(observed) => Some(observed),
-            Right::Specified(_) | Right::Anything => None,
+            ExpectedBehaviour::Observed(observed) => Some(observed),
+            ExpectedBehaviour::Specified(_) | ExpectedBehaviour::Anything => None,
         }
     }
 
-    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> Asked<'a> {
+    fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> ConcurrentQuery<'a> {
         let golden = match self {
-            Right::Observed(observed) => Golden::Observed(&observed.set),
-            Right::Specified(specified) => Golden::Specified(specified),
-            Right::Anything => Golden::Anything,
+            ExpectedBehaviour::Observed(observed) => Expected::Observed(&observed.set),
+            ExpectedBehaviour::Specified(specified) => Expected::Specified(specified),
+            ExpectedBehaviour::Anything => Expected::Anything,
         };
         let relaxed = match &options.against {
             Reference::Named(name) => name.split(':').next().filter(|it| it.starts_with("quasi-")),
@@ -437,11 +450,11 @@ impl Right {
             | Reference::Anything => None,
         };
         let more = DrainCache { matrix, options, seen: RefCell::default() };
-        Asked { golden, judging: &options.judging, relaxed, more }
+        ConcurrentQuery { golden, judging: &options.judging, relaxed, more }
     }
 }
 
-// Nobody is accused of what cannot be seen again.
-const UNFAITHFUL: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
+// A violation that cannot be replayed is not reported.
+const REPLAY_DIVERGED: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
                           something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
                           random number, an address";

@@ -1,6 +1,8 @@
-//! Observation files: what a subject does one call at a time, written down so that phase 1 need not be repeated.
+//! Observation files: the serial histories of a subject, saved so that phase 1 need not be
+//! repeated.
 //!
-//! The format is the paper's (section 4.2, Figure 7). An execution that has no witness can be written in the same notation.
+//! The format is the paper's (section 4.2, Figure 7). An execution that has no witness can be
+//! written in the same notation.
 
 use clewline_core::{
     CodecError, Datum, ObjectId, Operation, OperationId, RawCall, Recording, ResultId, Value,
@@ -11,24 +13,24 @@ use clewline_report::formats::observations::write::{
 
 use super::{
     drawing::Threads,
-    finding::{Finding, Seen, Serial},
-    serial::{Observed, Texts},
+    finding::{Finding, ObservedOperation, SerialHistory},
+    serial::{ResultTexts, SerialObservations},
 };
 use crate::matrix::{Matrix, split_method};
 
 pub use super::observing::observe;
 
-/// The serial histories of a matrix, with answers as they are written.
+/// The serial histories of a matrix, with results as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observations {
     pub(super) matrix: Matrix,
-    pub(super) histories: Vec<Serial>,
+    pub(super) histories: Vec<SerialHistory>,
 }
 
 impl Observations {
     /// The histories.
     #[must_use]
-    pub fn histories(&self) -> &[Serial] {
+    pub fn histories(&self) -> &[SerialHistory] {
         &self.histories
     }
 
@@ -42,10 +44,10 @@ impl Observations {
     #[must_use]
     pub fn to_xml(&self) -> String {
         let (threads, calls) = parts(&self.matrix);
-        let entry = |serial: &Serial| {
+        let entry = |serial: &SerialHistory| {
             let mut entry = Entry { fates: vec![Fate::NotCalled; calls.len()], events: Vec::new() };
-            for (at, answer) in &serial.complete {
-                entry.fates[*at] = Fate::Returned(answer.clone());
+            for (at, result) in &serial.complete {
+                entry.fates[*at] = Fate::Returned(result.clone());
                 entry.events.extend([Event::Call(*at), Event::Return(*at)]);
             }
             if let Some(at) = serial.stuck {
@@ -58,11 +60,12 @@ impl Observations {
         observation_set(&threads, &calls, &entries)
     }
 
-    /// What a file holds, which was written for this matrix.
+    /// The contents of a file that was written for this matrix.
     ///
     /// # Errors
     ///
-    /// If it has a call that the matrix has not, a history that is not serial, one that lacks a call though none waits, or no history.
+    /// If it has a call that is not in the matrix, a history that is not serial, one that lacks a
+    /// call although no operation blocks, or no history.
     pub fn from_recording(recording: &Recording, matrix: &Matrix) -> Result<Observations, CodecError> {
         let (threads, calls) = parts(matrix);
         let n_objects = recording.names.objects.len();
@@ -70,14 +73,14 @@ impl Observations {
         for (at, object) in recording.history.objects().iter().enumerate() {
             orders[object_index(*object)].push(OperationId::from_index(at));
         }
-        let reader = Reader {
+        let reader = ObservationReader {
             recording,
             threads: &threads,
             calls: &calls,
             alone: (matrix.initial.len(), matrix.last.len()),
         };
         let histories =
-            orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<Serial>, CodecError>>()?;
+            orders.iter().map(|it| reader.serial(it)).collect::<Result<Vec<SerialHistory>, CodecError>>()?;
         if histories.is_empty() {
             return Err(CodecError("the file has no history".to_owned()));
         }
@@ -85,8 +88,8 @@ impl Observations {
     }
 
     /// As phase 1 would have left it.
-    pub(super) fn observed(&self, texts: &mut Texts) -> Observed {
-        let mut observed = Observed::default();
+    pub(super) fn observed(&self, texts: &mut ResultTexts) -> SerialObservations {
+        let mut observed = SerialObservations::default();
         for serial in &self.histories {
             let complete = serial
                 .complete
@@ -104,7 +107,7 @@ fn object_index(object: ObjectId) -> usize {
     object.0 as usize
 }
 
-/// The threads of a matrix, and its calls, each taken apart.
+/// The threads of a matrix, and its calls, split into method and argument.
 fn parts(matrix: &Matrix) -> (Vec<String>, Vec<Call>) {
     let names = Threads::of(matrix);
     let all = matrix.to_calls();
@@ -126,19 +129,19 @@ fn apart(call: &str) -> (&str, Option<&str>) {
     (name, Some(argument).filter(|it| !it.is_empty()))
 }
 
-struct Reader<'a> {
+struct ObservationReader<'a> {
     recording: &'a Recording,
     threads: &'a [String],
     calls: &'a [Call],
-    // How many calls are made before all others, and how many after.
+    // The number of initial calls, and of final ones.
     alone: (usize, usize),
 }
 
-impl Reader<'_> {
+impl ObservationReader<'_> {
     /// Operations of one history, in the order in which they were called.
-    fn serial(&self, order: &[OperationId]) -> Result<Serial, CodecError> {
+    fn serial(&self, order: &[OperationId]) -> Result<SerialHistory, CodecError> {
         let mut next = vec![0; self.threads.len()];
-        let mut serial = Serial { complete: Vec::new(), stuck: None, wrong_order: None };
+        let mut serial = SerialHistory { complete: Vec::new(), stuck: None, wrong_order: None };
         let mut end = 0;
         for &id in order {
             let operation = self.recording.history.operation(id);
@@ -158,10 +161,11 @@ impl Reader<'_> {
         }
     }
 
-    /// A call that the history goes on or ends without.
-    fn missing(&self, serial: &Serial) -> Option<usize> {
+    /// A call that is missing in the history.
+    fn missing(&self, serial: &SerialHistory) -> Option<usize> {
         let order = || serial.complete.iter().map(|it| it.0).chain(serial.stuck);
-        // Those before and after all others have one place each. They are the first and the last calls of all.
+        // Initial and final calls have one place each: they are the first and the last calls of
+        // all.
         let (first, last) = (self.alone.0, self.calls.len() - self.alone.1);
         let has_place = |it: usize| it < first || last <= it;
         let misplaced =
@@ -233,14 +237,14 @@ fn shown(call: &Call) -> String {
 #[must_use]
 pub fn violation(subject: &str, matrix: &Matrix, finding: &Finding) -> String {
     let (threads, calls) = parts(matrix);
-    let fate = |it: &Seen| match (&it.returned, it.called) {
-        (Some((_, answer)), _) => Fate::Returned(answer.clone()),
+    let fate = |it: &ObservedOperation| match (&it.returned, it.called) {
+        (Some((_, result)), _) => Fate::Returned(result.clone()),
         (None, Some(_)) => Fate::Blocked,
         (None, None) => Fate::NotCalled,
     };
     let mut events: Vec<(u64, Event)> = Vec::new();
     for (at, seen) in finding.operations.iter().enumerate() {
-        // A call is before its step, and a return is after it.
+        // A call comes before its step, and a return after it.
         events.extend(seen.called.map(|it| (2 * u64::from(it), Event::Call(at))));
         events.extend(seen.returned.as_ref().map(|it| (2 * u64::from(it.0) + 1, Event::Return(at))));
     }
@@ -269,7 +273,7 @@ mod tests {
         format.read(&mut text.as_bytes(), &options).expect("it was just written")
     }
 
-    /// A bag of 1 and 2, each a bit, whose `take` takes the least and waits for one.
+    /// A bag of 1 and 2, each a bit, whose `take` takes the least and blocks if there is none.
     fn bag() -> Component<AtomicU32> {
         let push = |it: &AtomicU32, value: u32| {
             it.fetch_or(value, SeqCst);
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_again() {
+    fn a_written_file_is_read_again() {
         for text in ["push(1) take | push(2) take", "take | push(1)", "take | take", "say(\"<&>\", 1) | take"]
         {
             let mut matrix: Matrix = text.parse().expect("a matrix");
@@ -355,7 +359,7 @@ mod tests {
             refused(&xml, "push(1) take | push(2) | take"),
             "the file is not of this matrix: a history there goes on or ends without call 1 of thread c, which is take here"
         );
-        // What comes before and after is not in it, even where a call waits for ever.
+        // Initial and final calls are not in it, even where a call blocks.
         let push = || vec!["push(2)".to_owned()];
         for text in ["push(1) take | push(2)", "take | take", "push(1)"] {
             let matrix = parsed(text);
@@ -376,7 +380,7 @@ mod tests {
         }
         let overlapping = "<thread id=\"a\">1</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
                            <op id=\"2\" name=\"take\" /><history>1[ 2[ ]1 ]2</history>";
-        // Whoever waits for ever is the last.
+        // The blocked operation is the last.
         let after = "<thread id=\"a\">1B</thread><thread id=\"b\">2</thread><op id=\"1\" name=\"push\">value=\"1\"</op>\
                      <op id=\"2\" name=\"take\">result=\"1\"</op><history>1[ 2[ ]2 #</history>";
         let matrix: Matrix = "push(1) | take".parse().expect("a matrix");

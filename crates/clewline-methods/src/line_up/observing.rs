@@ -4,10 +4,10 @@ use clewline_core::CodecError;
 use clewline_threads::Explorable;
 
 use super::{
-    finding::Serial,
+    finding::SerialHistory,
     observations::Observations,
     options::Options,
-    serial::{Texts, observe as first_phase},
+    serial::{ResultTexts, observe as first_phase},
 };
 use crate::matrix::Matrix;
 
@@ -15,14 +15,14 @@ use crate::matrix::Matrix;
 ///
 /// # Errors
 ///
-/// If the matrix has a call that the subject does not know, or phase 1 did not see everything.
+/// If the matrix has a call that the subject does not know, or phase 1 is incomplete.
 pub fn observe(
     subject: &dyn Explorable,
     matrix: &Matrix,
     options: &Options,
 ) -> Result<Observations, CodecError> {
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
-    let mut texts = Texts::default();
+    let mut texts = ResultTexts::default();
     let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
     if observed.panicked.is_some() {
         return Err(CodecError("a call panics, one call at a time".to_owned()));
@@ -30,7 +30,7 @@ pub fn observe(
     if let Some(why) = observed.incomplete {
         return Err(CodecError(why));
     }
-    let serial = |it: clewline_check::SerialHistory| Serial {
+    let serial = |it: clewline_check::SerialHistory| SerialHistory {
         complete: it.complete.iter().map(|it| (it.0 as usize, texts[it.1.0].clone())).collect(),
         stuck: it.stuck.map(|it| it as usize),
         wrong_order: None,

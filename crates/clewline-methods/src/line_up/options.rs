@@ -8,7 +8,7 @@ use clewline_explore::{
 };
 use clewline_threads::{
     Explorable,
-    control::{Limits, Memory, MemoryModel},
+    control::{Limits, Memory},
 };
 
 use super::observations::Observations;
@@ -17,45 +17,45 @@ use crate::relaxed::Judging;
 /// How a matrix is checked.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who explores the second phase.
+    /// The scheduler of the second phase.
     pub scheduler: &'static SchedulerEntry,
-    /// What that scheduler is told: its bounds, the seed.
+    /// The settings of that scheduler: its bounds, the seed.
     pub settings: Settings,
-    /// At most so many executions in each phase.
+    /// The maximum number of executions in each phase.
     pub executions_max: u64,
-    /// At most so long in the second phase.
+    /// The time limit of the second phase.
     pub time: Option<Duration>,
-    /// How long an execution may be, and what else the engine is told.
+    /// The limits of the engine, such as the length of an execution.
     pub limits: Limits,
-    /// What loads may see in the second phase. One call at a time, memory is sequentially consistent.
+    /// The memory model of the second phase. Serial executions are sequentially consistent.
     pub memory: Memory,
-    /// What is right.
+    /// The reference for the expected behaviour.
     pub against: Reference,
-    /// What a history is asked: whether it is linearizable, or how far it is from that.
+    /// The question asked of a history: whether it is linearizable, or how far it is from that.
     pub judging: Judging,
-    /// Whether serial executions may answer now this and now that. If not, that is what is wrong.
+    /// Whether serial executions may be nondeterministic. If not, that is a violation.
     pub allows_nondeterminism: bool,
-    /// Whether to count, besides, the executions that are not conflict-serializable.
+    /// Whether to count also the executions that are not conflict-serializable.
     pub counts_unserializable: bool,
-    /// Calls that are always made one after the other, so that a smaller matrix has all of them or none.
+    /// Sequences of calls: a smaller matrix has all calls of one or none.
     pub sequences: Vec<Vec<String>>,
 }
 
-/// What is right.
+/// The reference for the expected behaviour.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Reference {
-    /// What the subject does one call at a time.
+    /// The serial executions of the subject.
     Serial,
-    /// What another implementation does one call at a time. It knows the same calls.
+    /// The serial executions of another implementation, which has the same calls.
     Golden(Arc<dyn Explorable>),
     /// The specification that the subject has.
     Specification,
     /// The specification of that name, as `clewline specs` lists them.
     Named(String),
-    /// What was seen one call at a time before, and written down. It is of the same matrix.
+    /// Serial histories that were recorded before, of the same matrix.
     Observed(Arc<Observations>),
-    /// Whatever is answered. But nobody may panic, and nobody may wait for ever.
+    /// Any result is allowed. But no operation may panic or block.
     Anything,
 }
 
@@ -91,7 +91,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The first bound that the scheduler has and that is not lifted, and what it is.
+    /// The first bound of the scheduler that is not lifted, with its value.
     #[must_use]
     pub fn bound(&self) -> Option<(&'static Bound, u32)> {
         self.scheduler.bounds.iter().find_map(|it| Some((it, self.settings.bounds.get(it)?)))
@@ -104,15 +104,11 @@ pub fn scheduler(name: &str) -> Option<&'static SchedulerEntry> {
     schedulers::find(name)
 }
 
-/// Whether a scheduler has a bound of that name. What the attribute `clewline::test` generates asks this when it is compiled.
+/// Whether a scheduler has a bound of that name. The code that the attribute `clewline::test`
+/// generates evaluates this at compile time.
 #[must_use]
 pub const fn has_bound(name: &str) -> bool {
     schedulers::has_bound(name)
-}
-
-/// The memory model called `name`.
-pub(super) fn memory_model(name: &str) -> Option<MemoryModel> {
-    MemoryModel::ALL.into_iter().find(|it| it.name() == name)
 }
 
 /// The schedulers there are.

@@ -6,10 +6,10 @@ use clewline_core::Random;
 
 use crate::matrix::{Alphabet, Matrix};
 
-/// What a matrix is made of.
+/// An entry of matrices.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Calls that are always made one after the other.
+    /// Calls that are made one after the other.
     pub calls: Vec<String>,
     /// How often it is drawn, compared with others.
     pub weight: u32,
@@ -20,7 +20,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Calls that are drawn as often as others, by anybody, any number of times.
+    /// Calls that are drawn with weight 1, on any thread, any number of times.
     #[must_use]
     pub fn new(calls: Vec<String>) -> Entry {
         Entry { calls, weight: 1, group: None, is_once: false }
@@ -30,7 +30,7 @@ impl Entry {
 /// Which matrices are checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What matrices are made of.
+    /// The entries of matrices.
     pub entries: Vec<Entry>,
     /// Made before every matrix.
     pub initial: Vec<String>,
@@ -40,13 +40,13 @@ pub struct Plan {
     pub matrices: Vec<Matrix>,
     /// All matrices up to this size.
     pub auto: Option<usize>,
-    /// So many random ones; `None` if nobody has said: 100, or none if there are others.
+    /// The number of random matrices; `None`: 100, or none if there are others.
     pub samples: Option<u64>,
     /// How many columns random ones have.
     pub columns: usize,
     /// How many entries a column of a random one has.
     pub rows: usize,
-    /// What random ones follow from.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -66,37 +66,37 @@ impl Default for Plan {
     }
 }
 
-/// Where a matrix comes from that nobody wrote.
-enum Origin {
+/// The origin of a generated matrix.
+enum MatrixOrigin {
     All,
     Random,
 }
 
-// So many random ones if nothing else is said.
-const SAMPLES: u64 = 100;
-// After so many in a row that had been there before there is nothing new.
-const MISSES: u32 = 1_000;
+// The default number of random matrices.
+const DEFAULT_SAMPLES: u64 = 100;
+// After this number of duplicates in a row no new matrix is expected.
+const CONSECUTIVE_DUPLICATES_MAX: u32 = 1_000;
 
 impl Plan {
-    /// The matrices, those by hand first. Of others that differ in nothing but the order of their columns, only one is there.
+    /// The matrices, those written by hand first. Others are there once up to the order of columns.
     #[must_use]
     pub fn matrices(&self) -> Box<dyn Iterator<Item = Matrix> + Send + '_> {
-        let all = self.all().map(|it| (Origin::All, it));
-        let others = all.chain(self.random().map(|it| (Origin::Random, it)));
+        let all = self.all().map(|it| (MatrixOrigin::All, it));
+        let others = all.chain(self.random().map(|it| (MatrixOrigin::Random, it)));
         let mut seen: HashSet<Vec<Vec<String>>> = HashSet::new();
         let (mut samples, mut misses) = (self.samples_or_usual(), 0);
         let is_drawn = samples != 0;
         let distinct = others.map_while(move |(origin, matrix)| {
             if !is_drawn {
-                // All of a size differ, and may be too many to remember.
+                // All matrices of a size are distinct, and may be too many to remember.
                 return Some(Some(matrix));
             }
             let mut columns = matrix.columns.clone();
             columns.sort();
             let is_new = seen.insert(columns);
-            if let Origin::Random = origin {
+            if let MatrixOrigin::Random = origin {
                 misses = if is_new { 0 } else { misses + 1 };
-                if samples == 0 || misses == MISSES {
+                if samples == 0 || misses == CONSECUTIVE_DUPLICATES_MAX {
                     return None;
                 }
                 samples -= u64::from(is_new);
@@ -133,10 +133,11 @@ impl Plan {
     #[must_use]
     pub fn samples_or_usual(&self) -> u64 {
         let has_others = !self.matrices.is_empty() || self.auto.is_some();
-        self.samples.unwrap_or(if has_others { 0 } else { SAMPLES })
+        self.samples.unwrap_or(if has_others { 0 } else { DEFAULT_SAMPLES })
     }
 
-    /// Calls of which a matrix has all, one after the other, or none. Not those of which each may also be there alone.
+    /// Sequences of which a matrix has all calls or none. Not those whose calls may also occur
+    /// alone.
     #[must_use]
     pub fn sequences(&self) -> Vec<Vec<String>> {
         let may_be_alone =
@@ -145,7 +146,7 @@ impl Plan {
         sequences.filter(|it| !it.iter().all(may_be_alone)).cloned().collect()
     }
 
-    /// What all matrices of a size are made of.
+    /// The alphabet of all matrices of a size.
     fn alphabet(&self) -> Alphabet {
         Alphabet {
             entries: self.entries.iter().map(|it| it.calls.clone()).collect(),
@@ -154,13 +155,13 @@ impl Plan {
         }
     }
 
-    /// All of one column and row, then all of two, and so on.
+    /// All matrices of one column and row, then of two, and so on.
     fn all(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
         let (sizes, alphabet) = (1..=self.auto.unwrap_or(0), self.alphabet());
         sizes.flat_map(move |n| alphabet.all(n)).filter(|it| is_allowed(it, &self.entries))
     }
 
-    /// Random ones for ever. Nothing but the seed and the number of a matrix decides which it is.
+    /// An endless sequence of random matrices. Each is determined by the seed and its number.
     fn random(&self) -> impl Iterator<Item = Matrix> + Send + '_ {
         let is_wanted = 0 < self.samples_or_usual() && self.entries.iter().any(|it| 0 < it.weight);
         (0..u64::MAX).take_while(move |_| is_wanted).map(|number| {
@@ -175,7 +176,7 @@ impl Plan {
         let home = |group: &str| self.entries.iter().position(|it| it.group.as_deref() == Some(group));
         let mut used = vec![false; self.entries.len()];
         let mut columns = vec![Vec::new(); self.columns];
-        // Row by row, so that what may be there only once is in every column alike.
+        // Row by row, so that entries that occur only once are equally likely in every column.
         for _ in 0..self.rows {
             for (at, column) in columns.iter_mut().enumerate() {
                 let weight = |number: usize, entry: &Entry| {
@@ -190,7 +191,7 @@ impl Plan {
                     drawn = drawn.wrapping_sub(it);
                     is_it
                 });
-                // Nothing may be left: then the column is shorter.
+                // If no entry is left, the column is shorter.
                 if let Some(number) = found {
                     used[number] = true;
                     column.extend(self.entries[number].calls.iter().cloned());
@@ -202,7 +203,7 @@ impl Plan {
     }
 }
 
-/// Whether groups are in one column each, and nothing is there twice that may be there once.
+/// Whether each group is in one column, and no once-entry occurs twice.
 fn is_allowed(matrix: &Matrix, entries: &[Entry]) -> bool {
     let times = |entry: &Entry, column: &[String]| {
         column.windows(entry.calls.len().max(1)).filter(|it| **it == *entry.calls).count()
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stay_in_one_column_and_what_is_once_is_there_once() {
+    fn groups_stay_in_one_column_and_once_entries_occur_once() {
         let auto = Plan { auto: Some(2), samples: Some(0), ..plan() };
         let random: Vec<Matrix> = matrices(&plan());
         assert_eq!(random.len(), 100);
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(few.only(), None);
         few.auto = Some(2);
         assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10, Some(2 + 1 + 10)));
-        // Random ones that were listed are not there again.
+        // Random matrices that were listed are not repeated.
         few.samples = Some(50);
         assert_eq!((matrices(&few).len(), few.count()), (2 + 1 + 10 + 3, Some(2 + 1 + 10 + 50)));
     }

@@ -1,4 +1,4 @@
-//! What a check of matrices gave, presented.
+//! Results of matrices, presented.
 
 use clewline_report::render::{
     Present,
@@ -7,20 +7,20 @@ use clewline_report::render::{
 };
 
 use super::{
-    drawing::Shown,
+    drawing::InterleavingDetail,
     finding::{Checked, Finding, Verdict},
     text::{self, ReportContext, Summary},
 };
 use crate::matrix::Matrix;
 
-/// What the checks of all matrices gave, and what a report tells besides.
+/// The results of all matrices, and the context of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Presented<'a> {
-    /// What a report tells besides.
+    /// The context of the report.
     pub context: ReportContext<'a>,
-    /// What all of them gave.
+    /// The summary of all matrices.
     pub summary: &'a Summary,
-    /// The matrix that is shown, if one is violated: made as small as can be.
+    /// The matrix that is shown, if one is violated: shrunk.
     pub shown: Option<&'a Checked>,
     /// That matrix as it was checked first.
     pub found: Option<&'a Matrix>,
@@ -71,26 +71,26 @@ impl<'a> Presented<'a> {
         self.shown.and_then(|it| Some((it, it.finding()?)))
     }
 
-    /// Whether the matrix has been made smaller since it was found.
+    /// Whether the matrix has been shrunk.
     pub(super) fn is_smaller(&self) -> bool {
         self.found.is_some_and(|it| self.shown.is_some_and(|shown| shown.matrix != *it))
     }
 
-    /// What is needed to see it again.
+    /// The commands that show it again.
     pub(super) fn again(&self) -> Vec<Fact> {
         let Some((checked, finding)) = self.finding() else { return Vec::new() };
         text::facts(&self.context, checked, finding, self.found.filter(|_| self.is_smaller()))
     }
 }
 
-/// What the check of one matrix of many gave, and what a report tells besides.
+/// The result of one matrix of many, and the context of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct PresentedMatrix<'a> {
-    /// What a report tells besides. Of an interleaving, only the short form is shown.
+    /// The context of the report. Interleavings are shown in short form.
     pub context: ReportContext<'a>,
-    /// What it gave.
+    /// The result.
     pub checked: &'a Checked,
-    /// What was left of the matrix when it was made smaller.
+    /// The matrix after shrinking.
     pub smallest: Option<&'a Checked>,
 }
 
@@ -123,9 +123,9 @@ impl Present for PresentedMatrix<'_> {
     }
 
     fn sentences(&self, style: &Style) -> Vec<Block> {
-        let telling = ReportContext { shown: Shown::Short, ..self.context };
+        let context = ReportContext { shown: InterleavingDetail::Short, ..self.context };
         self.finding().map_or_else(Vec::new, |(shown, finding)| {
-            text::evidence(&telling, shown, finding, self.smallest.is_some(), style)
+            text::evidence(&context, shown, finding, self.smallest.is_some(), style)
         })
     }
 

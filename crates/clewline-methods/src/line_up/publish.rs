@@ -1,4 +1,4 @@
-//! What a check of matrices gave as a page, as a picture, for programs, and as an entry of a summary.
+//! Results of matrices as a page, as a picture, for programs, and as an entry of a summary.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use clewline_core::OperationId;
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::Fact,
-    html::{self, Columns, Core, Page, Path, Shown as Operation},
+    html::{self, Columns, Page, PageCounterexample, PageOperation as Operation, ShownOrder},
     json::Object,
     publish::{plain_entry, plain_page},
     summary,
@@ -16,18 +16,18 @@ use clewline_report::render::{
 
 use super::{
     cause::Cause,
-    drawing::{Interleaving, Line, Shown, Threads, buffers, label, waiting},
-    finding::{Checked, Finding, Seen},
+    drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, buffers, label, waiting},
+    finding::{Checked, Finding, ObservedOperation},
     json,
     options::Reference,
+    outcome::Outcome,
     present::{Presented, PresentedMatrix},
-    tested::Tested,
     text::{self, ReportContext},
 };
 use crate::{matrix::Matrix, relaxed::Judging};
 
 impl Publish for Presented<'_> {
-    /// Nothing on the page depends on how long anything took.
+    /// The page does not depend on durations.
     fn page(&self) -> Page {
         let mut page = plain_page(self);
         if let Some((checked, finding)) = self.finding() {
@@ -38,10 +38,10 @@ impl Publish for Presented<'_> {
     }
 
     fn json(&self, witness: WitnessShown) -> Object {
-        let Presented { context: telling, summary, shown, .. } = *self;
-        let mut object = json::summary(telling.subject, summary);
+        let Presented { context: report_context, summary, shown, .. } = *self;
+        let mut object = json::summary(report_context.subject, summary);
         if let Some(checked) = shown {
-            let shown = PresentedMatrix { context: telling, checked, smallest: None };
+            let shown = PresentedMatrix { context: report_context, checked, smallest: None };
             object.add_object("found", shown.json(witness));
         }
         object
@@ -57,7 +57,7 @@ impl Publish for Presented<'_> {
     }
 }
 
-impl Publish for Tested {
+impl Publish for Outcome {
     fn page(&self) -> Page {
         self.presented(|it| it.page())
     }
@@ -78,7 +78,7 @@ impl Publish for PresentedMatrix<'_> {
 
     fn entry(&self) -> summary::Entry {
         summary::Entry {
-            name: text::typed(&self.checked.matrix, text::Reader::Test),
+            name: text::typed(&self.checked.matrix, text::Audience::Test),
             work: Some(self.checked.executions),
             algorithm: self.context.options.scheduler.name.to_owned(),
             elapsed: self.checked.elapsed.iter().sum(),
@@ -88,45 +88,45 @@ impl Publish for PresentedMatrix<'_> {
 }
 
 impl Presented<'_> {
-    /// Shows the execution on the page, and says why nothing else is shown.
+    /// Shows the execution on the page, with a note on what is missing.
     fn show(&self, page: &mut Page, checked: &Checked, finding: &Finding) {
-        let Presented { context: telling, summary, .. } = self;
-        let called = Called::of(checked, finding);
+        let Presented { context: report_context, summary, .. } = self;
+        let called = CalledOperations::of(checked, finding);
         page.caller = "thread";
         page.history = Some(called.columns());
         page.counterexample = called.core(finding);
         if !page.counterexample.operations.is_empty() {
-            let told = text::cause(telling, finding);
-            page.picture = Some(called.picture(&page.headline, &told, Ground::Page));
+            let sentence = text::cause(report_context, finding);
+            page.picture = Some(called.picture(&page.headline, &sentence, Ground::Page));
         }
-        page.paths = called.serial_histories(telling, finding);
+        page.paths = called.serial_histories(report_context, finding);
         if !finding.moments.is_empty() {
-            page.steps = Some(steps(&checked.matrix, finding, telling.shown, |at| called.id(at)));
+            page.steps = Some(steps(&checked.matrix, finding, report_context.shown, |at| called.id(at)));
         }
         let mut facts = self.again();
         if finding.cause == Cause::NotLinearizable {
             if self.is_smaller() {
-                let told = "everything that was called; no smaller matrix that was tried failed";
-                facts.push(Fact::Named("core", told.to_owned()));
+                let note = "everything that was called; no smaller matrix that was tried failed";
+                facts.push(Fact::Named("core", note.to_owned()));
             }
-            facts.push(Fact::Named("states", no_states(&telling.options.against).to_owned()));
+            facts.push(Fact::Named("states", no_states(&report_context.options.against).to_owned()));
         }
-        facts.extend(text::explored(telling, summary));
+        facts.extend(text::explored(report_context, summary));
         page.facts.clear();
         page.add_facts(facts);
     }
 
-    /// The history that has no witness as a picture that stands by itself, if there is one.
+    /// The history without a witness as a standalone picture, if there is one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         let (checked, finding) = self.finding()?;
-        let (headline, told) =
+        let (headline, sentence) =
             (format!("violated: {}", self.headline()), text::cause(&self.context, finding));
-        Some(Called::of(checked, finding).picture(&headline, &told, Ground::Paper).svg)
+        Some(CalledOperations::of(checked, finding).picture(&headline, &sentence, Ground::Paper).svg)
     }
 }
 
-/// Why a page does not say what the object was like in between.
+/// Why a page does not show states of the object.
 fn no_states(against: &Reference) -> &'static str {
     match against {
         Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => {
@@ -139,18 +139,18 @@ fn no_states(against: &Reference) -> &'static str {
 }
 
 /// The operations of an execution that were called, in the order of their calls.
-struct Called<'a> {
+struct CalledOperations<'a> {
     threads: Threads,
-    operations: &'a [Seen],
+    operations: &'a [ObservedOperation],
     // Positions in `operations`, by call; and the ranks of call and return.
     order: Vec<usize>,
     ranks: Vec<(u32, Option<u32>)>,
 }
 
-impl<'a> Called<'a> {
-    fn of(checked: &Checked, finding: &'a Finding) -> Called<'a> {
+impl<'a> CalledOperations<'a> {
+    fn of(checked: &Checked, finding: &'a Finding) -> CalledOperations<'a> {
         let operations = finding.operations.as_slice();
-        // A call stands before its step, and a return after it.
+        // A call comes before its step, and a return after it.
         let mut events: Vec<(u32, usize, bool)> = Vec::new();
         for (at, seen) in operations.iter().enumerate() {
             let Some(call) = seen.called else { continue };
@@ -163,7 +163,7 @@ impl<'a> Called<'a> {
         };
         let order: Vec<usize> = events.iter().filter(|it| !it.2).map(|it| it.1).collect();
         let ranks = order.iter().map(|&at| (rank(at, false).unwrap_or(0), rank(at, true))).collect();
-        Called { threads: Threads::of(&checked.matrix), operations, order, ranks }
+        CalledOperations { threads: Threads::of(&checked.matrix), operations, order, ranks }
     }
 
     /// Which operation of the page the one at `at` is, if it was called.
@@ -181,9 +181,9 @@ impl<'a> Called<'a> {
         let mut columns = Columns::new(names);
         for (&at, &(start, end)) in self.order.iter().zip(&self.ranks) {
             let seen = &self.operations[at];
-            let answer = match &seen.returned {
-                Some((_, answer)) if answer.is_empty() => None,
-                Some((_, answer)) => Some(answer.as_str()),
+            let result = match &seen.returned {
+                Some((_, result)) if result.is_empty() => None,
+                Some((_, result)) => Some(result.as_str()),
                 None => Some("?"),
             };
             columns.push(&Operation {
@@ -191,7 +191,7 @@ impl<'a> Called<'a> {
                 object: "",
                 part: "",
                 call: &seen.call,
-                result: answer,
+                result,
                 id: "",
                 start,
                 end,
@@ -201,7 +201,7 @@ impl<'a> Called<'a> {
         columns
     }
 
-    fn picture(&self, title: &str, told: &str, ground: Ground) -> Picture {
+    fn picture(&self, title: &str, description: &str, ground: Ground) -> Picture {
         let bars = |process: usize| {
             let placed = self.order.iter().zip(&self.ranks);
             let mine = placed.filter(move |it| self.operations[*it.0].process == process);
@@ -209,21 +209,22 @@ impl<'a> Called<'a> {
         };
         let row = |it: usize| Row { name: format!("thread {}", self.threads.name(it)), bars: bars(it) };
         let rows: Vec<Row> = self.processes().into_iter().map(row).collect();
-        svg::draw(title, told, &rows, ground)
+        svg::draw(title, description, &rows, ground)
     }
 
-    /// What the page is about. There is no witness of all that was called, so of a wrong answer that is everything.
-    fn core(&self, finding: &Finding) -> Core {
+    /// The counterexample of the page. There is no witness of all calls, so for a wrong result it
+    /// is all operations.
+    fn core(&self, finding: &Finding) -> PageCounterexample {
         let some = |positions: Vec<usize>, title: &str, each: &str| {
             let mut operations: Vec<OperationId> =
                 positions.into_iter().filter_map(|it| self.id(it)).collect();
             operations.sort_unstable();
-            Core { operations, title: title.to_owned(), each: each.to_owned() }
+            PageCounterexample { operations, title: title.to_owned(), each: each.to_owned() }
         };
         match finding.cause {
-            Cause::NotLinearizable => {
-                Core::contradiction((0..self.order.len()).map(OperationId::from_index).collect())
-            }
+            Cause::NotLinearizable => PageCounterexample::contradiction(
+                (0..self.order.len()).map(OperationId::from_index).collect(),
+            ),
             Cause::Blocking => some(
                 finding.blocked.clone(),
                 "What waits for ever, and should not",
@@ -231,34 +232,35 @@ impl<'a> Called<'a> {
             ),
             Cause::Panic => {
                 let process = finding.panic.as_ref().map(|it| it.0);
-                let is_open = |it: &Seen| Some(it.process) == process && it.returned.is_none();
+                let is_open = |it: &ObservedOperation| Some(it.process) == process && it.returned.is_none();
                 let open = (0..self.operations.len()).filter(|&it| is_open(&self.operations[it]));
                 some(open.collect(), "What panicked", "it panicked")
             }
-            Cause::Nondeterministic | Cause::Race | Cause::Leak => Core::default(),
+            Cause::Nondeterministic | Cause::Race | Cause::Leak => PageCounterexample::default(),
         }
     }
 
-    /// Serial histories with the same answers, as far as they keep what precedes what.
-    fn serial_histories(&self, telling: &ReportContext<'_>, finding: &Finding) -> Vec<Path> {
+    /// Serial histories with the same results, as far as they are consistent with the precedence
+    /// order.
+    fn serial_histories(&self, report_context: &ReportContext<'_>, finding: &Finding) -> Vec<ShownOrder> {
         // More are no help.
-        const SHOWN: usize = 10;
-        let has_serial = match &telling.options.against {
+        const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
+        let has_serial = match &report_context.options.against {
             Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
             Reference::Specification | Reference::Named(_) | Reference::Anything => false,
         };
-        let is_plain = matches!(telling.options.judging, Judging::Linearizable);
+        let is_plain = matches!(report_context.options.judging, Judging::Linearizable);
         if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {
             return Vec::new();
         }
         let mut paths = Vec::new();
-        for (number, serial) in finding.tried.iter().take(SHOWN).enumerate() {
+        for (number, serial) in finding.tried.iter().take(SERIAL_HISTORIES_SHOWN_MAX).enumerate() {
             let ids: Vec<OperationId> = serial.complete.iter().filter_map(|it| self.id(it.0)).collect();
             let end = serial.wrong_order.and_then(|it| self.id(it.1));
             let kept = end.and_then(|end| ids.iter().position(|it| *it == end)).unwrap_or(ids.len());
             let why = text::why_not(&self.threads, finding, serial);
             let why = why.map_or_else(String::new, |it| format!(", but {it}"));
-            paths.push(Path {
+            paths.push(ShownOrder {
                 title: format!("one call at a time, {}", number + 1),
                 order: ids[..kept].to_vec(),
                 stuck: end,
@@ -277,15 +279,15 @@ impl<'a> Called<'a> {
 fn steps(
     matrix: &Matrix,
     finding: &Finding,
-    shown: Shown,
+    shown: InterleavingDetail,
     id: impl Fn(usize) -> Option<OperationId>,
 ) -> html::Steps {
     let Interleaving { threads, objects, files, lines, processes } = Interleaving::of(matrix, finding, shown);
     let column = |process: usize| processes.iter().position(|it| *it == process).unwrap_or(0);
-    let step = |line: Line| html::Step {
+    let step = |line: InterleavingLine| html::Step {
         number: line.step,
         task: column(line.process),
-        description: line.told,
+        description: line.action,
         place: line.place,
         operation: line.operation.and_then(&id),
     };

@@ -1,4 +1,4 @@
-//! What quasi factors ask of histories, and of matrices.
+//! How quasi factors determine the judging of histories, and the shape of matrices.
 
 use super::options::{Options, Reference};
 use crate::{
@@ -7,37 +7,39 @@ use crate::{
     relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},
 };
 
-/// A question about a subject: how far out of order its answers are.
+/// A query about a subject: how far out of order its results are.
 #[derive(Clone, Copy, Debug)]
 pub struct QuasiQuery<'a> {
-    /// Who may be out of order, and how far.
+    /// Which operations may be out of order, and how far.
     pub quasi: &'a Quasi,
-    /// What the subject should do, relaxed or not: the name of a specification that is built in, if it has one.
+    /// The specification of the subject, relaxed or not: the name of a built-in one, if it has one.
     pub spec: Option<&'a str>,
-    /// What is called, as it is written.
+    /// The calls, as text.
     pub calls: &'a [String],
     /// Which matrices make sense.
     pub matrices: Matrices,
 }
 
-/// Which matrices make sense, if operations may change places.
+/// Which matrices are allowed in the displacement reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Matrices {
-    /// Those that take out as much as they put in.
+    /// Those that remove as much as they add.
     WellFormed,
     /// All.
     Any,
 }
 
 impl QuasiQuery<'_> {
-    /// Has histories judged so. Answers what matrices that are drawn have to put in and to take out alike, if anything.
+    /// Sets how histories are judged. Returns the roles that random matrices have to balance, if
+    /// any.
     ///
-    /// What is right follows from the specification, which is relaxed if it is read so, or is the golden implementation that `options`
-    /// have already.
+    /// The reference follows from the specification, which is relaxed in the relaxed reading, or is
+    /// the golden implementation that `options` have already.
     ///
     /// # Errors
     ///
-    /// If there is neither, if nobody calls a method that has a factor, or if there is no such reading.
+    /// If there is neither, if a method with a factor is not called, or if there is no such
+    /// reading.
     pub fn ask(&self, options: &mut Options) -> Result<Option<Roles>, Error> {
         let plain = self.spec.map(Roles::plain);
         let roles = plain.and_then(Roles::of).filter(|_| self.matrices == Matrices::WellFormed);
@@ -71,7 +73,8 @@ impl QuasiQuery<'_> {
         Ok(roles)
     }
 
-    /// A golden implementation shows which orders are right. It cannot be relaxed, so places are compared.
+    /// A golden implementation defines the right orders. It cannot be relaxed, so displacement is
+    /// used.
     fn plan_of_golden(&self) -> Result<Plan, Error> {
         if self.quasi.chosen() == Some(QuasiReading::Relaxed) {
             return Err(quasi_error(
@@ -84,7 +87,7 @@ impl QuasiQuery<'_> {
         methods.dedup();
         let is_called = |class: &str| class == ALL || methods.contains(&class);
         match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
-            // A method that nobody calls has no place to be out of.
+            // A method that is not called cannot be displaced.
             Some((class, _)) => Err(quasi_error(format!(
                 "nobody calls `{class}` (there are {}, and `{ALL}`)",
                 methods.join(", ")

@@ -8,8 +8,8 @@ use clewline_threads::Explorable;
 use super::{check, finding::Checked, options::Options};
 use crate::matrix::Matrix;
 
-/// Checks each matrix, on `jobs` threads, and hands what was found to `visit` in the order of the matrices, until it breaks.
-/// What it sees does not depend on the number of threads.
+/// Checks each matrix, on `jobs` threads, and passes the results to `visit` in the order of the
+/// matrices, until it breaks. The results do not depend on the number of threads.
 ///
 /// # Errors
 ///
@@ -21,8 +21,9 @@ pub fn check_all(
     jobs: usize,
     visit: &mut dyn FnMut(Checked) -> ControlFlow<()>,
 ) -> Result<(), CodecError> {
-    // None is made before a thread is free for it: `matrices` may end when time is up. One job stays on this
-    // thread, and takes one after the other: subjects that are alone in their process need that.
+    // No matrix is made before a thread is free for it: `matrices` may end when time is up. One job
+    // stays on this thread, and checks one after the other: subjects that need a process of their
+    // own rely on that.
     let flow = parallel::map_in_order(
         jobs,
         0,

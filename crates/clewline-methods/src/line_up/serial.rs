@@ -1,4 +1,4 @@
-//! The first phase: what the subject does one call at a time.
+//! The first phase: serial executions of the subject.
 
 use std::{collections::HashMap, ops::ControlFlow};
 
@@ -8,44 +8,49 @@ use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
 use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
-/// Answers as they are written, numbered across trials: a golden implementation and the subject may number theirs apart.
-pub(crate) type Texts = Interner<String>;
+/// Results as text, numbered across test programs: a golden implementation and the subject may
+/// number theirs differently.
+pub(crate) type ResultTexts = Interner<String>;
 
-/// The answers of a trial in the numbering of [`Texts`].
+/// The results of a test program in the numbering of [`ResultTexts`].
 #[derive(Debug, Default)]
-pub(super) struct Renamed(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
+pub(super) struct ResultNumbering(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
-impl Renamed {
+impl ResultNumbering {
     pub(super) fn id(
         &mut self,
         trial: &dyn TestProgram,
-        texts: &mut Texts,
+        texts: &mut ResultTexts,
         operation: usize,
-        answer: ResultId,
+        result: ResultId,
     ) -> ResultId {
         *self
             .0
-            .entry((operation, answer))
-            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, answer))))
+            .entry((operation, result))
+            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, result))))
     }
 }
 
-/// What the first phase saw.
+/// The observations of the first phase.
 #[derive(Debug, Default)]
-pub(crate) struct Observed {
+pub(crate) struct SerialObservations {
     pub(crate) set: ObservationSet,
     /// The executions: each distinct history, and the schedule that led to it.
     pub(super) schedules: Vec<(SerialHistory, Schedule)>,
     /// The schedule of an execution that panicked.
     pub(super) panicked: Option<Schedule>,
-    /// Why what was seen is not all there is.
+    /// Why the observations are incomplete.
     pub(crate) incomplete: Option<String>,
 }
 
-/// Explores every serial execution of `trial`. Nothing is bounded here: whoever is found wrong is wrong.
-pub(crate) fn observe(trial: &mut dyn TestProgram, texts: &mut Texts, executions_max: u64) -> Observed {
-    let mut observed = Observed::default();
-    let mut renamed = Renamed::default();
+/// Explores every serial execution of `trial`. Nothing is bounded here: every violation is real.
+pub(crate) fn observe(
+    trial: &mut dyn TestProgram,
+    texts: &mut ResultTexts,
+    executions_max: u64,
+) -> SerialObservations {
+    let mut observed = SerialObservations::default();
+    let mut renamed = ResultNumbering::default();
     trial.keep(true, false);
     let extent = Extent::all(executions_max, Visits::Ahead);
     let Survey { coverage, executions, .. } =
@@ -78,8 +83,9 @@ pub(crate) fn observe(trial: &mut dyn TestProgram, texts: &mut Texts, executions
     observed
 }
 
-/// The operations of a serial execution in their order. If one was called and blocked, it is the last. If all that were called
-/// returned, and others block before their first step, each of these could have been the last: a history each.
+/// The operations of a serial execution in their order. If one was called and blocked, it is the
+/// last. If all that were called returned, and others block before their first step, each of these
+/// could have been the last: this gives one history each.
 pub(super) fn serial(
     outcome: &Outcome<ResultId>,
     mut id: impl FnMut(usize, ResultId) -> ResultId,
@@ -90,14 +96,14 @@ pub(super) fn serial(
     let (mut complete, mut blocked) = (Vec::new(), Vec::new());
     for (call, at) in called {
         match outcome.operations[at].ret {
-            Some((_, answer)) => complete.push((at as u32, id(at, answer))),
+            Some((_, result)) => complete.push((at as u32, id(at, result))),
             None => blocked.push((call, at as u32)),
         }
     }
     if let Some(&(call, at)) = blocked.first()
         && call <= outcome.steps
     {
-        // Whoever waits for what it holds has not been called.
+        // A thread that waits for something it holds itself has not been called.
         return vec![SerialHistory { complete, stuck: Some(at) }];
     }
     if blocked.is_empty() {
@@ -106,7 +112,7 @@ pub(super) fn serial(
     blocked.iter().map(|it| SerialHistory { complete: complete.clone(), stuck: Some(it.1) }).collect()
 }
 
-/// Uncontrolled nondeterminism, and where it showed.
+/// Uncontrolled nondeterminism, and where it occurred.
 pub(super) fn divergence(diverged: &Diverged, trial: &dyn TestProgram) -> String {
     let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
     let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));

@@ -1,14 +1,17 @@
-//! Conflict-serializability of an execution: an order of whole operations in which conflicting accesses keep theirs.
+//! Conflict-serializability of an execution: an order of whole operations in which conflicting
+//! accesses keep theirs.
 //!
-//! Stricter than linearizability, and blind to what accesses mean: an operation that tries again after a failed
-//! compare-and-swap is often not serializable, and right all the same. It is here to be compared with.
+//! Stricter than linearizability, and ignorant of the meaning of accesses: an operation that
+//! retries after a failed compare-and-swap is often not serializable, and still correct. It is here
+//! for comparison.
 //!
-//! Source: A. Farzan and P. Madhusudan, "Monitoring atomicity in concurrent programs", 2008; compared in section 5.6 of the Line-Up
-//! paper.
+//! Source: A. Farzan and P. Madhusudan, "Monitoring atomicity in concurrent programs", 2008;
+//! compared in section 5.6 of the Line-Up paper.
 
 use clewline_threads::control::Moment;
 
-/// Operations that must each come before the next, and the last before the first; `None` if the execution is serializable.
+/// A cycle of operations that must each come before the next; `None` if the execution is
+/// serializable.
 ///
 /// `processes` are the processes of the operations, in their numbering.
 pub(super) fn cycle(moments: &[Moment], processes: &[usize]) -> Option<Vec<usize>> {
@@ -49,7 +52,8 @@ fn owners(moments: &[Moment], processes: &[usize]) -> Vec<Option<usize>> {
     owners
 }
 
-/// Goes on from `at`, to which `path` leads. Answers a cycle, if there is one through anything that was not seen before.
+/// Continues from `at`, to which `path` leads. Returns a cycle, if there is one through an
+/// unvisited node.
 fn visit(at: usize, follows: &[Vec<usize>], seen: &mut [bool], path: &mut Vec<usize>) -> Option<Vec<usize>> {
     if std::mem::replace(&mut seen[at], true) {
         let start = path.iter().position(|&it| it == at)?;
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_in_the_cycle_are_told() {
+    fn only_operations_of_the_cycle_are_reported() {
         let steps = [
             (0, 1, true, true),
             (1, 1, false, true),
@@ -119,7 +123,8 @@ mod tests {
         assert_eq!(cycle(&moments, &[0, 1]), Some(vec![0, 1]));
     }
 
-    /// Whether some order of all operations has every pair of conflicting accesses in the order they were made.
+    /// Whether some order of all operations has every pair of conflicting accesses in the order
+    /// they were made.
     fn by_trying(moments: &[Moment], processes: &[usize]) -> bool {
         fn permute(order: &mut Vec<usize>, left: &mut Vec<usize>, fits: &dyn Fn(&[usize]) -> bool) -> bool {
             if left.is_empty() {

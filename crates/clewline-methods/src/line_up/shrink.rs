@@ -10,8 +10,8 @@ use crate::{
     relaxed::{Judging, WellFormed},
 };
 
-/// A failing matrix made smaller: columns and calls are taken away while it still fails, and then preemptions. `checked` is what
-/// was found with the matrix as it is.
+/// Shrinks a failing matrix: columns and calls are removed while it still fails, and then
+/// preemptions. `checked` is the result for the whole matrix.
 ///
 /// # Errors
 ///
@@ -25,12 +25,12 @@ pub fn shrink(
     while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
         checked = smaller;
     }
-    // With as few preemptions as will do, whoever found it.
+    // With as few preemptions as possible, whichever scheduler found it.
     let most = checked.finding().filter(|it| !it.is_serial).map_or(0, |it| it.preemptions as u32);
     let mut fewer = Options { scheduler: &bounded::ENTRY, ..options.clone() };
     if !options.scheduler.is_exhaustive {
-        // There may be too many schedules for all to be tried, which is why they were drawn.
-        fewer.executions_max = fewer.executions_max.min(FEWER_MAX);
+        // There may be too many schedules to try them all, which is why they were drawn.
+        fewer.executions_max = fewer.executions_max.min(FEWER_PREEMPTIONS_EXECUTIONS_MAX);
     }
     for preemptions in 0..most {
         fewer.settings.bounds.set(&bounded::PREEMPTIONS, Some(preemptions));
@@ -42,10 +42,11 @@ pub fn shrink(
     Ok(checked)
 }
 
-// So many executions of each number of preemptions are tried in place of one that was drawn.
-const FEWER_MAX: u64 = 100_000;
+// The maximum number of executions per number of preemptions when a random execution is replaced.
+const FEWER_PREEMPTIONS_EXECUTIONS_MAX: u64 = 100_000;
 
-/// The next smaller matrices. Where as much must be taken out as is put in, two calls go at a time.
+/// The next smaller matrices. Where removes and adds have to balance, two calls are removed at a
+/// time.
 fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
     let less = |it: &Matrix| it.smaller(&options.sequences);
     let smaller = less(matrix);

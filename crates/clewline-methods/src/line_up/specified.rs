@@ -11,7 +11,7 @@ use crate::{
     relaxed::{Roles, drained, left},
 };
 
-/// What makes a case of an outcome, to be judged by itself.
+/// Turns an outcome into a history that can be judged by itself.
 pub(crate) enum Specified {
     /// The subject's own specification.
     Own,
@@ -20,7 +20,7 @@ pub(crate) enum Specified {
 }
 
 impl Specified {
-    /// The specification of that name, if it knows what can be called in `trial`.
+    /// The specification of that name, if it knows the calls of `trial`.
     pub(crate) fn named(name: &str, trial: &dyn TestProgram) -> Result<Specified, CodecError> {
         let specification = clewline_specs::find(name).map_err(|it| CodecError(it.to_string()))?;
         let mut values = Values::new();
@@ -28,7 +28,7 @@ impl Specified {
         for (at, (_, label)) in trial.operations().iter().enumerate() {
             let (method, arg) = read_label(label, &mut values)?;
             let call = RawCall { method: values.text(method), arg };
-            // Nobody waits for anybody: each is called by a process of its own, and pending.
+            // All operations overlap: each is called by its own process, and pending.
             let process = ProcessId::from_index(at);
             calls.push(Timed { process, object: ObjectId(0), call, called: 0, returned: None });
         }
@@ -54,7 +54,7 @@ impl Specified {
         }
     }
 
-    /// The same with calls that nobody made, and that [take out](drained) what is left.
+    /// The same with additional calls that [remove](drained) the elements left inside.
     pub(crate) fn drained(
         &self,
         trial: &dyn TestProgram,
@@ -71,7 +71,7 @@ impl Specified {
     }
 }
 
-/// Calls that nobody made, each of which would take out something that is left inside.
+/// Additional calls, each of which would remove an element left inside.
 pub(super) fn left_inside(
     trial: &dyn TestProgram,
     outcome: &Outcome<ResultId>,
@@ -84,7 +84,7 @@ pub(super) fn left_inside(
     Ok(vec![call.to_owned(); left(&recording, roles)])
 }
 
-/// The outcome as if someone had written it down.
+/// The outcome as a recording.
 fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Recording, CodecError> {
     let mut values = Values::new();
     let mut operations = Vec::new();
@@ -97,8 +97,8 @@ fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Rec
             object: ObjectId(0),
             call: RawCall { method, arg },
             called: 2 * i64::from(call),
-            returned: operation.ret.map(|(step, answer)| {
-                (read_answer(&trial.show_result(at, answer), &mut values), 2 * i64::from(step) + 1)
+            returned: operation.ret.map(|(step, result)| {
+                (read_result(&trial.show_result(at, result), &mut values), 2 * i64::from(step) + 1)
             }),
         });
     }
@@ -106,8 +106,8 @@ fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Rec
     Ok(Recording::new(history, values, Names::default()))
 }
 
-/// An answer as a person or `Debug` writes it: `3`, `Some(3)` and `None`, `"x"`, nothing.
-fn read_answer(text: &str, values: &mut Values) -> Value {
+/// A result as a person or `Debug` writes it: `3`, `Some(3)` and `None`, `"x"`, nothing.
+fn read_result(text: &str, values: &mut Values) -> Value {
     let text = text.trim();
     match text {
         "" | "()" => return Value::ABSENT,
@@ -115,9 +115,9 @@ fn read_answer(text: &str, values: &mut Values) -> Value {
         _ => (),
     }
     if let Some(inside) = text.strip_prefix("Some(").and_then(|it| it.strip_suffix(')')) {
-        return read_answer(inside, values);
+        return read_result(inside, values);
     }
-    // Whatever can be an argument can be an answer.
+    // Every argument can be a result.
     match read_label(&format!("answer({text})"), values) {
         Ok((_, value)) => value,
         Err(_) => values.other(text),
@@ -131,10 +131,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_read_as_people_and_debug_write_them() {
+    fn results_are_read_as_people_and_debug_write_them() {
         let mut values = Values::new();
         let mut read = |text: &str| {
-            let value = read_answer(text, &mut values);
+            let value = read_result(text, &mut values);
             format!("{:?}", values.get(value))
         };
         assert_eq!(read(""), format!("{:?}", Datum::Absent));

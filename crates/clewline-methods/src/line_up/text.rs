@@ -1,6 +1,6 @@
-//! What the report of a check tells: the verdict, what it rests on, what was explored.
+//! The report of a check: the verdict, its evidence, what was explored.
 //!
-//! Written for someone who has never heard of linearizability.
+//! Written for readers who have never heard of linearizability.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use clewline_report::render::{
 };
 use clewline_threads::control::{MemoryModel, Touch};
 
-pub use super::drawing::Shown;
+pub use super::drawing::InterleavingDetail;
 use super::{
     cause::Cause,
-    drawing::{self, Threads, answered, label},
-    finding::{Checked, Finding, Seen, Serial, Verdict},
+    drawing::{self, Threads, call_with_result, label},
+    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict},
     options::{Options, Reference},
 };
 use crate::{
@@ -24,33 +24,33 @@ use crate::{
     relaxed::{FactorHistogram, Judging, Quasi, distribution},
 };
 
-/// Who reads a report: what they are told to say is in words that they can say it with.
+/// The audience of a report, which determines how settings are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Someone at a command line, which has flags.
+pub enum Audience {
+    /// A user of the command line, which has flags.
     Shell,
-    /// Someone whose test failed, who has the methods of the builder, the attribute and the environment.
+    /// The author of a test, who has the methods of the builder, the attribute and the environment.
     Test,
 }
 
-/// What a report tells besides what was found.
+/// The context of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportContext<'a> {
     /// The subject, as its user names it.
     pub subject: &'a str,
-    /// Who reads it.
-    pub reader: Reader,
-    /// Whether one execution was run again, and no other.
+    /// The audience.
+    pub reader: Audience,
+    /// Whether a single execution was replayed.
     pub is_replay: bool,
     /// How matrices were checked.
     pub options: &'a Options,
-    /// What to type next, best first.
+    /// The commands to type next, best first.
     pub next: &'a [String],
     /// How much of an interleaving is shown.
-    pub shown: Shown,
+    pub shown: InterleavingDetail,
 }
 
-/// What checks of many matrices gave, taken together.
+/// The summary of the results of many matrices.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// How many matrices were checked.
@@ -59,7 +59,7 @@ pub struct Summary {
     pub first: Option<Matrix>,
     /// How many are violated.
     pub violated: u64,
-    /// How many nobody knows about.
+    /// How many have an unknown verdict.
     pub unknown: u64,
     /// Why, of the first of these.
     pub reason: Option<String>,
@@ -73,13 +73,13 @@ pub struct Summary {
     pub histories: u64,
     /// Of these, those that got stuck.
     pub stuck: u64,
-    /// Matrices of which preemptions were left out.
+    /// Matrices with bounded preemptions.
     pub bounded: u64,
-    /// A loop that was taken for one that waits and may as well count.
+    /// A loop that was taken for a waiting loop, but may as well count.
     pub guess: Option<String>,
     /// Executions that are not conflict-serializable, if they were counted.
     pub unserializable: Option<u64>,
-    /// Of each matrix, which factors its histories need, if that was asked.
+    /// Of each matrix, the factors that its histories need, if that was requested.
     pub needed: Vec<(Matrix, FactorHistogram)>,
     /// How long both phases took, added up.
     pub elapsed: Duration,
@@ -88,7 +88,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// What the check of one matrix gave.
+    /// Adds the result of one matrix.
     #[must_use]
     pub fn of(checked: &Checked) -> Summary {
         let mut summary = Summary::default();
@@ -137,9 +137,9 @@ impl Summary {
     }
 }
 
-/// What is wrong, and how it came about.
+/// The violation, and its interleaving.
 pub(super) fn evidence(
-    telling: &ReportContext<'_>,
+    context: &ReportContext<'_>,
     checked: &Checked,
     finding: &Finding,
     is_smaller: bool,
@@ -147,7 +147,7 @@ pub(super) fn evidence(
 ) -> Vec<Block> {
     let is_alone = checked.matrix.columns.len() == 1;
     let mut blocks = vec![
-        Block::paragraph(cause(telling, finding)),
+        Block::paragraph(cause(context, finding)),
         Block::caption(match (is_alone, is_smaller) {
             (true, _) => "The calls:",
             (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
@@ -164,24 +164,24 @@ pub(super) fn evidence(
         ));
         blocks.push(Block::Drawing(drawing::history(&checked.matrix, &finding.operations, style.width)));
         blocks.extend(not_called(finding));
-        blocks.extend(witnesses(telling, checked, finding, style));
+        blocks.extend(witnesses(context, checked, finding, style));
     }
     if !finding.moments.is_empty() {
         let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
         blocks.push(Block::caption(format!(
             "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
         )));
-        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, telling.shown)));
+        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
     }
     blocks
 }
 
-/// What comes after the word if something is wrong.
-pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
-    let subject = telling.subject;
+/// The text after the verdict's word for a violation.
+pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
+    let subject = context.subject;
     match finding.cause {
         Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
-        Cause::NotLinearizable => match (&telling.options.against, &telling.options.judging) {
+        Cause::NotLinearizable => match (&context.options.against, &context.options.judging) {
             (_, Judging::Displaced(factors, _)) => {
                 format!(
                     "{subject} is not quasi linearizable with {factors}: some call is farther out of place"
@@ -211,8 +211,9 @@ pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: 
         }
         Cause::Panic => {
             let process = finding.panic.as_ref().map(|it| it.0);
-            let open =
-                |it: &&Seen| Some(it.process) == process && it.called.is_some() && it.returned.is_none();
+            let open = |it: &&ObservedOperation| {
+                Some(it.process) == process && it.called.is_some() && it.returned.is_none()
+            };
             let call = finding.operations.iter().find(open);
             let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
             let when = if checked.executions == 0 { ", one call at a time" } else { "" };
@@ -223,7 +224,7 @@ pub(super) fn headline(telling: &ReportContext<'_>, checked: &Checked, finding: 
     }
 }
 
-/// Where it was learned what is right.
+/// The source of the expected behaviour.
 fn learned(against: &Reference) -> &'static str {
     match against {
         Reference::Serial => "the same calls were made one at a time, in every order",
@@ -234,34 +235,34 @@ fn learned(against: &Reference) -> &'static str {
     }
 }
 
-/// Which kind of root cause it is, in plain words.
-pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
-    let right = learned(&telling.options.against);
+/// The kind of root cause, in plain words.
+pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
+    let right = learned(&context.options.against);
     match finding.cause {
         Cause::Nondeterministic => format!(
             "Called one call at a time, and with the same calls before, it does now this and now that. So no \
              deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
-            match telling.reader {
-                Reader::Shell => "--nondeterminism allow",
-                Reader::Test => "`nondeterministic`",
+            match context.reader {
+                Audience::Shell => "--nondeterminism allow",
+                Audience::Test => "`nondeterministic`",
             }
         ),
-        Cause::NotLinearizable if let Judging::Displaced(factors, _) = &telling.options.judging => {
-            displaced(telling.options, factors, finding)
+        Cause::NotLinearizable if let Judging::Displaced(factors, _) = &context.options.judging => {
+            displaced(context.options, factors, finding)
         }
-        Cause::NotLinearizable if let Some(spec) = specification(telling.options) => {
-            let told = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
+        Cause::NotLinearizable if let Some(spec) = specification(context.options) => {
+            let sentence = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
             format!(
                 "There should be an order of the calls that keeps what had returned before something else was called, and in which {spec} \
                  gives these answers. There is none.{}",
-                told.unwrap_or_default()
+                sentence.unwrap_or_default()
             )
         }
         Cause::NotLinearizable => format!(
             "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
              are then, in any order that keeps what had returned before something else was called."
         ),
-        Cause::Blocking if matches!(telling.options.against, Reference::Anything) => {
+        Cause::Blocking if matches!(context.options.against, Reference::Anything) => {
             "Some threads wait for ever: a lost wake-up, or a deadlock.".to_owned()
         }
         Cause::Blocking => format!(
@@ -269,17 +270,17 @@ pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
              a lost wake-up, or a deadlock. No answer is wrong."
         ),
         Cause::Panic => {
-            let told = finding.panic.as_ref().map(|(_, panic)| {
+            let sentence = finding.panic.as_ref().map(|(_, panic)| {
                 let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
                 let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
                 format!("The message is: {}{place}.", lines.join(", "))
             });
-            format!("An operation panics instead of answering. {}", told.unwrap_or_default())
+            format!("An operation panics instead of answering. {}", sentence.unwrap_or_default())
                 .trim_end()
                 .to_owned()
         }
         Cause::Race => {
-            let told = finding.race.map(|race| {
+            let sentence = finding.race.map(|race| {
                 let [one, other] = [race.first, race.second].map(|it| match it.touch {
                     Touch::Read => format!("read at {}", it.place),
                     Touch::Write => format!("written at {}", it.place),
@@ -291,7 +292,7 @@ pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
             format!(
                 "Two threads get at the same data, one of them to change it, and nothing orders them: that one comes after the other \
                  here is chance.{}",
-                told.unwrap_or_default()
+                sentence.unwrap_or_default()
             )
         }
         Cause::Leak => {
@@ -301,7 +302,7 @@ pub(super) fn cause(telling: &ReportContext<'_>, finding: &Finding) -> String {
     }
 }
 
-/// What the specification is called, if there is one.
+/// The name of the specification, if there is one.
 fn specification(options: &Options) -> Option<String> {
     match (&options.against, &options.judging) {
         (_, Judging::LeastRelaxed(spec)) => Some(format!("{spec}, with any factor,")),
@@ -316,7 +317,7 @@ fn capitalized(text: &str) -> String {
     format!("{}{rest}", first.to_uppercase())
 }
 
-/// What it means that something is out of place, and what is.
+/// The meaning of displacement, and the displaced operations.
 fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
         Reference::Golden(_) | Reference::Serial | Reference::Observed(_) | Reference::Anything => {
@@ -324,10 +325,10 @@ fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
         }
         Reference::Specification | Reference::Named(_) => "that the specification allows",
     };
-    let told = finding.explanation.as_deref().unwrap_or("there are none");
+    let sentence = finding.explanation.as_deref().unwrap_or("there are none");
     format!(
         "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
-         {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {told}."
+         {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {sentence}."
     )
 }
 
@@ -337,15 +338,15 @@ fn not_called(finding: &Finding) -> Option<Block> {
 }
 
 // More are counted, not shown.
-const TRIED: usize = 10;
+const SERIAL_HISTORIES_SHOWN_MAX: usize = 10;
 
-/// Serial histories with the same answers, and why none of them is a witness.
-fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
-    // Where orders may differ, the serial histories that have the same order say nothing.
-    if !matches!(telling.options.judging, Judging::Linearizable) {
+/// Serial histories with the same results, and why none of them is a witness.
+fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, style: &Style) -> Vec<Block> {
+    // In the displacement reading, serial histories with the same order show nothing.
+    if !matches!(context.options.judging, Judging::Linearizable) {
         return Vec::new();
     }
-    let has_serial = match &telling.options.against {
+    let has_serial = match &context.options.against {
         Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
         Reference::Specification | Reference::Named(_) | Reference::Anything => false,
     };
@@ -361,7 +362,8 @@ fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
         let is_are = if all == 1 { "is" } else { "are" };
         let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
         let none = match (finding.cause, finding.blocked.first()) {
-            // Those in which it does not wait have an answer of it, so that none has just these.
+            // Serial histories in which it does not block have a result of it, so none has exactly
+            // these.
             (Cause::Blocking, Some(&it)) => format!(
                 "in none does {} wait for ever after the calls that returned here, with these answers",
                 finding.operations[it].call
@@ -370,49 +372,52 @@ fn witnesses(telling: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
         };
         return vec![Block::Caption(format!("{there}: {none}."))];
     }
-    let told = format!(
+    let sentence = format!(
         "Of {}, {} these answers, and none is a witness:",
         count(all, "serial history", "serial histories"),
         count(finding.tried.len() as u64, "has", "have"),
     );
-    vec![Block::Caption(told), serial_histories(checked, finding, style)]
+    vec![Block::Caption(sentence), serial_histories(checked, finding, style)]
 }
 
 fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Block {
     let threads = Threads::of(&checked.matrix);
     let room = style.width.saturating_sub(2);
     let mut lines = Vec::new();
-    for (number, serial) in finding.tried.iter().take(TRIED).enumerate() {
-        let told = one_serial(&threads, finding, serial);
-        lines.extend(hanging(&format!("{}. ", number + 1), &told, room));
+    for (number, serial) in finding.tried.iter().take(SERIAL_HISTORIES_SHOWN_MAX).enumerate() {
+        let sentence = one_serial(&threads, finding, serial);
+        lines.extend(hanging(&format!("{}. ", number + 1), &sentence, room));
         if let Some(why) = why_not(&threads, finding, serial) {
             lines.extend(hanging("   ", &format!("but {why}"), room));
         }
     }
-    let rest = finding.tried.len().saturating_sub(TRIED) as u64;
+    let rest = finding.tried.len().saturating_sub(SERIAL_HISTORIES_SHOWN_MAX) as u64;
     if rest != 0 {
         lines.push(format!("… and {}", count(rest, "more", "more")));
     }
     Block::Drawing(lines)
 }
 
-pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &Serial) -> String {
-    let who = |at: usize| threads.name(finding.operations[at].process);
+pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
+    let process = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
-    let mut told: Vec<String> = complete
-        .map(|(at, answer)| format!("{}: {}", who(*at), answered(&finding.operations[*at].call, answer)))
+    let mut operations: Vec<String> = complete
+        .map(|(at, result)| {
+            format!("{}: {}", process(*at), call_with_result(&finding.operations[*at].call, result))
+        })
         .collect();
-    told.extend(serial.stuck.map(|at| format!("{}: {} waits", who(at), finding.operations[at].call)));
-    told.join(", ")
+    operations
+        .extend(serial.stuck.map(|at| format!("{}: {} waits", process(at), finding.operations[at].call)));
+    operations.join(", ")
 }
 
-pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> Option<String> {
-    let told = |at: usize| {
+pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> Option<String> {
+    let operation = |at: usize| {
         let seen = &finding.operations[at];
         format!("{}'s {}", threads.name(seen.process), label(seen))
     };
     if let Some((first, second)) = serial.wrong_order {
-        return Some(format!("{} had returned before {} was called", told(first), told(second)));
+        return Some(format!("{} had returned before {} was called", operation(first), operation(second)));
     }
     if finding.cause != Cause::Blocking {
         return None;
@@ -421,22 +426,22 @@ pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &Serial) -> 
     let call = &finding.operations[blocked].call;
     match serial.stuck {
         Some(other) if other != blocked => {
-            Some(format!("{} waits there, not {}", told(other), told(blocked)))
+            Some(format!("{} waits there, not {}", operation(other), operation(blocked)))
         }
         Some(_) => None,
         None => Some(format!("nobody waits there, and {call} does here")),
     }
 }
 
-/// What is needed to see it again. `found` is the matrix as it was checked first, if it has been made smaller since.
+/// The commands that replay it. `found` is the first failing matrix, if it has been shrunk since.
 pub(super) fn facts(
-    telling: &ReportContext<'_>,
+    context: &ReportContext<'_>,
     checked: &Checked,
     finding: &Finding,
     found: Option<&Matrix>,
 ) -> Vec<Fact> {
-    let mut facts = vec![Fact::Named("matrix", typed(&checked.matrix, telling.reader))];
-    facts.extend(found.map(|it| Fact::Named("found in", typed(it, telling.reader))));
+    let mut facts = vec![Fact::Named("matrix", typed(&checked.matrix, context.reader))];
+    facts.extend(found.map(|it| Fact::Named("found in", typed(it, context.reader))));
     if !finding.is_serial {
         let preemptions = count(finding.preemptions as u64, "preemption", "preemptions");
         facts.push(Fact::Named("schedule", format!("{} with {preemptions}", finding.schedule)));
@@ -446,10 +451,10 @@ pub(super) fn facts(
 
 /// The matrix as it is typed.
 #[must_use]
-pub fn typed(matrix: &Matrix, reader: Reader) -> String {
+pub fn typed(matrix: &Matrix, reader: Audience) -> String {
     let (columns, before, after) = match reader {
-        Reader::Shell => ("--matrix ", " --initial ", " --final "),
-        Reader::Test => ("", ", initial: ", ", last: "),
+        Audience::Shell => ("--matrix ", " --initial ", " --final "),
+        Audience::Test => ("", ", initial: ", ", last: "),
     };
     let part = |name: &str, calls: &[String]| {
         if calls.is_empty() { String::new() } else { format!("{name}\"{}\"", calls.join(" ")) }
@@ -457,24 +462,24 @@ pub fn typed(matrix: &Matrix, reader: Reader) -> String {
     format!("{columns}\"{matrix}\"{}{}", part(before, &matrix.initial), part(after, &matrix.last))
 }
 
-/// What is told about the factor between the word and the colon, if one was asked for.
-pub(super) fn qualifier(telling: &ReportContext<'_>, summary: &Summary) -> Option<String> {
-    if summary.verdict() != "holds" || !telling.options.judging.is_question() {
+/// The text about the factor between the word and the colon, if one was requested.
+pub(super) fn qualifier(context: &ReportContext<'_>, summary: &Summary) -> Option<String> {
+    if summary.verdict() != "holds" || !context.options.judging.is_question() {
         return None;
     }
     let least = summary.needed.iter().map(|it| it.1.factor()).max().unwrap_or(0);
     Some(format!("with factor {least} and no smaller one"))
 }
 
-/// What comes after the word of matrices in which nothing is wrong, or of which that is not known.
-pub(super) fn headline_of_all(telling: &ReportContext<'_>, summary: &Summary) -> String {
-    let subject = telling.subject;
+/// The text after the verdict's word if no matrix is violated.
+pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) -> String {
+    let subject = context.subject;
     let where_ = match (&summary.first, summary.matrices) {
         (Some(matrix), 1) => format!("\"{matrix}\" on {subject}"),
         (_, n) => format!("{} on {subject}", count(n, "matrix", "matrices")),
     };
     match (summary.verdict(), summary.matrices) {
-        ("holds", _) if telling.options.judging.is_question() => where_,
+        ("holds", _) if context.options.judging.is_question() => where_,
         ("holds", _) => format!("no violation found in {where_}"),
         (_, 0) => format!("no matrix was checked on {subject}"),
         (_, 1) => where_,
@@ -485,27 +490,28 @@ pub(super) fn headline_of_all(telling: &ReportContext<'_>, summary: &Summary) ->
     }
 }
 
-/// What that means, and how far histories are out of order.
-pub(super) fn sentences_of_all(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+/// The meaning of the verdict, and how far histories are out of order.
+pub(super) fn sentences_of_all(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let reasons = summary.reason.iter().chain(&summary.stopped);
-    let mut told: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
+    let mut sentences: Vec<String> = reasons.map(|it| format!("{}.", capitalized(it))).collect();
     if summary.verdict() == "holds" {
-        told.push(meaning(telling, summary));
+        sentences.push(meaning(context, summary));
     } else if summary.executions != 0 {
-        told.push("What was explored holds, but that is not all there is.".to_owned());
+        sentences.push("What was explored holds, but that is not all there is.".to_owned());
     }
-    let mut blocks = needed(telling, summary);
-    if !told.is_empty() {
-        blocks.insert(0, Block::Paragraph(told));
+    let mut blocks = needed(context, summary);
+    if !sentences.is_empty() {
+        blocks.insert(0, Block::Paragraph(sentences));
     }
     blocks
 }
 
 // More are left out.
-const NEEDED: usize = 20;
+const FACTORS_SHOWN_MAX: usize = 20;
 
-/// How far histories are out of order: in all, and of each matrix, those with the greatest factor first.
-fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+/// How far histories are out of order: in all, and of each matrix, those with the greatest factor
+/// first.
+fn needed(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
@@ -518,10 +524,10 @@ fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let mut matrices: Vec<&(Matrix, FactorHistogram)> = summary.needed.iter().collect();
     matrices.sort_by_key(|it| std::cmp::Reverse(it.1.factor()));
     let mut lines = vec!["factor  matrix".to_owned()];
-    for (matrix, needed) in matrices.iter().take(NEEDED) {
-        lines.push(format!("{:>6}  {}", needed.factor(), typed(matrix, telling.reader)));
+    for (matrix, needed) in matrices.iter().take(FACTORS_SHOWN_MAX) {
+        lines.push(format!("{:>6}  {}", needed.factor(), typed(matrix, context.reader)));
     }
-    let rest = matrices.len().saturating_sub(NEEDED) as u64;
+    let rest = matrices.len().saturating_sub(FACTORS_SHOWN_MAX) as u64;
     if rest != 0 {
         lines.push(format!("        … and {}, with no greater factor", count(rest, "more", "more")));
     }
@@ -529,9 +535,9 @@ fn needed(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     blocks
 }
 
-/// What `holds` means, and what it does not.
-fn meaning(telling: &ReportContext<'_>, summary: &Summary) -> String {
-    let options = telling.options;
+/// What `holds` means, and what it does not mean.
+fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
+    let options = context.options;
     let right = match &options.against {
         Reference::Serial => "the same answers in a serial history of the subject itself",
         Reference::Observed(_) => "the same answers in a serial history of the file",
@@ -540,7 +546,7 @@ fn meaning(telling: &ReportContext<'_>, summary: &Summary) -> String {
         Reference::Anything => "come to an end",
     };
     let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.bound()) {
-        _ if telling.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
+        _ if context.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
         (false, _, _) => "Schedules were drawn; others may still go wrong".to_owned(),
         (true, 0, _) => "Every schedule was explored".to_owned(),
         (true, _, Some((bound, most))) => format!(
@@ -590,15 +596,15 @@ fn meaning(telling: &ReportContext<'_>, summary: &Summary) -> String {
 }
 
 /// How much was explored, and how long that took.
-pub(super) fn explored(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Fact> {
-    let options = telling.options;
+pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fact> {
+    let options = context.options;
     let mut facts = Vec::new();
     let stuck = |n: u64| if n == 0 { String::new() } else { format!(", {} of them stuck", grouped(n)) };
     let of = |n: u64| if n == 1 { String::new() } else { format!(" in {}", count(n, "matrix", "matrices")) };
     if summary.serial_histories != 0 {
         let n = count(summary.serial_histories, "serial history", "serial histories");
-        let told = format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices));
-        facts.push(Fact::Named("phase 1", told));
+        let value = format!("{n}{}{}", stuck(summary.serial_stuck), of(summary.matrices));
+        facts.push(Fact::Named("phase 1", value));
     }
     let bound = match options.bound() {
         Some((bound, most)) if summary.bounded != 0 && options.scheduler.is_exhaustive => {
@@ -610,27 +616,27 @@ pub(super) fn explored(telling: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
         MemoryModel::SequentiallyConsistent => String::new(),
         model => format!(", memory {}", model.name()),
     };
-    if telling.is_replay {
+    if context.is_replay {
         facts.push(Fact::Named("phase 2", "this one execution, run again".to_owned()));
     } else if summary.executions != 0 {
-        let told = format!(
+        let value = format!(
             "{} by {}{bound}{model}: {}{}",
             count(summary.executions, "execution", "executions"),
             options.scheduler.name,
             count(summary.histories, "distinct history", "distinct histories"),
             stuck(summary.stuck),
         );
-        facts.push(Fact::Named("phase 2", told));
+        facts.push(Fact::Named("phase 2", value));
     }
     if let Some(n) = summary.unserializable {
-        let told = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
-        facts.push(Fact::Named("besides", told));
+        let value = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
+        facts.push(Fact::Named("besides", value));
     }
     facts.push(Fact::Named("took", duration(summary.elapsed)));
     facts
 }
 
-/// Whether everything was seen: no bound left anything out, and nothing stopped the exploration.
+/// Whether the exploration was complete: no bound left anything out, and nothing stopped it.
 #[must_use]
 pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
     match &checked.coverage {

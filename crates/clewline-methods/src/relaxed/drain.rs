@@ -1,16 +1,17 @@
-//! What is left inside, taken out by calls that nobody made.
+//! Elements left inside, removed by additional calls.
 //!
-//! In the displacement reading a history is compared with orders of its own operations. If something is left inside at the end, because a
-//! run was cut short or because a call found nothing, then the operation is missing that would have taken it out, and those
-//! that overtook it look as if they were early for no reason. So for each element that is left one more call is added that takes out, after
-//! all others and pending: it may have happened, with whatever answer, or not. Who holds holds with it as well, and a violation is one
-//! that nothing which comes later can explain.
+//! In the displacement reading a history is compared with orders of its own operations. If an
+//! element is left inside at the end, because a run was cut short or because a call returned
+//! *empty*, the operation that would have removed it is missing, and the operations that overtook
+//! the element look early for no reason. So for each element left inside, one more removing call is
+//! added, after all others and pending: it may take effect, with any result, or not. A history that
+//! holds also holds with it, and a violation is one that no later operation can explain.
 
 use clewline_core::{Datum, History, ObjectId, ProcessId, RawCall, Recording, Timed, Value};
 
 use super::shape::Roles;
 
-/// The same history with calls that take out what is left.
+/// The same history with calls that remove the elements left inside.
 pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
     let left = left(&recording, roles);
     let last = recording.history.operations().map(|it| it.process.index()).max();
@@ -46,7 +47,7 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
     recording
 }
 
-/// How many elements may be left that no pending operation can take out.
+/// How many elements may be left that no pending operation can remove.
 pub(crate) fn left(recording: &Recording, roles: &Roles) -> usize {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for operation in recording.history.operations() {
@@ -86,14 +87,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_taken_out_by_pending_calls() {
+    fn elements_left_inside_are_removed_by_pending_calls() {
         let one = Value::small(1).unwrap();
         assert_eq!(pending(&[("enq", Value::TRUE), ("deq", one)]), [false, false]);
         assert_eq!(
             pending(&[("enq", Value::TRUE), ("enqueue", Value::TRUE), ("deq", one)]),
             [false, false, false, true]
         );
-        // Who finds nothing takes nothing out, and what found no room is not in.
+        // An operation that returned *empty* removes nothing, and one that returned *full* adds
+        // nothing.
         assert_eq!(pending(&[("deq", Value::NIL), ("enq", Value::TRUE)]), [false, false, true]);
         assert_eq!(pending(&[("enq", Value::FALSE)]), [false]);
     }

@@ -1,19 +1,19 @@
-//! What a report tells about quasi linearizability besides the verdict.
+//! The evidence about quasi linearizability in a report.
 
 use super::quasi::{Quasi, QuasiReading};
 use clewline_check::relaxed::QuasiWitness;
 use clewline_core::Verdict;
 
-/// How a history was judged, and what was found out besides the verdict.
+/// How a history was judged, and the evidence besides the verdict.
 #[derive(Clone, Debug)]
 pub(crate) struct QuasiEvidence {
     pub(crate) quasi: Quasi,
     pub(crate) reading: QuasiReading,
-    // The least factor, if it was asked for and there is one.
+    // The least factor, if it was requested and exists.
     pub(crate) least: Option<u32>,
     // All factors below are violated.
     pub(crate) at_least: u32,
-    // In the displacement reading: what is out of place at best.
+    // In the displacement reading: the operations displaced in the best order.
     pub(crate) why: Option<String>,
     // In the displacement reading: two orders for each object.
     pub(crate) witnesses: Vec<QuasiWitness>,
@@ -31,12 +31,13 @@ impl QuasiEvidence {
         }
     }
 
-    /// The class whose factor was asked for.
+    /// The class whose factor was requested.
     pub(crate) fn asked(&self) -> Option<&str> {
         self.quasi.factors().asked().map(|it| it.1)
     }
 
-    /// What was found out about the factor that was asked for: `The least quasi factor is deq=3: deq=2 is violated.`
+    /// The sentence about the requested factor: `The least quasi factor is deq=3: deq=2 is
+    /// violated.`
     pub(crate) fn about_least(&self, verdict: &Verdict) -> Option<String> {
         let class = self.asked()?;
         Some(match (self.least, verdict) {

@@ -6,7 +6,8 @@ use clewline_check::relaxed::Relaxation;
 
 use crate::error::{Error, ErrorKind};
 
-/// Classes of operations, by method, and the factor of each: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
+/// Classes of operations, by method, and the factor of each: `deq=2`, `enq=0,deq=2`, `all=1`,
+/// `deq=?`.
 ///
 /// ```
 /// use clewline_methods::Factors;
@@ -16,14 +17,15 @@ use crate::error::{Error, ErrorKind};
 /// assert_eq!("deq=?".parse::<Factors>()?.asked(), Some((0, "deq")));
 /// # Ok::<(), clewline::Error>(())
 /// ```
-// No class is there twice, and `all` is there alone. At most one factor is asked for.
+// Classes are distinct, and `all` is the only class if it is there. At most one factor is
+// requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Factors(Vec<(String, Factor)>);
 
 /// The factor of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Factor {
-    /// By so many places an operation may be early or late.
+    /// An operation may be early or late by this number of places.
     AtMost(u32),
     /// That is the question: `?`.
     Asked,
@@ -96,31 +98,32 @@ impl Factors {
         &self.0
     }
 
-    /// The class whose factor is asked for, and its method.
+    /// The class whose factor is requested, and its method.
     #[must_use]
     pub fn asked(&self) -> Option<(usize, &str)> {
         let at = self.0.iter().position(|it| it.1 == Factor::Asked)?;
         Some((at, &self.0[at].0))
     }
 
-    /// The same, with an answer to what is asked for.
+    /// The same, with a value for the requested factor.
     #[must_use]
     pub fn with_factor(&self, factor: u32) -> Factors {
-        let answer = |it: Factor| match it {
+        let result = |it: Factor| match it {
             Factor::AtMost(_) => it,
             Factor::Asked => Factor::AtMost(factor),
         };
-        Factors(self.0.iter().map(|(class, factor)| (class.clone(), answer(*factor))).collect())
+        Factors(self.0.iter().map(|(class, factor)| (class.clone(), result(*factor))).collect())
     }
 
-    /// The factor of a method; 0 if nothing is said about it.
+    /// The factor of a method; 0 if it has none.
     #[must_use]
     pub fn of(&self, method: &str) -> Factor {
         let found = self.0.iter().find(|it| it.0 == method);
         found.map_or(Factor::AtMost(0), |it| it.1)
     }
 
-    /// For operations with these methods, in their order. Of a method about which nothing is said, operations may be anywhere.
+    /// For operations with these methods, in their order. Operations of a method without a factor
+    /// may be anywhere.
     pub(crate) fn relaxation<'a>(&self, methods: impl Iterator<Item = &'a str>) -> Relaxation {
         let class_of = |method: &str| self.0.iter().position(|it| it.0 == method || it.0 == ALL);
         let factor = |it: &(String, Factor)| match it.1 {

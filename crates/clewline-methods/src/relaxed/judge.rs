@@ -1,4 +1,4 @@
-//! Judging what needs the whole history: the least factor, and places in two orders.
+//! Checks that need the whole history: the least factor, and displacement.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +17,21 @@ use super::{
 };
 use crate::error::Error;
 
-/// A history, how it was judged, and what else was found out.
-pub(crate) struct Outcome {
+/// A history, its verdict, and further evidence.
+pub(crate) struct JudgedRecording {
     pub(crate) case: Box<dyn ErasedHistory>,
     pub(crate) judgement: Judgement,
-    pub(crate) told: QuasiEvidence,
+    pub(crate) evidence: QuasiEvidence,
 }
 
-/// Judges a history as `quasi` says, and answers by which specification. `name` is for errors.
+/// Judges a history by `quasi`, and returns the specification used. `name` is for errors.
 pub(crate) fn judge_recording(
     name: &str,
     recording: Recording,
     specification: &str,
     (quasi, plan): (&Quasi, &Plan),
     options: &Options,
-) -> Result<(String, Outcome), Error> {
+) -> Result<(String, JudgedRecording), Error> {
     let load = |spec: &str, recording: Recording| -> Result<Box<dyn ErasedHistory>, Error> {
         clewline_specs::find(spec)?.load(recording).map_err(|it| Error::of_file(name, it))
     };
@@ -46,26 +46,30 @@ pub(crate) fn judge_recording(
             let judgement = judge(case.problems(), options);
             (
                 relaxed.clone(),
-                Outcome { case, judgement, told: QuasiEvidence::new(quasi, QuasiReading::Relaxed) },
+                JudgedRecording {
+                    case,
+                    judgement,
+                    evidence: QuasiEvidence::new(quasi, QuasiReading::Relaxed),
+                },
             )
         }
         Plan::Displacement => {
             let case = load(specification, recording)?;
-            let (judgement, told) = judge_places(&case.problems(), quasi, options);
-            (specification.to_owned(), Outcome { case, judgement, told })
+            let (judgement, evidence) = judge_places(&case.problems(), quasi, options);
+            (specification.to_owned(), JudgedRecording { case, judgement, evidence })
         }
     })
 }
 
-/// The least factor with which a history holds: it is doubled until it is enough, and then halved in between.
+/// The least factor with which a history holds: doubled until it suffices, then found by bisection.
 fn least_relaxed(
     quasi: &Quasi,
     with: &dyn Fn(u32) -> Result<Box<dyn ErasedHistory>, Error>,
     options: &Options,
-) -> Result<(u32, Outcome), Error> {
-    // Nobody asks who it is that is out of order.
+) -> Result<(u32, JudgedRecording), Error> {
+    // The displaced operations are not requested.
     let quick = Options { counterexample_configurations: 0, ..options.clone() };
-    let mut told = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
+    let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Relaxed);
     let mut above = 0;
     let mut enough: Option<(u32, Box<dyn ErasedHistory>, Judgement)> = None;
     let mut factor = 0;
@@ -76,29 +80,29 @@ fn least_relaxed(
         match &judgement.verdict {
             Verdict::Holds(_) => enough = Some((factor, case, judgement)),
             Verdict::Unknown(_) => {
-                told.at_least = above;
-                return Ok((factor, Outcome { case, judgement, told }));
+                evidence.at_least = above;
+                return Ok((factor, JudgedRecording { case, judgement, evidence }));
             }
-            // Nothing can be out of order by more than there is.
+            // No displacement can exceed the number of operations.
             Verdict::Violated(_) if most <= factor => {
                 let judgement = judge(case.problems(), options);
-                return Ok((factor, Outcome { case, judgement, told }));
+                return Ok((factor, JudgedRecording { case, judgement, evidence }));
             }
             Verdict::Violated(_) => above = factor + 1,
         }
         factor = match enough.take_if(|it| it.0 == above) {
             Some((least, case, judgement)) => {
-                told.least = Some(least);
-                return Ok((least, Outcome { case, judgement, told }));
+                evidence.least = Some(least);
+                return Ok((least, JudgedRecording { case, judgement, evidence }));
             }
             None => enough.as_ref().map_or((2 * factor).max(1).min(most), |it| above.midpoint(it.0)),
         };
     }
 }
 
-/// Judges each object by the places of its operations in two orders.
+/// Checks each object by the displacement of its operations between two orders.
 fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (Judgement, QuasiEvidence) {
-    let mut told = QuasiEvidence::new(quasi, QuasiReading::Displacement);
+    let mut evidence = QuasiEvidence::new(quasi, QuasiReading::Displacement);
     let mut verdict = Verdict::Holds(Witness::default());
     let asked = quasi.factors().asked().map(|it| it.0);
     let visited = options.budget.visited();
@@ -107,9 +111,9 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         let judged = match asked {
             Some(class) => {
                 let least = least_factor(problem, &relaxation, class, &options.budget);
-                told_least(problem, least, &mut told)
+                describe_least_factor(problem, least, &mut evidence)
             }
-            None => told_places(problem, &relaxation, options, &mut told),
+            None => describe_displacement(problem, &relaxation, options, &mut evidence),
         };
         verdict = verdict.merge(judged);
         if let Verdict::Violated(_) = verdict {
@@ -117,7 +121,7 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         }
     }
     if !matches!(verdict, Verdict::Holds(_)) {
-        told.least = None;
+        evidence.least = None;
     }
     let judgement = Judgement {
         verdict,
@@ -125,58 +129,59 @@ fn judge_places(problems: &[Problem<'_>], quasi: &Quasi, options: &Options) -> (
         algorithm: "displacement search".to_owned(),
         configurations: options.budget.visited() - visited,
     };
-    (judgement, told)
+    (judgement, evidence)
 }
 
-fn told_places(
+fn describe_displacement(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
     options: &Options,
-    told: &mut QuasiEvidence,
+    evidence: &mut QuasiEvidence,
 ) -> Verdict {
     match displaced(problem, relaxation, &options.budget) {
         Displaced::Holds(witness) => {
             debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
-            holds(witness, told)
+            holds(witness, evidence)
         }
         Displaced::Violated(violation) => {
-            told.why = Some(violation.text(problem));
+            evidence.why = Some(violation.text(problem));
             Verdict::Violated(about(problem, violation.operation))
         }
         Displaced::Unknown(reason) => Verdict::Unknown(reason),
     }
 }
 
-fn told_least(problem: &Problem<'_>, least: LeastFactor, told: &mut QuasiEvidence) -> Verdict {
+fn describe_least_factor(problem: &Problem<'_>, least: LeastFactor, evidence: &mut QuasiEvidence) -> Verdict {
     match least {
         LeastFactor::Least { factor, witness } => {
-            told.least = told.least.max(Some(factor));
-            holds(witness, told)
+            evidence.least = evidence.least.max(Some(factor));
+            holds(witness, evidence)
         }
         LeastFactor::Never => match problem.operations().first() {
             Some(&operation) => Verdict::Violated(about(problem, operation)),
             None => Verdict::Unknown(Reason::Refused("there are no operations".to_owned())),
         },
         LeastFactor::Unknown { at_least, reason } => {
-            told.at_least = told.at_least.max(at_least);
+            evidence.at_least = evidence.at_least.max(at_least);
             Verdict::Unknown(reason)
         }
     }
 }
 
-fn holds(witness: QuasiWitness, told: &mut QuasiEvidence) -> Verdict {
+fn holds(witness: QuasiWitness, evidence: &mut QuasiEvidence) -> Verdict {
     let order = witness.sequentialization.clone();
-    told.witnesses.push(witness);
+    evidence.witnesses.push(witness);
     Verdict::Holds(Witness { order })
 }
 
-/// Places are counted among all operations, so none can be left out of the core.
+/// Displacement counts all operations, so none can be left out of the counterexample.
 fn about(problem: &Problem<'_>, operation: OperationId) -> Violation {
     let explanation = Explanation::Exhausted { prefix: Vec::new(), next: operation };
     Violation::found(problem.operations().to_vec(), explanation)
 }
 
-/// Judges a history that a program made: by places, as it has no specification of the catalog.
+/// Checks a history that a program made: by displacement, as it has no specification of the
+/// catalog.
 pub(crate) fn judge_program(
     problems: &[Problem<'_>],
     quasi: &Quasi,
@@ -187,7 +192,7 @@ pub(crate) fn judge_program(
             "for the relaxed reading, give a relaxed specification and no factors".to_owned(),
         ));
     }
-    // A class that nobody is in is a mistyped one, unless everybody is in another.
+    // A class without operations is a typing error, unless all operations are in another class.
     let methods: BTreeSet<String> = problems.iter().flat_map(methods).collect();
     let is_known = |class: &str| class == ALL || methods.contains(class);
     let classes = quasi.factors().classes();

@@ -1,4 +1,4 @@
-//! What every history of an exploration is asked.
+//! The question asked of every history of an exploration.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,17 @@ use clewline_report::render::grouped;
 
 use super::{judge::relaxation, quasi::Quasi, shape::Roles};
 
-/// What every history is asked.
+/// The question asked of every history.
 #[derive(Clone, Debug, Default)]
 pub enum Judging {
     /// Whether it is linearizable.
     #[default]
     Linearizable,
-    /// Whether its operations are out of place by no more than the factors, in the displacement reading; or, if one of them
-    /// is asked for, by how much they are.
+    /// Whether its operations are displaced by no more than the factors, in the displacement
+    /// reading; or, if a factor is requested, by how much.
     Displaced(Quasi, WellFormed),
-    /// How far a specification must be relaxed to allow it: the least K for which it is linearizable as `NAME:K`.
+    /// How far a specification must be relaxed to allow it: the least K for which it is
+    /// linearizable as `NAME:K`.
     LeastRelaxed(String),
 }
 
@@ -30,23 +31,24 @@ pub enum WellFormed {
     Whatever,
 }
 
-/// What was said about a history.
+/// The verdict on a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum RelaxedVerdict {
     /// It is right.
     Right,
-    /// It is right with this factor, and with no smaller one.
+    /// It holds with this factor, and with no smaller one.
     Needs(u32),
-    /// It is not: why, if places are what was asked about.
+    /// Violated: why, in the displacement reading.
     Wrong(Option<String>),
-    /// These operations wait, and should not.
+    /// These operations block, and should not.
     Waits(Vec<usize>),
 }
 
 /// The factors that histories need: a structure's real relaxation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactorHistogram {
-    /// How many histories need each factor, and no greater one: distinct ones of an exploration, or runs of a stress test.
+    /// How many histories need each factor, and no greater one: distinct ones of an exploration, or
+    /// runs of a stress test.
     pub histories: BTreeMap<u32, u64>,
 }
 
@@ -57,7 +59,7 @@ impl FactorHistogram {
         self.histories.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// Takes what others need in, too.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &FactorHistogram) {
         for (factor, n) in &other.histories {
             *self.histories.entry(*factor).or_default() += n;
@@ -80,7 +82,7 @@ pub(crate) fn distribution(needed: &FactorHistogram, whom: &str) -> Vec<String> 
 }
 
 impl Judging {
-    /// Whether a factor is asked for.
+    /// Whether a factor is requested.
     #[must_use]
     pub fn is_question(&self) -> bool {
         match self {
@@ -91,15 +93,15 @@ impl Judging {
     }
 }
 
-// A history of a matrix is small. If it takes longer than this, say so.
-pub(crate) const CONFIGURATIONS: u64 = 5_000_000;
+// A history of a matrix is small. Beyond this limit its verdict is unknown.
+pub(crate) const MATRIX_HISTORY_CONFIGURATIONS_MAX: u64 = 5_000_000;
 
 /// Judges the history of `problems` by displacement.
-pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result<Judgement, String> {
+pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result<RelaxedVerdict, String> {
     let mut most = 0;
     for problem in problems {
         let relaxation = relaxation(problem, quasi);
-        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS);
+        let budget = Budget::unlimited().with_configurations(MATRIX_HISTORY_CONFIGURATIONS_MAX);
         if let Some((class, method)) = quasi.factors().asked() {
             match least_factor(problem, &relaxation, class, &budget) {
                 LeastFactor::Least { factor, witness } => {
@@ -108,7 +110,7 @@ pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result
                     most = most.max(factor);
                 }
                 LeastFactor::Never => {
-                    return Ok(Judgement::Wrong(Some(format!("no factor of {method} is great enough"))));
+                    return Ok(RelaxedVerdict::Wrong(Some(format!("no factor of {method} is great enough"))));
                 }
                 LeastFactor::Unknown { reason, .. } => return Err(reason.to_string()),
             }
@@ -116,12 +118,14 @@ pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result
         }
         match displaced(problem, &relaxation, &budget) {
             Displaced::Holds(witness) => {
-                // Nobody is acquitted on the word of the search alone.
+                // A witness of the search is verified before the history counts as correct.
                 witness.verify(problem, &relaxation).map_err(|it| format!("a witness is none: {it}"))?;
             }
-            Displaced::Violated(violation) => return Ok(Judgement::Wrong(Some(violation.text(problem)))),
+            Displaced::Violated(violation) => {
+                return Ok(RelaxedVerdict::Wrong(Some(violation.text(problem))));
+            }
             Displaced::Unknown(reason) => return Err(reason.to_string()),
         }
     }
-    Ok(if quasi.factors().asked().is_some() { Judgement::Needs(most) } else { Judgement::Right })
+    Ok(if quasi.factors().asked().is_some() { RelaxedVerdict::Needs(most) } else { RelaxedVerdict::Right })
 }

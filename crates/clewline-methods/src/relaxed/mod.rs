@@ -1,24 +1,30 @@
-//! Relaxed objects: whether one keeps its bound. Quasi linearizability of recorded histories, and Round-Up under every interleaving.
+//! Relaxed objects: whether they keep their bound. Quasi linearizability of recorded histories, and
+//! Round-Up under every interleaving.
 //!
-//! A relaxed structure may answer out of order by a bound, its quasi factor. The check of a matrix is that of
-//! [Line-Up](crate::line_up), with two differences. What is right is not what the subject does one call at a time, for that is
-//! relaxed as well: it is a golden model, which is a specification, another subject, or the subject itself configured with factor
-//! 0. And each history is judged by how far its operations are from where the golden model has them:
+//! A relaxed structure may return elements out of order by a bound, its quasi factor. The check of
+//! a matrix is that of [Line-Up](crate::line_up), with two differences. The reference is not the
+//! serial executions of the subject, which are relaxed as well. It is a golden model: a
+//! specification, another subject, or the subject itself configured with factor zero. And each
+//! history is judged by how far its operations are from their places in the golden model:
 //!
-//! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as `quasi-queue:2`, and
-//!   histories are linearizable as that, with [`Reference::Named`](crate::line_up::Reference::Named);
-//! * in the *displacement* reading there are two orders of a history's operations: one that keeps what precedes what,
-//!   and one that the golden model has. Within each class of operations nobody's places in the two differ by more than the
-//!   factor of the class ([`Judging::Displaced`]). Other structures than specifications are called in every order, those that
-//!   no thread would make included, since the second order keeps nothing.
+//! * in the *relaxed* reading, the golden model is itself a specification with a bound, such as
+//!   `quasi-queue:2`, and histories are linearizable as that, with
+//!   [`Reference::Named`](crate::line_up::Reference::Named);
+//! * in the *displacement* reading there are two orders of a history's operations: one that
+//!   respects real time, and one of the golden model. Within each class, no operation's places in
+//!   the two differ by more than the factor of the class ([`Judging::Displaced`]). Structures other
+//!   than specifications are called in every order, including orders that no thread would make,
+//!   since the second order respects nothing.
 //!
-//! Asked for a factor, the check says instead how many distinct histories need which: [`FactorHistogram`].
+//! If a factor is requested, the check counts instead how many distinct histories need which:
+//! [`FactorHistogram`].
 //!
-//! Matrices are [well-formed](Roles): they take out as much as they put in. Where a call finds nothing all the same, and so something is left,
-//! a call that nobody made may take that out (`drain.rs`). How a violation came about is told as by Line-Up.
+//! Matrices are [well-formed](Roles): they remove as much as they add. Where a call still returns
+//! *empty*, and so an element is left, an additional call may remove it (`drain.rs`). Violations
+//! are shown as by Line-Up.
 //!
-//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
-//! structures", 2013.
+//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi
+//! linearizability of concurrent data structures", 2013.
 
 mod drain;
 mod evidence;
@@ -36,6 +42,6 @@ pub use shape::{IllFormed, Roles};
 pub(crate) use drain::{drained, left};
 pub(crate) use evidence::QuasiEvidence;
 pub(crate) use factors::{ALL, quasi_error};
-pub(crate) use judge::{Outcome as Judged, judge_program, judge_recording, relaxation};
-pub(crate) use judging::{CONFIGURATIONS, Judgement, distribution, judge_displaced};
+pub(crate) use judge::{JudgedRecording as Judged, judge_program, judge_recording, relaxation};
+pub(crate) use judging::{MATRIX_HISTORY_CONFIGURATIONS_MAX, RelaxedVerdict, distribution, judge_displaced};
 pub(crate) use quasi::Plan;

@@ -1,30 +1,32 @@
-//! Quasi linearizability of recorded histories: which operations may be out of order, how far, and in which sense.
+//! Quasi linearizability of recorded histories: which operations may be out of order, how far, and
+//! in which sense.
 //!
-//! There are two readings, and `docs/quasi.md` tells them apart:
+//! There are two readings, which `docs/quasi.md` compares:
 //!
-//! * *relaxed*: the specification itself is relaxed, as [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time
-//!   order is kept, and every checker judges it as it judges any other object.
-//! * *displacement*: an order that real time allows and one that the specification allows differ, class by class, by at most
-//!   so many places: see [`checkers::quasi`](crate::checkers::quasi).
+//! * *relaxed*: the specification itself is relaxed, as
+//!   [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time order is kept, and every checker
+//!   handles it as any other object.
+//! * *displacement*: an order that real time allows and one that the specification allows differ,
+//!   class by class, by at most the factor: see [`checkers::quasi`](crate::checkers::quasi).
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use super::factors::{ALL, Factor, Factors, quasi_error};
 use crate::error::Error;
 
-/// By how much which operations may be out of order: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
+/// Which operations may be out of order, and how far: `deq=2`, `enq=0,deq=2`, `all=1`, `deq=?`.
 ///
 /// ```
 /// use clewline::{Check, Quasi};
 ///
-/// // 2 is dequeued before 1, and nobody else is out of order.
+/// // 2 is dequeued before 1, and nothing else is out of order.
 /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 1}
 /// {"process": 0, "op": "enq", "arg": 2, "call": 2, "return": 3}
 /// {"process": 0, "op": "deq", "ret": 2, "call": 4, "return": 5}
 /// {"process": 0, "op": "deq", "ret": 1, "call": 6, "return": 7}
 /// "#;
 /// let judge = |factors: &str| {
-///     let check = Check::new().with_quasi(Quasi::parse(factors)?);
+///     let check = Check::new().quasi(factors.parse()?);
 ///     check.reader("recorded.jsonl", recorded.as_bytes(), "queue")
 /// };
 /// assert!(!judge("deq=0")?.holds());
@@ -35,7 +37,7 @@ use crate::error::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quasi {
     factors: Factors,
-    // None: what suits the object.
+    // None: the default of the object.
     reading: Option<QuasiReading>,
 }
 
@@ -50,25 +52,25 @@ pub enum QuasiReading {
 }
 
 impl QuasiReading {
-    /// The reading of that name.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
-    pub fn parse(name: &str) -> Result<QuasiReading, Error> {
-        match name {
-            "relaxed" => Ok(QuasiReading::Relaxed),
-            "displacement" => Ok(QuasiReading::Displacement),
-            _ => Err(quasi_error(format!("expected `relaxed` or `displacement`, found `{name}`"))),
-        }
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             QuasiReading::Relaxed => "relaxed",
             QuasiReading::Displacement => "displacement",
+        }
+    }
+}
+
+impl FromStr for QuasiReading {
+    type Err = Error;
+
+    /// The reading of that name.
+    fn from_str(name: &str) -> Result<QuasiReading, Error> {
+        match name {
+            "relaxed" => Ok(QuasiReading::Relaxed),
+            "displacement" => Ok(QuasiReading::Displacement),
+            _ => Err(quasi_error(format!("expected `relaxed` or `displacement`, found `{name}`"))),
         }
     }
 }
@@ -93,34 +95,25 @@ const RELAXABLE: &[Relaxable] = &[
     },
 ];
 
-/// What is to be judged.
+/// What to check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// Linearizability, by another specification.
     Relaxed(String),
-    /// The least factor with which the specification holds that has this name, a colon, and the factor.
+    /// The least factor for which the specification `NAME:FACTOR` holds.
     LeastRelaxed(&'static str),
     /// Places in two orders.
     Displacement,
 }
 
 impl Quasi {
-    /// Reads factors: methods, or `all` for all of them, each with a number of places or `?`.
-    ///
-    /// # Errors
-    ///
-    /// If the text is something else.
-    pub fn parse(text: &str) -> Result<Quasi, Error> {
-        Ok(Quasi { factors: text.parse()?, reading: None })
-    }
-
-    /// In this reading, whatever the object is.
+    /// Sets the reading, whatever the object is.
     #[must_use]
     pub fn with_reading(self, reading: QuasiReading) -> Quasi {
         Quasi { reading: Some(reading), ..self }
     }
 
-    /// The reading that was asked for, if one was.
+    /// The requested reading, if any.
     #[must_use]
     pub fn chosen(&self) -> Option<QuasiReading> {
         self.reading
@@ -132,12 +125,12 @@ impl Quasi {
         &self.factors
     }
 
-    /// The reading that an object of the catalog is judged in: the one that was asked for, or the relaxed one if the
-    /// object has a relaxed specification and these factors are about what that relaxes.
+    /// The reading for an object of the catalog: the requested one, or the relaxed one if the
+    /// object has a relaxed specification and these factors fit it.
     ///
     /// # Errors
     ///
-    /// If the object has no such methods, or cannot be read so.
+    /// If the object has no such methods, or has no such reading.
     pub fn reading(&self, specification: &str) -> Result<QuasiReading, Error> {
         Ok(match self.plan(specification)? {
             Plan::Relaxed(_) | Plan::LeastRelaxed(_) => QuasiReading::Relaxed,
@@ -145,7 +138,7 @@ impl Quasi {
         })
     }
 
-    /// What a user should know before believing a verdict, if anything.
+    /// A warning to show before the verdict, if any.
     ///
     /// # Errors
     ///
@@ -180,7 +173,7 @@ impl Quasi {
         }
     }
 
-    /// What is to be judged in the relaxed reading, or why there is none.
+    /// The plan in the relaxed reading, or why there is none.
     fn relaxed(&self, specification: &str) -> Result<Plan, String> {
         let found = RELAXABLE.iter().find(|it| it.plain == specification);
         let Some(&Relaxable { plain, relaxed, adds, removes }) = found else {
@@ -202,6 +195,15 @@ impl Quasi {
             Factor::AtMost(factor) => Plan::Relaxed(format!("{relaxed}:{factor}")),
             Factor::Asked => Plan::LeastRelaxed(relaxed),
         })
+    }
+}
+
+impl FromStr for Quasi {
+    type Err = Error;
+
+    /// Reads factors: methods, or `all` for all of them, each with a number of places or `?`.
+    fn from_str(text: &str) -> Result<Quasi, Error> {
+        Ok(Quasi { factors: text.parse()?, reading: None })
     }
 }
 

@@ -1,14 +1,15 @@
 //! Well-formed matrices: as many removes as adds.
 //!
-//! In the displacement reading a history is compared with orders of its own operations. If something is put in and never taken
-//! out, a value may be answered that no order of these calls ever gives, although a structure that goes on could explain it: it
-//! comes out of thin air (section V of the paper has an example). So what is put in must be taken out.
+//! In the displacement reading a history is compared with orders of its own operations. If an
+//! element is added and never removed, an operation may return a value that no order of these calls
+//! ever gives, although a structure that continues could explain it: it comes out of thin air
+//! (section V of the paper has an example). So every element that is added must be removed.
 
 use std::fmt;
 
 use crate::matrix::{Matrix, method};
 
-/// Which calls put something in, and which take something out.
+/// Which calls add an element, and which remove one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roles {
     /// The first is how to write one.
@@ -76,7 +77,7 @@ impl fmt::Display for IllFormed {
 impl std::error::Error for IllFormed {}
 
 impl Roles {
-    /// Of the specification of that name, with or without its parameter, relaxed or not.
+    /// The roles of the specification of that name, with or without its parameter, relaxed or not.
     #[must_use]
     pub fn of(spec: &str) -> Option<Roles> {
         let name = spec.split(':').next().unwrap_or_default();
@@ -84,44 +85,44 @@ impl Roles {
         ROLES.iter().find(|it| it.0 == name).map(|it| it.1)
     }
 
-    /// The specification with no relaxation whose calls these are.
+    /// The specification without relaxation that has these calls.
     #[must_use]
     pub fn plain(spec: &str) -> &str {
         let name = spec.split(':').next().unwrap_or_default();
         name.strip_prefix("quasi-").unwrap_or(spec)
     }
 
-    /// How that which puts something in is written.
+    /// The text of an adding call.
     #[must_use]
     pub fn add(&self) -> &'static str {
         self.adds[0]
     }
 
-    /// How that which takes something out is written.
+    /// The text of a removing call.
     #[must_use]
     pub fn remove(&self) -> &'static str {
         self.removes[0]
     }
 
-    /// The name of the specification that allows elements to be taken out of order.
+    /// The name of the specification that allows elements to be removed out of order.
     #[must_use]
     pub fn relaxed(&self) -> Option<&'static str> {
         self.relaxed
     }
 
-    /// Whether a method takes something out.
+    /// Whether a method removes an element.
     #[must_use]
     pub fn is_remove(&self, method: &str) -> bool {
         self.removes.contains(&method)
     }
 
-    /// Whether a method puts something in.
+    /// Whether a method adds an element.
     #[must_use]
     pub fn is_add(&self, method: &str) -> bool {
         self.adds.contains(&method)
     }
 
-    /// Whether as much is taken out as is put in.
+    /// Whether as many elements are removed as added.
     ///
     /// # Errors
     ///
@@ -133,7 +134,8 @@ impl Roles {
         if adds == removes { Ok(()) } else { Err(IllFormed { roles: *self, adds, removes }) }
     }
 
-    /// The matrix made well-formed: adds before all others, removes after all others, and each add with a value of its own.
+    /// The matrix made well-formed: adds before all others, removes after all others, and each add
+    /// with its own value.
     #[must_use]
     pub fn complete(&self, mut matrix: Matrix) -> Matrix {
         if let Err(IllFormed { adds, removes, .. }) = self.check(&matrix) {
@@ -151,8 +153,8 @@ impl Roles {
 
     /// Two threads with `first` and `second` calls, and a main thread with `main` calls.
     ///
-    /// The main thread puts in what it can before the two begin; they put in the rest, taking turns, and then take out; what they
-    /// leave, the main thread takes out after them.
+    /// The main thread adds what it can before the two begin; they add the rest, taking turns, and
+    /// then remove; the main thread removes what they leave.
     #[must_use]
     pub fn shape(&self, first: usize, second: usize, main: usize) -> Matrix {
         let half = (first + second + main) / 2;
@@ -174,8 +176,9 @@ impl Roles {
         self.complete(Matrix { initial, columns: columns.to_vec(), last })
     }
 
-    /// Two threads with one call each, and a main thread that makes the others, so that there are `half` of both: it puts in and then takes
-    /// out as much as `before` says before them, or puts in all, and after them the rest.
+    /// Two threads with one call each, and a main thread that makes the others, so that there are
+    /// `half` of both: before them it adds and then removes as many as `before` says, or adds all,
+    /// and after them the rest.
     #[must_use]
     pub fn pair(&self, calls: [&str; 2], half: usize, before: Option<[usize; 2]>) -> Matrix {
         let adds = calls.iter().filter(|it| self.is_add(it)).count();
@@ -196,7 +199,7 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line_up::text::{Reader, typed};
+    use crate::line_up::text::{Audience, typed};
 
     #[test]
     fn the_shapes_of_the_paper_are_well_formed() {
@@ -210,20 +213,20 @@ mod tests {
             assert_eq!((lengths, matrix.len()), (vec![first, second], first + second + main));
         }
         assert_eq!(
-            typed(&queue.shape(2, 3, 3), Reader::Shell),
+            typed(&queue.shape(2, 3, 3), Audience::Shell),
             "--matrix \"enq(4) deq | deq deq deq\" --initial \"enq(1) enq(2) enq(3)\""
         );
     }
 
     #[test]
-    fn what_is_missing_is_added_before_or_after() {
+    fn missing_calls_are_added_before_or_after() {
         let stack = Roles::of("quasi-stack:2").unwrap();
-        let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()), Reader::Shell);
+        let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()), Audience::Shell);
         assert_eq!(complete("push(1) | push(1)"), "--matrix \"push(1) | push(2)\" --final \"pop pop\"");
         assert_eq!(complete("pop | push(7)"), "--matrix \"pop | push(1)\"");
         assert_eq!(complete("pop | pop"), "--matrix \"pop | pop\" --initial \"push(1) push(2)\"");
-        let told = stack.check(&"push(1) | pop pop".parse().unwrap()).unwrap_err().to_string();
-        assert!(told.contains("it has 1 push and 2 pop"), "{told}");
+        let message = stack.check(&"push(1) | pop pop".parse().unwrap()).unwrap_err().to_string();
+        assert!(message.contains("it has 1 push and 2 pop"), "{message}");
     }
 
     #[test]

@@ -2,17 +2,17 @@ use super::*;
 
 #[track_caller]
 fn check_plan(factors: &str, reading: Option<QuasiReading>, specification: &str, expected: &str) {
-    let planned = Quasi::parse(factors).and_then(|quasi| {
+    let planned = factors.parse::<Quasi>().and_then(|quasi| {
         let quasi = reading.map_or(quasi.clone(), |it| quasi.with_reading(it));
         quasi.plan(specification)
     });
-    let told = match planned {
+    let plan_text = match planned {
         Ok(Plan::Relaxed(name)) => name,
         Ok(Plan::LeastRelaxed(name)) => format!("{name}:?"),
         Ok(Plan::Displacement) => "displacement".to_owned(),
         Err(error) => error.to_string(),
     };
-    assert_eq!(told, expected);
+    assert_eq!(plan_text, expected);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn removals_of_a_container_are_relaxed() {
 }
 
 #[test]
-fn everything_else_is_a_matter_of_places() {
+fn other_factors_are_judged_by_displacement() {
     check_plan("all=1", None, "queue", "displacement");
     check_plan("enq=1,deq=2", None, "queue", "displacement");
     check_plan("deq=2", None, "queue:8", "displacement");
@@ -36,7 +36,7 @@ fn everything_else_is_a_matter_of_places() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn invalid_factors_are_errors() {
     let relaxed = Some(QuasiReading::Relaxed);
     check_plan("deq", None, "queue", "expected METHOD=K, as in `deq=2` or `deq=?`, found `deq`");
     check_plan("deq=-1", None, "queue", "expected METHOD=K, as in `deq=2` or `deq=?`, found `deq=-1`");
@@ -68,7 +68,7 @@ fn what_makes_no_sense_is_told() {
 #[test]
 fn separate_classes_alone_are_warned_about() {
     let warns = |factors: &str, reading: QuasiReading| {
-        Quasi::parse(factors).unwrap().with_reading(reading).warning("queue").unwrap().is_some()
+        factors.parse::<Quasi>().unwrap().with_reading(reading).warning("queue").unwrap().is_some()
     };
     assert!(warns("enq=0,deq=2", QuasiReading::Displacement));
     assert!(warns("deq=2", QuasiReading::Displacement));

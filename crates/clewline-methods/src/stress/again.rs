@@ -1,4 +1,4 @@
-//! Commands that tell more: to look at what was found, and to look for it again.
+//! Follow-up commands: to inspect a finding, and to find it again.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use clewline_threads::{Clock, Noise, Pinning};
 use super::{
     environment,
     outcome::{Outcome, Saved, Shrinking},
-    plan::{Origin, PATIENCE, Stress, TIME, Workload},
+    plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Origin, Stress, Workload},
 };
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
@@ -19,7 +19,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         Origin::Program => vec![cargo(stress, outcome, test)],
         Origin::Table(usual) => asked(stress, outcome, usual),
     };
-    // Of a history whose answers are right, a check tells nothing new.
+    // For a linearizable history, a check shows nothing new.
     let is_worth_a_check = outcome.shown().is_some_and(|it| !it.counterexample().is_empty());
     if let (true, Saved::File(file), Some(spec)) =
         (is_worth_a_check, &outcome.saved, stress.testable.specification())
@@ -27,7 +27,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         let file = shell_word(&file.display().to_string());
         let judged = match &stress.quasi {
             None => format!("--spec {}", shell_word(&spec)),
-            Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.typed()),
+            Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.as_flags()),
         };
         commands.insert(0, format!("clewline check {file} {judged} --html report.html"));
     }
@@ -37,8 +37,8 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
 fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
-        // The same seed would find the same nothing.
-        None => format!("{}={}", environment::TIME, show_duration(longer(stress, outcome))),
+        // With the same seed, again nothing would be found.
+        None => format!("{}={}", environment::TIMEOUT, show_duration(longer(stress, outcome))),
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
     format!("{variable} cargo test{test}")
@@ -56,19 +56,21 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
         }
         (None, 0) => {
             let more = show_duration(longer(stress, outcome));
-            let mut commands = vec![format!("{} --time {more}", stressing(stress, &stress.workload, usual))];
+            let mut commands =
+                vec![format!("{} --timeout {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
-                let noisy = Workload { noise: SOME, ..stress.workload.clone() };
-                commands.push(format!("{} --time {more}", stressing(stress, &noisy, usual)));
+                let noisy = Workload { noise: SUGGESTED_NOISE, ..stress.workload.clone() };
+                commands.push(format!("{} --timeout {more}", stressing(stress, &noisy, usual)));
             }
             commands
         }
-        // Who refuses an object refuses it in shorter histories, too.
+        // A checker that does not support an object does not support it in shorter histories
+        // either.
         (None, _) if matches!(outcome.reason, Some(Reason::Refused(_))) => {
             let auto = Stress { algorithm: Algorithm::Auto, ..stress.clone() };
             vec![format!("{}{}{seed}", stressing(&auto, &stress.workload, usual), limits(stress))]
         }
-        // Shorter histories are easier to judge.
+        // Shorter histories are easier to check.
         (None, _) => {
             let workload = &stress.workload;
             let shorter = Workload { operations: (workload.operations / 4).max(1), ..workload.clone() };
@@ -83,21 +85,22 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
     }
 }
 
-// Enough to matter, and not so much that threads do nothing else.
-const SOME: Noise = Noise { between: 0.05, inside: 0.02 };
+// Enough to matter, but threads still make progress.
+const SUGGESTED_NOISE: Noise = Noise { between: 0.05, inside: 0.02 };
 
-/// Ten times as long as it took, or was to take; in whole seconds.
+/// Ten times the duration, or the time limit; in whole seconds.
 fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
-    let planned = stress.time.or(stress.runs.is_none().then_some(TIME));
+    let planned = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
     let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();
-    Duration::from_secs((took * 10.0).round().max(TIME.as_secs_f64()) as u64)
+    Duration::from_secs((took * 10.0).round().max(DEFAULT_TIMEOUT.as_secs_f64()) as u64)
 }
 
-/// `clewline stress SUBJECT` with all that bears on what threads do and who judges, where it is not the usual.
+/// `clewline stress SUBJECT` with all settings of the workload and the checker that differ from the
+/// default.
 fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     let mut command = format!("clewline stress {}", shell_word(&stress.name));
     if let Some(asked) = &stress.quasi {
-        command.push_str(&format!(" {}", asked.typed()));
+        command.push_str(&format!(" {}", asked.as_flags()));
     }
     let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
     let Workload { threads, operations, mix, keys, values, noise } = workload;
@@ -126,7 +129,7 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     if stress.clock != Clock::best() {
         option("clock", stress.clock.kind().name().to_owned());
     }
-    if stress.patience != PATIENCE {
+    if stress.patience != DEFAULT_PATIENCE {
         option("patience", show_duration(stress.patience));
     }
     if stress.jobs != 1 {
@@ -138,10 +141,10 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     command
 }
 
-/// When to stop, as it was asked.
+/// The limits that were set.
 fn limits(stress: &Stress) -> String {
-    let runs = stress.runs.map_or_else(String::new, |it| format!(" --runs {it}"));
-    let time = stress.time.map_or_else(String::new, |it| format!(" --time {}", show_duration(it)));
+    let runs = stress.executions.map_or_else(String::new, |it| format!(" --executions {it}"));
+    let time = stress.timeout.map_or_else(String::new, |it| format!(" --timeout {}", show_duration(it)));
     runs + &time
 }
 
@@ -156,7 +159,7 @@ pub(super) fn show_noise(noise: Noise) -> String {
     }
 }
 
-/// `90s`, `250ms`: as `--time` takes it.
+/// `90s`, `250ms`: as `--timeout` takes it.
 fn show_duration(duration: Duration) -> String {
     match duration.as_millis() {
         ms if ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),

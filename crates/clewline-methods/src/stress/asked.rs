@@ -7,23 +7,24 @@ use crate::{
     relaxed::{Plan, Quasi, QuasiReading, Roles},
 };
 
-/// What is asked of every run, if not whether it is linearizable as the subject's specification says.
+/// The quasi question asked of every run, instead of linearizability by the subject's
+/// specification.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct QuasiRequest {
     pub(super) quasi: Quasi,
     pub(super) plan: Plan,
     // The specification without relaxation.
     pub(super) plain: String,
 }
 
-impl Asked {
-    pub(super) fn new(quasi: Quasi, spec: &str) -> Result<Asked, Error> {
+impl QuasiRequest {
+    pub(super) fn new(quasi: Quasi, spec: &str) -> Result<QuasiRequest, Error> {
         let plain = Roles::plain(spec).to_owned();
         let plan = quasi.plan(&plain)?;
-        Ok(Asked { quasi, plan, plain })
+        Ok(QuasiRequest { quasi, plan, plain })
     }
 
-    /// What reports call the specification.
+    /// The name of the specification in reports.
     pub(super) fn spec(&self) -> String {
         match &self.plan {
             Plan::Relaxed(relaxed) => relaxed.clone(),
@@ -32,13 +33,13 @@ impl Asked {
         }
     }
 
-    /// The specification that `--quasi` is said of.
+    /// The specification for `--quasi`.
     pub(super) fn plain(&self) -> &str {
         &self.plain
     }
 
     /// As options of a command: `--quasi deq=2 --reading displacement`.
-    pub(super) fn typed(&self) -> String {
+    pub(super) fn as_flags(&self) -> String {
         let quasi = self.quasi.to_string();
         match self.quasi.chosen() {
             None => format!("--quasi {}", shell_word(&quasi)),
@@ -57,7 +58,7 @@ impl Asked {
         }
     }
 
-    /// Whether a factor is asked for.
+    /// Whether a factor is requested.
     pub(super) fn is_question(&self) -> bool {
         self.quasi.factors().asked().is_some()
     }

@@ -1,4 +1,4 @@
-//! The loop of a stress test: threads record a history while earlier ones are judged.
+//! The loop of a stress test: threads record a history while earlier ones are checked.
 
 use std::{
     any::Any,
@@ -20,7 +20,7 @@ use clewline_threads::{Ending, Inputs, Pinning, RunResult};
 use super::{
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::{Phase, Progress, Stress},
-    quasi::Judged,
+    quasi::JudgedRun,
 };
 use crate::{
     check::Report,
@@ -29,10 +29,10 @@ use crate::{
     relaxed::{FactorHistogram, QuasiEvidence},
 };
 
-/// Runs the test until a run is found that is not as it should be, the number of runs is reached, or time is up.
+/// Runs the test until there is a finding, the number of executions is reached, or time is up.
 pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, Error> {
-    let judging = Judging::new(stress);
-    // One history may wait for each judge: more would only take memory.
+    let judging = JudgePool::new(stress);
+    // One history may wait for each checker: more would only take memory.
     let (tasks, inbox) = mpsc::sync_channel::<(u64, RunResult)>(stress.jobs);
     let inbox = Mutex::new(inbox);
     let recorded = thread::scope(|scope| {
@@ -49,37 +49,37 @@ pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, 
     });
     match recorded {
         Ok(worked) => Ok(judging.outcome(&worked)),
-        // What was found before there were no more threads counts.
+        // A finding from before the system ran out of threads counts.
         Err(_) if judging.has_found() => {
-            Ok(judging.outcome(&Worked { time: Duration::ZERO, is_pinned: false }))
+            Ok(judging.outcome(&RecordingResult { time: Duration::ZERO, is_pinned: false }))
         }
         Err(error) => Err(error),
     }
 }
 
-/// How often to look whether a run has been judged.
-const GLANCE: Duration = Duration::from_millis(2);
+/// How often to poll whether a run has been judged.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// What is known once all runs have been recorded.
-struct Worked {
+/// The result of recording all runs.
+struct RecordingResult {
     time: Duration,
     is_pinned: bool,
 }
 
-/// Records runs, and sends them to be judged.
+/// Records runs, and sends them to the checkers.
 fn record(
     stress: &Stress,
     time: Option<Duration>,
-    judging: &Judging<'_>,
+    judging: &JudgePool<'_>,
     send: impl Fn(u64, RunResult) -> bool,
-) -> Result<Worked, Error> {
+) -> Result<RecordingResult, Error> {
     let begun = Instant::now();
     let settings = stress.settings();
     let mut session = stress.testable.session(&settings)?;
-    let mut worked = Worked { time: Duration::ZERO, is_pinned: true };
+    let mut worked = RecordingResult { time: Duration::ZERO, is_pinned: true };
     let mut drawn = session.draw(&inputs(stress, 0));
     for run in 0.. {
-        let is_last = stress.runs.is_some_and(|runs| runs <= run)
+        let is_last = stress.executions.is_some_and(|runs| runs <= run)
             || time.is_some_and(|time| time <= begun.elapsed())
             || judging.is_over.load(Ordering::Relaxed);
         if is_last {
@@ -95,9 +95,10 @@ fn record(
             break;
         }
         if is_stuck {
-            // Mostly that is the end, and the next run would take as long to get stuck.
+            // Usually the subject is stuck for good, and the next run would take as long to get
+            // stuck.
             while judging.seen.load(Ordering::Acquire) <= run {
-                thread::sleep(GLANCE);
+                thread::sleep(POLL_INTERVAL);
             }
             if judging.is_over.load(Ordering::Relaxed) {
                 break;
@@ -108,7 +109,7 @@ fn record(
     Ok(worked)
 }
 
-/// What the threads of the run with that number are given.
+/// The inputs of the threads in the run with that number.
 pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     let workload = &stress.workload;
     Inputs {
@@ -123,7 +124,7 @@ pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     }
 }
 
-/// How the history of a run is judged, by a process that may have so much memory.
+/// How the history of a run is checked, by a process with this memory limit.
 pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
     let budget = Budget::unlimited().with_configurations(stress.configurations);
     // Without a limit the system would end the process, and with it the whole test.
@@ -134,32 +135,32 @@ pub(super) fn options(stress: &Stress, memory: Option<usize>) -> Options {
     Options { algorithm: stress.algorithm.clone(), budget, ..Options::default() }
 }
 
-/// The judges, and what they have found.
-struct Judging<'s> {
+/// The checkers, and their findings.
+struct JudgePool<'s> {
     stress: &'s Stress,
     memory: Option<usize>,
     begun: Instant,
-    // How many runs the judges are done with.
+    // How many runs the checkers have finished.
     seen: AtomicU64,
     is_over: AtomicBool,
     runs: AtomicU64,
     operations: AtomicU64,
-    found: Mutex<Found>,
+    found: Mutex<StressStatistics>,
 }
 
 #[derive(Default)]
-struct Found {
+struct StressStatistics {
     finding: Option<Finding>,
     unknown: u64,
     reason: Option<Reason>,
     needed: FactorHistogram,
-    // What a judge panicked with.
+    // The panic of a checker.
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl<'s> Judging<'s> {
+impl<'s> JudgePool<'s> {
     fn new(stress: &'s Stress) -> Self {
-        Judging {
+        JudgePool {
             stress,
             memory: available_memory(),
             begun: Instant::now(),
@@ -171,14 +172,14 @@ impl<'s> Judging<'s> {
         }
     }
 
-    /// Judges histories until there are no more, or one is not as it should be.
+    /// Checks histories until there are no more, or one has a finding.
     fn work(&self, inbox: &Mutex<Receiver<(u64, RunResult)>>) {
         loop {
             let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok((run, took)) = next else { return };
-            // A specification of the user's may panic. The histories to come are still taken out of the inbox, as whoever
-            // records them would wait for ever otherwise.
-            let judged = panic::catch_unwind(AssertUnwindSafe(|| self.judge_and_tell(run, took)));
+            // A specification of the user may panic. Later histories are still taken out of the
+            // inbox, since the recording thread would block otherwise.
+            let judged = panic::catch_unwind(AssertUnwindSafe(|| self.judge_and_report(run, took)));
             if let Err(payload) = judged {
                 self.is_over.store(true, Ordering::Relaxed);
                 self.found.lock().unwrap_or_else(PoisonError::into_inner).panic.get_or_insert(payload);
@@ -187,7 +188,7 @@ impl<'s> Judging<'s> {
         }
     }
 
-    fn judge_and_tell(&self, run: u64, took: RunResult) {
+    fn judge_and_report(&self, run: u64, took: RunResult) {
         if self.is_over.load(Ordering::Relaxed) {
             return;
         }
@@ -210,13 +211,13 @@ impl<'s> Judging<'s> {
             Ok(judged) => judged,
             Err(reason) => return self.give_up(&reason),
         };
-        let Judged { case, judgement, told } = judged;
+        let JudgedRun { case, judgement, evidence } = judged;
         let cause = match (&judgement.verdict, ending) {
             (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
             (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
-            // Whoever waits may wait for those that panicked.
+            // A blocked operation may wait for those that panicked.
             (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
-            // Every operation has returned: it is the end of the subject that has none.
+            // Every operation has returned: the teardown of the subject hangs.
             (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
                 Cause::Stuck(patience, standings)
             }
@@ -226,12 +227,12 @@ impl<'s> Judging<'s> {
                     (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
                         return self.give_up(reason);
                     }
-                    // Whoever waits, waits for something that nobody has done.
+                    // A blocked operation waits for an operation that has not happened.
                     (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
                 }
             }
             (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
-            (Verdict::Holds(_), Ending::Full) => return self.note(told.as_ref()),
+            (Verdict::Holds(_), Ending::Full) => return self.note(evidence.as_ref()),
         };
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
@@ -242,21 +243,21 @@ impl<'s> Judging<'s> {
             judgement,
             elapsed: begun.elapsed(),
             stream: None,
-            quasi: told,
+            quasi: evidence,
             next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
         let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        // Several judges may find something; the first run counts.
+        // Several checkers may have a finding; the first run counts.
         if found.finding.as_ref().is_none_or(|it| run < it.run) {
             found.finding = Some(finding);
         }
     }
 
-    /// Counts a run by the factor that it needs, if that was asked.
-    fn note(&self, told: Option<&QuasiEvidence>) {
-        if let Some(least) = told.and_then(|it| it.least) {
+    /// Counts a run by the factor that it needs, if that was requested.
+    fn note(&self, evidence: Option<&QuasiEvidence>) {
+        if let Some(least) = evidence.and_then(|it| it.least) {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
         }
     }
@@ -272,8 +273,8 @@ impl<'s> Judging<'s> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner).finding.is_some()
     }
 
-    fn outcome(self, worked: &Worked) -> Outcome {
-        let Found { finding, unknown, reason, needed, panic } =
+    fn outcome(self, worked: &RecordingResult) -> Outcome {
+        let StressStatistics { finding, unknown, reason, needed, panic } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = panic {
             panic::resume_unwind(payload);

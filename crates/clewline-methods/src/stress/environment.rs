@@ -1,4 +1,5 @@
-//! What the environment says about tests: `CLEWLINE_SEED`, `CLEWLINE_RUNS`, `CLEWLINE_TIME`.
+//! Settings of tests from the environment: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`,
+//! `CLEWLINE_TIMEOUT`.
 
 use super::plan::Stress;
 use crate::{
@@ -7,19 +8,20 @@ use crate::{
 };
 
 pub(super) const SEED: &str = "CLEWLINE_SEED";
-const RUNS: &str = "CLEWLINE_RUNS";
-pub(super) const TIME: &str = "CLEWLINE_TIME";
+const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
+pub(super) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
-/// `stress` as the variables have it that `look_up` knows. They count for more than what the program says; and if one
-/// of the limits is set, the other is no longer the program's either: whoever asks for ten minutes does not want to be
-/// told after twenty runs.
+/// Overrides the settings of `stress` by the variables that `look_up` finds. They take precedence
+/// over the program. If one of the limits is set, the program's other limit does not apply either:
+/// a test with ten minutes of time does not stop after twenty executions.
 pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>) -> Result<Stress, Error> {
     let seed = parsed(&look_up, SEED, "a number", |it| it.parse().ok())?;
-    let runs = parsed(&look_up, RUNS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
-    let time = parsed(&look_up, TIME, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    let executions =
+        parsed(&look_up, EXECUTIONS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
+    let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
     stress.seed = seed.unwrap_or(stress.seed);
-    if runs.is_some() || time.is_some() {
-        (stress.runs, stress.time) = (runs, time);
+    if executions.is_some() || timeout.is_some() {
+        (stress.executions, stress.timeout) = (executions, timeout);
     }
     Ok(stress)
 }
@@ -46,30 +48,36 @@ mod tests {
     }
 
     fn applied(variables: &[(&str, &str)]) -> Result<Stress, String> {
-        let stress = Stress::new(Register, || Constant).with_runs(7).with_seed(1);
+        let stress = Stress::new(Register, || Constant).executions(7).seed(1);
         let look_up =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
         apply(stress, look_up).map_err(|it| it.to_string())
     }
 
     #[test]
-    fn what_is_not_set_changes_nothing() {
+    fn unset_variables_change_nothing() {
         let stress = applied(&[(SEED, "")]).expect("nothing is wrong");
-        assert_eq!((stress.seed, stress.runs, stress.time), (1, Some(7), None));
+        assert_eq!((stress.seed, stress.executions, stress.timeout), (1, Some(7), None));
     }
 
     #[test]
-    fn what_is_set_counts_for_more_than_the_program() {
-        let stress = applied(&[(SEED, "42"), (TIME, "2m")]).expect("nothing is wrong");
-        assert_eq!((stress.seed, stress.runs, stress.time), (42, None, Some(Duration::from_secs(120))));
+    fn variables_take_precedence_over_the_program() {
+        let stress = applied(&[(SEED, "42"), (TIMEOUT, "2m")]).expect("nothing is wrong");
+        assert_eq!(
+            (stress.seed, stress.executions, stress.timeout),
+            (42, None, Some(Duration::from_secs(120)))
+        );
     }
 
     #[test]
-    fn what_makes_no_sense_is_an_error() {
-        let error = applied(&[(RUNS, "many")]).expect_err("not a number");
-        assert_eq!(error, "the environment variable CLEWLINE_RUNS: expected a number from 1; found `many`");
+    fn invalid_values_are_errors() {
+        let error = applied(&[(EXECUTIONS, "many")]).expect_err("not a number");
+        assert_eq!(
+            error,
+            "the environment variable CLEWLINE_EXECUTIONS: expected a number from 1; found `many`"
+        );
         for wrong in ["10", "s", "ten s", "-1s", "0s", "1parsec"] {
-            assert!(applied(&[(TIME, wrong)]).is_err(), "{wrong}");
+            assert!(applied(&[(TIMEOUT, wrong)]).is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Stress: random testing with real threads.
 //!
-//! Threads make random calls on a subject, all at once; what they were told is recorded, and every history is judged while
-//! the next one is recorded. That goes on until one is not linearizable, or time is up.
+//! Threads make random calls on a subject concurrently; the results are recorded, and every history
+//! is checked while the next one is recorded. That continues until a history is not linearizable,
+//! or time is up.
 //!
 //! ```
 //! use std::sync::Mutex;
@@ -26,7 +27,7 @@
 //! }
 //!
 //! // In a test: panics with the whole report if a history is not linearizable.
-//! Stress::new(Stack::default(), Mine::default).with_threads(2).with_runs(20).assert();
+//! Stress::new(Stack::default(), Mine::default).threads(2).executions(20).assert();
 //! ```
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
@@ -57,29 +58,30 @@ use std::{
 use clewline_check::{Algorithm, failure_point};
 use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
 use clewline_specs::check_mix;
-use clewline_threads::{Clock, ClockKind, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
+use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
 use crate::{
     environment::this_test,
-    error::Error,
+    error::{Error, ErrorKind},
     limits::available_memory,
     relaxed::{Quasi, QuasiReading},
     typed::name_of,
 };
 
-use asked::Asked;
-use plan::{Environment, Origin, PATIENCE, TIME};
+use asked::QuasiRequest;
+use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
-// So many operations a thread, where operations may change places: the search for their orders takes long.
-const DISPLACED: usize = 6;
-// A smaller workload is looked for that long.
-const SHRINKING: Duration = Duration::from_secs(5);
+// The operations per thread in the displacement reading, where the search takes long.
+const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
+// The default time for shrinking.
+const SHRINK_TIME: Duration = Duration::from_secs(5);
 
 impl Stress {
-    /// Tests what `make` makes, a new one for each run, against `specification`, which draws the calls.
+    /// Tests the objects that `make` makes, a new one for each run, against `specification`, which
+    /// draws the calls.
     pub fn new<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Stress
     where
         S: Codec + Clone + Send + Sync + 'static,
@@ -91,8 +93,8 @@ impl Stress {
         Stress::of(name_of::<T>(), spec, Arc::new(SubjectFactory::new(specification, make)))
     }
 
-    /// As [`new`](Self::new), for a specification of your own, which need not know how its calls are written: `draw`
-    /// draws them.
+    /// As [`new`](Self::new), for a user-defined specification without notation for its calls:
+    /// `draw` draws them.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -126,7 +128,7 @@ impl Stress {
     ///     }
     /// }
     ///
-    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).with_operations(100).with_runs(20).assert();
+    /// Stress::drawing(Tickets, Dispenser::default, |_dice| ()).operations(100).executions(20).assert();
     /// ```
     pub fn drawing<S, T>(
         specification: S,
@@ -143,8 +145,8 @@ impl Stress {
         Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
     }
 
-    /// Tests a subject of a table, whose type is forgotten: its name there, the name of its specification, and how it is usually
-    /// stressed.
+    /// Tests a type-erased subject of a table: its name there, the name of its specification, and
+    /// its usual workload.
     pub fn erased(name: &str, spec: String, testable: Box<dyn ErasedSubject>, usual: Workload) -> Stress {
         let stress = Stress::of(name, spec, testable.into());
         Stress { workload: usual.clone(), origin: Origin::Table(usual), ..stress }
@@ -158,9 +160,9 @@ impl Stress {
             workload: Workload::PLAIN,
             clock: Clock::best(),
             pinning: Pinning::Pinned,
-            patience: PATIENCE,
-            runs: None,
-            time: None,
+            patience: DEFAULT_PATIENCE,
+            executions: None,
+            timeout: None,
             algorithm: Algorithm::Auto,
             quasi: None,
             jobs: 1,
@@ -168,9 +170,10 @@ impl Stress {
             seed: any_seed(),
             progress: Arc::new(|_| ()),
             origin: Origin::Program,
-            shrinking: SHRINKING,
+            shrinking: SHRINK_TIME,
             saving: Some(env::temp_dir().join("clewline")),
             environment: Environment::Heeded,
+            mistake: None,
         }
     }
 
@@ -179,127 +182,123 @@ impl Stress {
         Stress { name: name.into(), ..self }
     }
 
-    /// With so many threads: 4, unless something else is said.
-    pub fn with_threads(mut self, threads: usize) -> Stress {
+    /// Sets the number of threads: 4 by default.
+    pub fn threads(mut self, threads: usize) -> Stress {
         self.workload.threads = threads.max(1);
         self
     }
 
-    /// With so many operations a thread in each run: 2,048, unless something else is said.
-    pub fn with_operations(mut self, operations: usize) -> Stress {
+    /// Sets the number of operations per thread in each run: 2,048 by default.
+    pub fn operations(mut self, operations: usize) -> Stress {
         self.workload.operations = operations.max(1);
         self
     }
 
-    /// Until so many runs have been judged.
-    pub fn with_runs(self, runs: u64) -> Stress {
-        Stress { runs: Some(runs), ..self }
+    /// Sets the number of executions. By default, only the time is limited.
+    pub fn executions(self, executions: u64) -> Stress {
+        Stress { executions: Some(executions), ..self }
     }
 
-    /// For so long: 10 seconds, unless a number of runs or something else is said.
-    pub fn with_time(self, time: Duration) -> Stress {
-        Stress { time: Some(time), ..self }
+    /// Sets the time limit. By default 10 seconds, or none if the number of executions is set.
+    pub fn timeout(self, timeout: Duration) -> Stress {
+        Stress { timeout: Some(timeout), ..self }
     }
 
-    /// Methods are called as often as this says; those that are not named are not called. All alike, unless something is
-    /// said. Whoever [draws calls](Self::drawing) asks [`CallSampler::method`] for it.
-    pub fn with_mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
+    /// Sets the weights of methods; methods that are not named are not called. By default all have
+    /// the same weight. A function that [draws calls](Self::drawing) uses [`CallSampler::method`].
+    pub fn mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
         self
     }
 
-    /// With so many keys, for maps: 8, unless something else is said. Whoever [draws calls](Self::drawing) asks [`CallSampler::key`]
-    /// for one.
-    pub fn with_keys(mut self, keys: usize) -> Stress {
+    /// Sets the number of keys, for maps: 8 by default. A function that [draws
+    /// calls](Self::drawing) uses [`CallSampler::key`].
+    pub fn keys(mut self, keys: usize) -> Stress {
         self.workload.keys = keys.max(1);
         self
     }
 
-    /// Values come from there: all different, unless something else is said, so that monitors can judge. Whoever [draws
-    /// calls](Self::drawing) asks [`CallSampler::value`] for one.
-    pub fn with_values(mut self, values: ValueDomain) -> Stress {
+    /// Sets the domain of values: by default they are distinct, so that monitors can decide. A
+    /// function that [draws calls](Self::drawing) uses [`CallSampler::value`].
+    pub fn values(mut self, values: ValueDomain) -> Stress {
         self.workload.values = values;
         self
     }
 
-    /// Threads are disturbed as often as this says: not at all, unless something else is said.
-    pub fn with_noise(mut self, noise: Noise) -> Stress {
+    /// Sets how often threads are disturbed: not at all by default.
+    pub fn noise(mut self, noise: Noise) -> Stress {
         self.workload.noise = noise;
         self
     }
 
-    /// Stamps come from this clock: the best the machine has, unless something else is said.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be trusted on this machine.
-    pub fn with_clock(self, kind: ClockKind) -> Result<Stress, clewline_threads::clock::Untrusted> {
-        Ok(Stress { clock: Clock::of(kind)?, ..self })
+    /// Sets the clock of timestamps. By default, the best that can be trusted on this machine.
+    pub fn clock(self, clock: Clock) -> Stress {
+        Stress { clock, ..self }
     }
 
-    /// Whether threads stay on one processor each: they do, unless something else is said.
-    pub fn with_pinning(self, pinning: Pinning) -> Stress {
+    /// Sets whether threads are pinned to one processor each: they are by default.
+    pub fn pinning(self, pinning: Pinning) -> Stress {
         Stress { pinning, ..self }
     }
 
-    /// A run in which nothing has returned for so long is stuck: 3 seconds, unless something else is said.
-    pub fn with_patience(self, patience: Duration) -> Stress {
+    /// Sets the time without a return after which a run is stuck: 3 seconds by default.
+    pub fn patience(self, patience: Duration) -> Stress {
         Stress { patience, ..self }
     }
 
-    /// Histories are judged by the checker of that name, or by several joined by `+`, which then compete: by what suits
-    /// them, unless something else is said.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such checker.
-    pub fn with_algorithm(self, name: &str) -> Result<Stress, Error> {
-        Ok(Stress { algorithm: Algorithm::parse(name)?, ..self })
+    /// Sets the checking algorithm. By default, the one that suits the history.
+    pub fn algorithm(self, algorithm: Algorithm) -> Stress {
+        Stress { algorithm, ..self }
     }
 
-    /// Operations may be out of order by as much as `quasi` says, whatever the specification says about that; or, if a factor is asked
-    /// for, runs are asked how far out of order they are: see [`Outcome::needed`].
+    /// Allows operations to be out of order within these quasi factors, whatever the specification
+    /// says; or, if a factor is requested, determines how far out of order runs are: see
+    /// [`Outcome::needed`].
     ///
-    /// # Errors
-    ///
-    /// If the specification is not built in, or has no such methods, or cannot be relaxed so.
-    pub fn with_quasi(self, quasi: Quasi) -> Result<Stress, Error> {
-        let asked = Asked::new(quasi, &self.testable.specification().unwrap_or_else(|| self.spec.clone()))?;
+    /// The specification has to be built in, to have these methods, and to allow such a relaxation:
+    /// see [`verify`](Self::verify).
+    pub fn quasi(self, quasi: Quasi) -> Stress {
+        let spec = self.testable.specification().unwrap_or_else(|| self.spec.clone());
+        let asked = match QuasiRequest::new(quasi, &spec) {
+            Ok(asked) => asked,
+            Err(error) => return Stress { mistake: Some(error.message()), ..self },
+        };
         let mut workload = self.workload;
         let usual = match &self.origin {
             Origin::Table(usual) => usual.operations,
             Origin::Program => Workload::PLAIN.operations,
         };
         if asked.reading() == QuasiReading::Displacement && workload.operations == usual {
-            workload.operations = usual.min(DISPLACED);
+            workload.operations = usual.min(DISPLACEMENT_OPS_PER_THREAD);
         }
-        Ok(Stress { spec: asked.spec(), quasi: Some(asked), workload, ..self })
+        Stress { spec: asked.spec(), quasi: Some(asked), mistake: None, workload, ..self }
     }
 
-    /// So many histories may be judged at once, while others are recorded: one, unless something else is said.
-    pub fn with_jobs(self, jobs: usize) -> Stress {
+    /// Sets how many histories are checked at once, while others are recorded: one by default.
+    pub fn jobs(self, jobs: usize) -> Stress {
         Stress { jobs: jobs.max(1), ..self }
     }
 
-    /// A search that has visited so many configurations is given up, and its history is not judged.
-    pub fn with_configurations(self, configurations: u64) -> Stress {
+    /// Sets the maximum number of configurations of a search. Beyond it, the history's verdict is
+    /// unknown.
+    pub fn configurations(self, configurations: u64) -> Stress {
         Stress { configurations, ..self }
     }
 
-    /// Everything random follows from `seed`, but for the schedule of the threads.
-    pub fn with_seed(self, seed: u64) -> Stress {
+    /// Sets the random seed. It does not determine the schedule of the threads.
+    pub fn seed(self, seed: u64) -> Stress {
         Stress { seed, ..self }
     }
 
-    /// Once something is found, smaller workloads that show it are looked for, for so long: 5 seconds, unless something
-    /// else is said; not at all, if it is none.
-    pub fn with_shrinking(self, time: Duration) -> Stress {
+    /// Sets how long smaller workloads that show a finding are searched for: 5 seconds by default;
+    /// zero disables it.
+    pub fn shrink(self, time: Duration) -> Stress {
         Stress { shrinking: time, ..self }
     }
 
-    /// The history of what is found is saved in this folder: in `clewline` where the system keeps temporary files, unless
-    /// something else is said.
-    pub fn with_saving(self, folder: impl Into<PathBuf>) -> Stress {
+    /// Sets the folder in which the history of a finding is saved: by default `clewline` in the
+    /// system's temporary folder.
+    pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }
 
@@ -308,35 +307,48 @@ impl Stress {
         Stress { saving: None, ..self }
     }
 
-    /// Environment variables are not looked at. Unless this is said, `CLEWLINE_SEED`, `CLEWLINE_RUNS` and `CLEWLINE_TIME`
-    /// count for more than what the program says; if one of the two limits is set, both are the environment's.
+    /// Ignores environment variables. By default `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS` and
+    /// `CLEWLINE_TIMEOUT` take precedence over the program; if one of the two limits is set, both
+    /// are the environment's.
     pub fn without_environment(self) -> Stress {
         Stress { environment: Environment::Ignored, ..self }
     }
 
-    /// Tells `progress` how far it has come, after every run.
-    pub fn with_progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
+    /// Reports the progress after every run.
+    pub fn progress(self, progress: impl Fn(Progress) + Send + Sync + 'static) -> Stress {
         Stress { progress: Arc::new(progress), ..self }
     }
 
-    /// What everything random follows from, but for the schedule of the threads.
+    /// The seed in use.
     #[must_use]
-    pub fn seed(&self) -> u64 {
+    pub fn current_seed(&self) -> u64 {
         self.seed
     }
 
-    /// What the threads of each run do.
+    /// The workload of each run.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
-    /// Runs the test; if something is found, makes it smaller and saves it.
+    /// Whether the settings fit the specification. [`run`](Self::run) checks that first.
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give, the mix names a method that the object does not have, or an environment
-    /// variable makes no sense.
+    /// If they do not.
+    pub fn verify(&self) -> Result<(), Error> {
+        match &self.mistake {
+            Some(mistake) => Err(ErrorKind::Quasi(mistake.clone()).into()),
+            None => Ok(check_mix(&self.testable.specification().unwrap_or_default(), &self.workload.mix)?),
+        }
+    }
+
+    /// Runs the test; shrinks and saves a finding.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no more threads, the settings do not fit the specification, or an
+    /// environment variable is invalid.
     pub fn run(&self) -> Result<Outcome, Error> {
         self.conclude(None)
     }
@@ -360,24 +372,26 @@ impl Stress {
         if let Environment::Heeded = stress.environment {
             stress = environment::apply(stress, |name| env::var(name).ok())?;
         }
-        check_mix(&stress.testable.specification().unwrap_or_default(), &stress.workload.mix)?;
-        let mut outcome = drive::drive(&stress, stress.time.or(stress.runs.is_none().then_some(TIME)))?;
+        stress.verify()?;
+        let timeout = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
+        let mut outcome = drive::drive(&stress, timeout)?;
         if let Some(finding) = &outcome.finding {
             outcome.shrinking = shrink::shrink(&stress, finding);
         }
         if let Some(finding) = outcome.shown() {
-            let (saved, breaking) = (save::save(&stress, finding), stress.breaking(finding));
+            let (saved, breaking) = (save::save(&stress, finding), stress.failure_point_of(finding));
             (outcome.saved, outcome.failure_point) = (saved, breaking);
         }
         outcome.next = again::commands(&stress, &outcome, test);
         Ok(outcome)
     }
 
-    /// Where the history of `finding` breaks, if it is not linearizable, and that is known.
-    fn breaking(&self, finding: &Finding) -> Option<FailurePoint> {
+    /// The failure point of the history of `finding`, if it is not linearizable, and the point is
+    /// known.
+    fn failure_point_of(&self, finding: &Finding) -> Option<FailurePoint> {
         let Verdict::Violated(violation) = finding.report.verdict() else { return None };
         if self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement) {
-            // A prefix of orders that may differ has no one place at which it breaks.
+            // A prefix of orders that may differ has no single failure point.
             return None;
         }
         failure_point(finding.report.case().problems(), violation, &drive::options(self, available_memory()))
@@ -405,7 +419,7 @@ impl fmt::Debug for Stress {
     }
 }
 
-/// Some seed. It is printed, so a short one.
+/// A random seed. It is printed, so a short one.
 fn any_seed() -> u64 {
     RandomState::new().build_hasher().finish() & 0xFFFF_FFFF
 }

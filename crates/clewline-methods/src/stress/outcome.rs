@@ -1,4 +1,4 @@
-//! What a stress test found.
+//! The outcome of a stress test.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -6,47 +6,48 @@ use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
 
-use super::{asked::Asked, plan::Workload};
+use super::{asked::QuasiRequest, plan::Workload};
 use crate::{check::Report, relaxed::FactorHistogram};
 
-/// The outcome of a stress test. Displays as the report for people.
+/// The outcome of a stress test. `Display` writes the report.
 #[must_use = "the verdict is in it: ask `holds`, or look at `finding`"]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was tested.
+    /// The subject.
     pub subject: String,
-    /// What it should do.
+    /// Its specification.
     pub spec: String,
     /// How many histories were judged.
     pub runs: u64,
     /// How many operations they had that returned.
     pub operations: u64,
-    /// How many runs need which factor, and no greater one, if that was asked.
+    /// How many runs need which least factor, if that was requested.
     pub needed: Option<FactorHistogram>,
-    // What was asked of each run, if not whether it is linearizable.
-    pub(super) asked: Option<Asked>,
-    /// How many histories were given up: a limit was hit before they were judged.
+    // The quasi question asked of each run, if any.
+    pub(super) asked: Option<QuasiRequest>,
+    /// How many histories have an unknown verdict: a limit was reached.
     pub unknown: u64,
     /// The first such limit.
     pub reason: Option<Reason>,
-    /// How long it took until something was found, or until the end.
+    /// The time until the finding, or until the end.
     pub elapsed: Duration,
     /// For how much of that time threads were running.
     pub worked: Duration,
-    /// What everything random followed from, but for the schedule of the threads.
+    /// The random seed. It does not determine the schedule of the threads.
     pub seed: u64,
     /// Where stamps came from.
     pub clock: ClockKind,
     /// Whether threads stayed on one processor each.
     pub pinning: Pinning,
-    /// What the threads of each run did.
+    /// The workload of each run.
     pub workload: Workload,
-    /// The first run that was not as it should be.
+    /// The first run with a finding.
     pub finding: Option<Finding>,
     /// Whether that also happens with less.
     pub shrinking: Shrinking,
-    /// Where the history breaks that the report shows, if it is not linearizable and that is known.
+    /// The failure point of the history in the report, if it is not linearizable and the point is
+    /// known.
     pub failure_point: Option<FailurePoint>,
     /// Where that history is.
     pub saved: Saved,
@@ -60,13 +61,13 @@ pub struct Outcome {
 pub struct Finding {
     /// The number of the run, from 0.
     pub run: u64,
-    /// What is wrong.
+    /// The cause.
     pub cause: Cause,
     /// The verdict on its history.
     pub report: Report<'static>,
     /// How long the test had taken until then.
     pub after: Duration,
-    /// What its threads did.
+    /// The workload.
     pub workload: Workload,
 }
 
@@ -74,9 +75,9 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Its history is not linearizable. It may have ended badly besides.
+    /// Its history is not linearizable. Operations may also be stuck or have panicked.
     NotLinearizable(Ending),
-    /// Nothing returned for so long, though the specification lets it.
+    /// Nothing returned for this time, though the specification allows a return.
     Stuck(Duration, Vec<Standing>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
@@ -94,13 +95,13 @@ pub enum CauseKind {
     Panicked,
 }
 
-/// What came of looking for a smaller workload that shows the same.
+/// The result of searching for a smaller workload that shows the same.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Shrinking {
-    /// Nothing was found, or it was switched off.
+    /// Nothing was found, or shrinking was off.
     Off,
-    /// It would have taken longer than was allowed: each attempt to get stuck takes all the patience there is.
+    /// It would have exceeded the time limit: each attempt to get stuck takes the whole patience.
     TooSlow,
     /// Smaller workloads were tried.
     Tried {
@@ -110,24 +111,24 @@ pub enum Shrinking {
         best: Option<Box<Finding>>,
         /// How many were tried.
         attempts: u64,
-        /// Whether all that are one step smaller were tried, before time was up.
+        /// Whether all workloads one step smaller were tried before time was up.
         is_finished: bool,
         /// How long it took.
         elapsed: Duration,
     },
 }
 
-/// What became of the history of a finding.
+/// Where the history of a finding was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Saved {
-    /// Nothing was found, or it was not to be saved.
+    /// Nothing was found, or saving was off.
     Off,
     /// It is in this file.
     File(PathBuf),
-    /// The specification does not say how its operations are written.
+    /// The specification has no notation for its operations.
     NoNotation,
-    /// No file could be written in this folder, because of that.
+    /// No file could be written in this folder, for that reason.
     Failed(PathBuf, String),
 }
 
@@ -165,7 +166,7 @@ impl Finding {
         }
     }
 
-    /// The operation of that thread that did not return, as a report writes it: `deq()`.
+    /// The operation of that thread that did not return, as a report shows it: `deq()`.
     pub(super) fn pending(&self, thread: usize) -> Option<String> {
         let case = self.report.case();
         let is_it = |(at, id): (usize, OperationId)| {
@@ -177,7 +178,7 @@ impl Finding {
 }
 
 impl Outcome {
-    /// Whether histories were judged, all of them, and each is as it should be. That is no proof.
+    /// Whether all histories were checked, and each holds. That is no proof.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.verdict() == "holds"

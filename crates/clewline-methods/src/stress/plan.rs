@@ -1,4 +1,4 @@
-//! A stress test in the making: what its threads do, and within which limits.
+//! A stress test under construction: its workload and its limits.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use clewline_check::Algorithm;
 use clewline_core::ValueDomain;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
 
-use super::asked::Asked;
+use super::asked::QuasiRequest;
 
 /// A stress test in the making.
 #[derive(Clone)]
@@ -14,33 +14,35 @@ use super::asked::Asked;
 pub struct Stress {
     pub(crate) name: String,
     pub(crate) testable: Arc<dyn ErasedSubject>,
-    // What it should do, for people.
+    // The name of its specification in reports.
     pub(crate) spec: String,
     pub(crate) workload: Workload,
     pub(crate) clock: Clock,
     pub(crate) pinning: Pinning,
     pub(crate) patience: Duration,
-    pub(crate) runs: Option<u64>,
-    pub(crate) time: Option<Duration>,
+    pub(crate) executions: Option<u64>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) algorithm: Algorithm,
-    // How far out of order runs may be, if not as the specification says.
-    pub(super) quasi: Option<Asked>,
+    // The quasi request, if it differs from the specification.
+    pub(super) quasi: Option<QuasiRequest>,
     pub(crate) jobs: usize,
     pub(crate) configurations: u64,
     pub(crate) seed: u64,
     pub(crate) progress: Arc<dyn Fn(Progress) + Send + Sync>,
     pub(super) origin: Origin,
-    // For how long a smaller workload is looked for.
+    // The time limit of shrinking.
     pub(super) shrinking: Duration,
     // Where the history of a finding is saved, if it is.
     pub(super) saving: Option<PathBuf>,
     pub(super) environment: Environment,
+    // The setting that does not fit the specification.
+    pub(super) mistake: Option<String>,
 }
 
-/// Where a test comes from, and so how to run it again.
+/// The origin of a test, which determines how to run it again.
 #[derive(Clone)]
 pub(super) enum Origin {
-    /// The table of subjects, which says how it is usually stressed.
+    /// The table of subjects, with the usual workload.
     Table(Workload),
     /// A program.
     Program,
@@ -53,25 +55,25 @@ pub(super) enum Environment {
     Ignored,
 }
 
-/// What the threads of each run do.
+/// The workload of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// How many threads there are.
     pub threads: usize,
     /// How many operations each calls in a run.
     pub operations: usize,
-    /// Which methods are drawn how often; those not named have weight 0. Empty: all alike.
+    /// The weights of methods; those not named have weight 0. Empty: all equal.
     pub mix: Vec<(String, u32)>,
     /// How many keys there are, for maps.
     pub keys: usize,
-    /// Where values come from; for sets, the elements.
+    /// The domain of values; for sets, of elements.
     pub values: ValueDomain,
     /// How often threads are disturbed.
     pub noise: Noise,
 }
 
 impl Workload {
-    /// What suits most structures: as many operations in a run as a few time slices take.
+    /// Suits most structures: as many operations in a run as a few time slices take.
     pub const PLAIN: Workload = Workload {
         threads: 4,
         operations: 2_048,
@@ -90,22 +92,22 @@ pub struct Progress {
     pub runs: u64,
     /// How many operations they had.
     pub operations: u64,
-    /// What it is doing.
+    /// The current phase.
     pub phase: Phase,
 }
 
-/// What a stress test is doing.
+/// The phase of a stress test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
-    /// It looks for a violation.
+    /// Searching for a violation.
     Looking,
-    /// It has found one, and tries whether a smaller workload shows it, too.
+    /// Shrinking the workload of a violation.
     Shrinking,
 }
 
-/// A test that sets no limit ends after so long.
-pub(super) const TIME: Duration = Duration::from_secs(10);
+/// The default time limit.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
-// A run in which nothing has returned for so long is stuck.
-pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+// A run in which nothing has returned for this time is stuck.
+pub(super) const DEFAULT_PATIENCE: Duration = Duration::from_secs(3);

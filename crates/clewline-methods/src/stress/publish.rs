@@ -1,9 +1,10 @@
-//! The outcome of a stress test as a page, as a picture, for programs, and as an entry of a summary.
+//! The outcome of a stress test as a page, as a picture, for programs, and as an entry of a
+//! summary.
 
 use clewline_report::render::{
     Present, Publish, WitnessShown,
     block::words,
-    html::{Core, Page},
+    html::{Page, PageCounterexample},
     json::Object,
     publish::{plain_entry, plain_page},
     summary::Entry,
@@ -16,7 +17,7 @@ use super::{
 };
 
 impl Publish for Outcome {
-    /// If something was found, the run that shows it is on the page; runs in which all was well are not kept.
+    /// The page shows the run of the finding; other runs are not kept.
     fn page(&self) -> Page {
         let Some(finding) = self.shown() else { return plain_page(self) };
         let mut page = finding.report.page();
@@ -35,13 +36,13 @@ impl Publish for Outcome {
         page
     }
 
-    /// The names of the first seven fields are promised to other people's scripts.
+    /// The names of the first seven fields are stable: scripts depend on them.
     fn json(&self, _: WitnessShown) -> Object {
         let mut object = Map::new();
         let mut add = |name: &str, value: Json| object.insert(name.to_owned(), value);
         add("subject", self.subject.as_str().into());
         add("verdict", self.verdict().into());
-        add("runs", self.runs.into());
+        add("executions", self.runs.into());
         add("operations", self.operations.into());
         add("elapsed_ms", (self.elapsed.as_millis() as u64).into());
         add("seed", self.seed.into());
@@ -49,15 +50,15 @@ impl Publish for Outcome {
         add("threads", self.workload.threads.into());
         add("operations_per_thread", self.workload.operations.into());
         add("clock", self.clock.name().into());
-        add("unknown_runs", self.unknown.into());
+        add("unknown_executions", self.unknown.into());
         if let Some(reason) = &self.reason {
             add("reason", reason.to_string().into());
         }
         if let Some(needed) = &self.needed {
-            // Where some run needs more than any factor, or that is not known, there is none.
+            // None if some run needs more than any factor, or the factor is unknown.
             add("least_factor", self.holds().then(|| needed.factor()).into());
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
-            add("runs_by_factor", Json::Object(runs.collect()));
+            add("executions_by_factor", Json::Object(runs.collect()));
         }
         match &self.saved {
             Saved::File(path) => drop(add("file", path.display().to_string().into())),
@@ -66,7 +67,7 @@ impl Publish for Outcome {
         }
         if let Some(finding) = self.shown() {
             add("cause", finding.cause.kind().name().into());
-            // As `check` would tell it.
+            // As `check` would report it.
             if let Some(explanation) = finding.report.json(WitnessShown::Not).get("explanation") {
                 add("explanation", explanation);
             }
@@ -96,7 +97,7 @@ impl Publish for Outcome {
 }
 
 impl Outcome {
-    /// The operations that contradict each other as a picture that stands by itself, if a run was found in which some do.
+    /// The counterexample as a standalone picture, if a run has one.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
         self.shown().map(|it| it.report.svg())
@@ -104,7 +105,7 @@ impl Outcome {
 }
 
 /// The operations that did not return.
-fn pending(finding: &Finding) -> Core {
+fn pending(finding: &Finding) -> PageCounterexample {
     let case = finding.report.case();
     let ids = (0..case.spans().len()).map(clewline_core::OperationId::from_index);
     let operations: Vec<_> = ids.filter(|it| case.spans()[it.index()].is_pending()).collect();
@@ -116,5 +117,5 @@ fn pending(finding: &Finding) -> Core {
             ("The operations that never return", "it never returns")
         }
     };
-    Core { operations, title: title.to_owned(), each: each.to_owned() }
+    PageCounterexample { operations, title: title.to_owned(), each: each.to_owned() }
 }

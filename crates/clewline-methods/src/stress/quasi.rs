@@ -1,43 +1,43 @@
-//! Runs that may be out of order: what is asked of them, and how they are judged.
+//! Runs that may be out of order, and how they are judged.
 
 use clewline_check::{Judgement, Options, Stuck, judge, stuck};
 use clewline_core::{ErasedHistory, Reason};
 
-use super::{asked::Asked, plan::Stress};
+use super::{asked::QuasiRequest, plan::Stress};
 use crate::relaxed::{self, Plan, QuasiEvidence, QuasiReading, Roles, drained, judge_recording};
 
-/// A run, how it was judged, and what else was found out.
-pub(super) struct Judged {
+/// A run, its verdict, and further evidence.
+pub(super) struct JudgedRun {
     pub(super) case: Box<dyn ErasedHistory>,
     pub(super) judgement: Judgement,
-    pub(super) told: Option<QuasiEvidence>,
+    pub(super) evidence: Option<QuasiEvidence>,
 }
 
 impl Stress {
-    /// Judges a run, and answers by which specification.
+    /// Judges a run, and returns the specification used.
     pub(super) fn judge(
         &self,
         case: Box<dyn ErasedHistory>,
         options: &Options,
-    ) -> Result<(String, Judged), Reason> {
-        let Some(Asked { quasi, plan, plain }) = &self.quasi else {
+    ) -> Result<(String, JudgedRun), Reason> {
+        let Some(QuasiRequest { quasi, plan, plain }) = &self.quasi else {
             let judgement = judge(case.problems(), options);
-            return Ok((self.spec.clone(), Judged { case, judgement, told: None }));
+            return Ok((self.spec.clone(), JudgedRun { case, judgement, evidence: None }));
         };
         let refused = |why: String| Reason::Refused(why);
         let mut recording =
             case.recording().ok_or_else(|| refused(format!("nobody says how `{plain}` is written")))?;
         if let (Plan::Displacement, Some(roles)) = (plan, Roles::of(plain)) {
-            // Runs end with something inside.
+            // Runs end with elements inside.
             recording = drained(recording, &roles);
         }
-        let (spec, relaxed::Judged { case, judgement, told }) =
+        let (spec, relaxed::Judged { case, judgement, evidence }) =
             judge_recording(&self.name, recording, plain, (quasi, plan), options)
                 .map_err(|it| refused(it.to_string()))?;
-        Ok((spec, Judged { case, judgement, told: Some(told) }))
+        Ok((spec, JudgedRun { case, judgement, evidence: Some(evidence) }))
     }
 
-    /// Whether those may wait that wait for ever in a run.
+    /// Whether the blocked operations of a run may block.
     pub(super) fn stuck(&self, case: &dyn ErasedHistory, options: &Options) -> Stuck {
         let is_displaced = self.quasi.as_ref().is_some_and(|it| it.reading() == QuasiReading::Displacement);
         let may_wait = |it: &clewline_core::Problem<'_>| {

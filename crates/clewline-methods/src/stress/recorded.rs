@@ -1,4 +1,4 @@
-//! Recorded runs, one after the other, for those who judge them in their own way.
+//! Recorded runs, one after the other, for callers that judge them in their own way.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ use clewline_threads::{Ending, RunResult, Session};
 use super::{drive::inputs, plan::Stress};
 use crate::error::Error;
 
-/// The runs of a stress test, as they are recorded: without end, unless one gets stuck, which is then the last.
+/// The runs of a stress test, as they are recorded: endless, unless one gets stuck, which is then
+/// the last.
 pub struct Recorded<'s> {
     stress: &'s Stress,
     // None once a run got stuck.
@@ -25,7 +26,7 @@ impl fmt::Debug for Recorded<'_> {
 }
 
 impl Stress {
-    /// Records runs when they are asked for, and judges none of them.
+    /// Records runs on request, and judges none of them.
     ///
     /// # Errors
     ///

@@ -14,10 +14,10 @@ use super::{
     plan::Stress,
 };
 
-// So many files of one name are kept apart by a number.
-const TWINS: u32 = 1_000;
+// At most this number of files of one name are distinguished by a number.
+const SAME_NAME_FILES_MAX: u32 = 1_000;
 
-/// Saves the history of `finding`, if that was asked for and can be done.
+/// Saves the history of `finding`, if saving is on and possible.
 pub(super) fn save(stress: &Stress, finding: &Finding) -> Saved {
     let Some(folder) = &stress.saving else { return Saved::Off };
     let Some(recording) = finding.report.case().recording() else { return Saved::NoNotation };
@@ -34,10 +34,10 @@ fn stem(subject: &str, seed: u64) -> String {
     format!("{name}-seed-{seed}")
 }
 
-/// Writes a new file. One that is there already may be another subject's, and is left alone.
+/// Writes a new file. An existing one may belong to another subject, and is not changed.
 fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, WriteError> {
     fs::create_dir_all(folder)?;
-    for twin in 1..=TWINS {
+    for twin in 1..=SAME_NAME_FILES_MAX {
         let name = if twin == 1 { format!("{stem}.jsonl") } else { format!("{stem}-{twin}.jsonl") };
         // `./` says nothing.
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
@@ -50,13 +50,13 @@ fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, Wr
         return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
             Ok(()) => Ok(path),
             Err(error) => {
-                // So that nobody takes a part for the whole.
+                // So that a partial file is not taken for the whole.
                 let _best_effort = fs::remove_file(&path);
                 Err(error)
             }
         };
     }
-    Err(WriteError::CannotHold(format!("there are {TWINS} files called {stem} already")))
+    Err(WriteError::CannotHold(format!("there are {SAME_NAME_FILES_MAX} files called {stem} already")))
 }
 
 #[cfg(test)]

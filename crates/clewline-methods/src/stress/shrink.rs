@@ -1,9 +1,9 @@
 //! Smaller workloads that show the same bug.
 //!
-//! A violation in ten thousand operations of eight threads is harder to understand than one in ten operations of two. So
-//! the test is run again, for a share of the time, with fewer operations, fewer threads, fewer keys or fewer values; if the
-//! bug shows, that is the workload to beat. It is a greedy search: it ends where no single step down shows the bug in
-//! time, which is not to say that none ever would.
+//! A violation in ten thousand operations of eight threads is harder to understand than one in ten
+//! operations of two. So the test is run again, for a share of the time, with fewer operations,
+//! threads, keys or values; if the bug shows, that is the workload to beat. The search is greedy:
+//! it ends where no single step down shows the bug in time. A smaller workload may still exist.
 
 use std::{
     sync::Arc,
@@ -20,9 +20,9 @@ use super::{
 };
 
 // Each attempt gets this part of the time.
-const SHARES: u32 = 10;
+const SHRINK_ATTEMPT_TIME_DIVISOR: u32 = 10;
 
-/// Looks for smaller workloads than the one that led to `finding`.
+/// Searches for smaller workloads than the one of `finding`.
 pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
     let limit = stress.shrinking;
     let kind = finding.cause.kind();
@@ -30,16 +30,16 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         return Shrinking::Off;
     }
     let share = match kind {
-        // To see that a run is stuck takes all the patience there is.
+        // To detect that a run is stuck takes the whole patience.
         CauseKind::Stuck => stress.patience * 2,
-        CauseKind::NotLinearizable | CauseKind::Panicked => limit / SHARES,
+        CauseKind::NotLinearizable | CauseKind::Panicked => limit / SHRINK_ATTEMPT_TIME_DIVISOR,
     };
     if limit < share * 2 {
         return Shrinking::TooSlow;
     }
     let begun = Instant::now();
     let mut best: Option<Box<Finding>> = None;
-    let may_vary = Varied::of(stress);
+    let may_vary = ShrinkableParameters::of(stress);
     let search = search(&stress.workload, may_vary, |workload| {
         let left = limit.saturating_sub(begun.elapsed());
         if left.is_zero() {
@@ -52,7 +52,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         }
         Attempt::Failed
     });
-    let Search { smallest, attempts, is_finished } = search;
+    let ShrinkResult { smallest, attempts, is_finished } = search;
     Shrinking::Tried { smallest, best, attempts, is_finished, elapsed: begun.elapsed() }
 }
 
@@ -61,16 +61,16 @@ fn size(finding: &Finding) -> (usize, usize) {
     (finding.counterexample().len(), finding.report.operations())
 }
 
-/// What is found with `workload`, if anything is.
+/// The finding with `workload`, if there is one.
 fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding> {
-    let told = Arc::clone(&stress.progress);
+    let progress = Arc::clone(&stress.progress);
     let smaller = Stress {
         workload: workload.clone(),
-        runs: None,
-        progress: Arc::new(move |it| told(Progress { phase: Phase::Shrinking, ..it })),
+        executions: None,
+        progress: Arc::new(move |it| progress(Progress { phase: Phase::Shrinking, ..it })),
         ..stress.clone()
     };
-    // If the system has no threads left, what was found is told as it is.
+    // If the system has no threads left, the finding is reported as it is.
     drive(&smaller, Some(time)).ok()?.finding
 }
 
@@ -84,7 +84,7 @@ enum Attempt {
 
 /// Where a search ended.
 #[derive(Debug, PartialEq)]
-struct Search {
+struct ShrinkResult {
     // The smallest workload that showed the bug, if it is smaller than the first.
     smallest: Option<Workload>,
     attempts: u64,
@@ -92,8 +92,12 @@ struct Search {
     is_finished: bool,
 }
 
-/// Goes down step by step as long as `attempt` shows the bug.
-fn search(start: &Workload, varied: Varied, mut attempt: impl FnMut(&Workload) -> Attempt) -> Search {
+/// Steps down as long as `attempt` shows the bug.
+fn search(
+    start: &Workload,
+    varied: ShrinkableParameters,
+    mut attempt: impl FnMut(&Workload) -> Attempt,
+) -> ShrinkResult {
     let mut smallest = start.clone();
     let mut attempts = 0;
     // Every step makes a number smaller, so this ends.
@@ -111,28 +115,29 @@ fn search(start: &Workload, varied: Varied, mut attempt: impl FnMut(&Workload) -
         }
         break true;
     };
-    Search { smallest: (smallest != *start).then_some(smallest), attempts, is_finished }
+    ShrinkResult { smallest: (smallest != *start).then_some(smallest), attempts, is_finished }
 }
 
-/// Which numbers mean anything to the object.
+/// Which parameters matter to the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Varied {
+struct ShrinkableParameters {
     keys: bool,
 }
 
-impl Varied {
-    fn of(stress: &Stress) -> Varied {
+impl ShrinkableParameters {
+    fn of(stress: &Stress) -> ShrinkableParameters {
         let keys = match entry(&stress.spec) {
             Some(entry) => entry.operations.iter().any(|it| it.argument.contains("key")),
-            // Of an object that is not ours nobody knows; but whoever has keys probably says how many.
+            // Whether a user-defined object has keys is not known; but a program that uses them
+            // probably sets their number.
             None => stress.workload.keys != Workload::PLAIN.keys,
         };
-        Varied { keys }
+        ShrinkableParameters { keys }
     }
 }
 
 /// Workloads that are a step smaller, those that save the most first.
-fn steps(from: &Workload, varied: Varied) -> Vec<Workload> {
+fn steps(from: &Workload, varied: ShrinkableParameters) -> Vec<Workload> {
     let mut steps = Vec::new();
     let operations = |operations| Workload { operations, ..from.clone() };
     let threads = |threads| Workload { threads, ..from.clone() };
@@ -152,7 +157,7 @@ fn steps(from: &Workload, varied: Varied) -> Vec<Workload> {
     if varied.keys && 1 < from.keys {
         steps.push(Workload { keys: from.keys / 2, ..from.clone() });
     }
-    // With one value it is not known which write a read has seen.
+    // With one value it is not known which write a read observed.
     if let ValueDomain::Below(values @ 3..) = from.values {
         steps.push(Workload { values: ValueDomain::Below((values / 2).max(2)), ..from.clone() });
     }
@@ -165,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    const ALL: Varied = Varied { keys: true };
+    const ALL: ShrinkableParameters = ShrinkableParameters { keys: true };
 
     fn workload(threads: usize, operations: usize, keys: usize, values: u32) -> Workload {
         Workload {
@@ -178,12 +183,12 @@ mod tests {
         }
     }
 
-    fn told(shows: bool) -> Attempt {
+    fn shown_text(shows: bool) -> Attempt {
         if shows { Attempt::Failed } else { Attempt::Passed }
     }
 
     #[test]
-    fn what_always_shows_is_made_as_small_as_can_be() {
+    fn a_bug_that_always_shows_is_shrunk_to_the_minimum() {
         let search = search(&workload(8, 2_048, 16, 10), ALL, |_| Attempt::Failed);
         assert_eq!(search.smallest, Some(workload(2, 1, 1, 2)));
         assert!(search.is_finished);
@@ -192,7 +197,7 @@ mod tests {
     #[test]
     fn each_number_goes_down_to_where_the_bug_no_longer_shows() {
         let shows = |it: &Workload| 3 <= it.threads && 5 <= it.operations && 2 <= it.keys;
-        let search = search(&workload(8, 2_048, 16, 2), ALL, |it| told(shows(it)));
+        let search = search(&workload(8, 2_048, 16, 2), ALL, |it| shown_text(shows(it)));
         let smallest = search.smallest.expect("it shows in smaller ones");
         assert!(shows(&smallest), "{smallest:?}");
         assert!(steps(&smallest, ALL).iter().all(|it| !shows(it)), "{smallest:?}");
@@ -201,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn what_shows_no_more_stays_as_it_was() {
+    fn a_bug_that_shows_no_more_is_not_shrunk() {
         let search = search(&workload(4, 100, 1, 2), ALL, |_| Attempt::Passed);
         let steps = steps(&workload(4, 100, 1, 2), ALL).len() as u64;
-        assert_eq!(search, Search { smallest: None, attempts: steps, is_finished: true });
+        assert_eq!(search, ShrinkResult { smallest: None, attempts: steps, is_finished: true });
     }
 
     #[test]
@@ -214,12 +219,16 @@ mod tests {
             left -= 1;
             if left < 0 { Attempt::OutOfTime } else { Attempt::Failed }
         });
-        assert_eq!(search, Search { smallest: Some(workload(2, 8, 1, 2)), attempts: 3, is_finished: false });
+        assert_eq!(
+            search,
+            ShrinkResult { smallest: Some(workload(2, 8, 1, 2)), attempts: 3, is_finished: false }
+        );
     }
 
     #[test]
-    fn keys_that_mean_nothing_are_left_alone() {
-        let search = search(&workload(2, 1, 16, 2), Varied { keys: false }, |_| Attempt::Failed);
+    fn irrelevant_keys_are_not_shrunk() {
+        let search =
+            search(&workload(2, 1, 16, 2), ShrinkableParameters { keys: false }, |_| Attempt::Failed);
         assert_eq!(search.smallest, None);
     }
 

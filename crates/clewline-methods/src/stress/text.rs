@@ -1,6 +1,6 @@
-//! What the report of a stress test tells: the verdict, what it rests on, how it was found.
+//! The report of a stress test: the verdict, its evidence, how it was found.
 //!
-//! Written for someone who has never heard of linearizability.
+//! Written for readers who have never heard of linearizability.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
 
 use super::{
-    asked::Asked,
+    asked::QuasiRequest,
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::Workload,
 };
 use crate::relaxed::{self, QuasiReading};
 
-/// What comes after the verdict's word.
+/// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {
     match outcome.shown() {
         Some(finding) => found(outcome, finding),
@@ -30,7 +30,7 @@ pub(super) fn headline(outcome: &Outcome) -> String {
     }
 }
 
-/// What the verdict means, and what it rests on.
+/// The meaning of the verdict, and its evidence.
 pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
     let Some(finding) = outcome.shown() else {
         return if outcome.holds() { holds(outcome) } else { vec![Block::paragraph(unknown(outcome))] };
@@ -49,7 +49,7 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
     blocks
 }
 
-/// What went wrong besides answers: which operations are stuck, and which panicked.
+/// Failures other than results: stuck operations, and panics.
 pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     match &finding.cause {
@@ -88,11 +88,11 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
     }
 }
 
-/// Which operations do not return, and where their threads stand.
+/// The operations that do not return, and where their threads are.
 fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
-    let told = format!(
+    let sentence = format!(
         "{} had returned, and then none did for {}. {} not come back:",
         count(returned, "operation", "operations"),
         show_patience(patience),
@@ -104,15 +104,15 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Bloc
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
         format!("thread {} in {operation}: {standing}", standing.thread)
     };
-    [Block::paragraph(told), Block::List(standings.iter().map(line).collect())]
+    [Block::paragraph(sentence), Block::List(standings.iter().map(line).collect())]
 }
 
-/// `3 s`: it was asked for, not measured.
+/// `3 s`: a setting, not a measurement.
 fn show_patience(patience: Duration) -> String {
     duration(patience).replace(".0 s", " s")
 }
 
-/// Which operations panicked, and what they said.
+/// The operations that panicked, and their messages.
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
@@ -121,7 +121,7 @@ fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     Block::List(panics.iter().map(line).collect())
 }
 
-/// Whether the answers, at least, were right.
+/// Whether at least the results were correct.
 fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
     Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
@@ -137,7 +137,7 @@ fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
     })
 }
 
-/// How it was found, and what is needed to find it again; or how fast it was, if nothing was found.
+/// How it was found, and the settings to find it again; or the rate, if there is no finding.
 pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
     match outcome.shown() {
         Some(finding) => how(outcome, finding),
@@ -168,7 +168,7 @@ fn how(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
     facts
 }
 
-/// What shrinking achieved.
+/// The result of shrinking.
 fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
     Some(match &outcome.shrinking {
         Shrinking::Off => return None,
@@ -187,7 +187,7 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Some(smallest) => format!(
                     "it was found with {}, too ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
-                    // The drawing may show another run: the one with the fewest operations that contradict each other.
+                    // The drawing may show another run: the one with the smallest counterexample.
                     if finding.workload == *smallest {
                         ", and is shown as it was there".to_owned()
                     } else {
@@ -212,13 +212,13 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
         Saved::Off => return None,
         Saved::File(path) => {
             let more = match finding.report.verdict() {
-                // By displacement no few operations contradict each other, and none are drawn.
+                // The displacement reading has no small counterexample, and nothing is drawn.
                 Verdict::Violated(_) if finding.report.displaced().is_some() => String::new(),
                 Verdict::Violated(violation) => {
                     let lines = line_numbers(&finding.report.judged(), &violation.counterexample);
                     format!(" (drawn above: {lines})")
                 }
-                // What a check cannot tell is that more was expected.
+                // A check cannot show that more returns were expected.
                 Verdict::Holds(_) => " (its answers are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
@@ -232,7 +232,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
     })
 }
 
-/// What is told about the factor between the word and the colon, if one was asked for.
+/// The text about the factor between the word and the colon, if one was requested.
 pub(super) fn qualifier(outcome: &Outcome) -> Option<String> {
     let needed = outcome.needed.as_ref().filter(|_| outcome.holds())?;
     Some(format!("with factor {} and no smaller one", needed.factor()))
@@ -244,12 +244,12 @@ fn nothing_found(outcome: &Outcome) -> String {
 }
 
 fn holds(outcome: &Outcome) -> Vec<Block> {
-    let told = format!(
+    let sentence = format!(
         "{} in runs of {}. Every run was recorded and judged, and is {}: {}",
         count(outcome.operations, "operation", "operations"),
         show_workload(&outcome.workload),
         judged_as(outcome),
-        match outcome.asked.as_ref().map(Asked::reading) {
+        match outcome.asked.as_ref().map(QuasiRequest::reading) {
             None | Some(QuasiReading::Relaxed) =>
                 "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
                  answer is right.",
@@ -264,12 +264,12 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
     };
     let proof =
         format!("That is no proof. Other schedules of the threads, of which there are very many, {others}");
-    let mut blocks = vec![Block::Paragraph(vec![told, proof])];
+    let mut blocks = vec![Block::Paragraph(vec![sentence, proof])];
     blocks.extend(outcome.needed.as_ref().map(|it| Block::Drawing(relaxed::distribution(it, "runs"))));
     blocks
 }
 
-/// `linearizable as a queue`, or whatever else was asked.
+/// `linearizable as a queue`, or another property.
 fn judged_as(outcome: &Outcome) -> String {
     let (spec, article) = (&outcome.spec, article(&outcome.spec));
     match outcome.asked.as_ref().map(|it| (it.reading(), it.quasi())) {
@@ -285,7 +285,7 @@ fn judged_as(outcome: &Outcome) -> String {
     }
 }
 
-/// Some runs could not be judged, or none was made.
+/// Some runs have an unknown verdict, or there was none.
 fn given_up(outcome: &Outcome) -> String {
     let subject = &outcome.subject;
     if outcome.runs == 0 {
@@ -300,7 +300,7 @@ fn unknown(outcome: &Outcome) -> String {
     if outcome.runs == 0 {
         return "Time was up before the first run, so nothing is known.".to_owned();
     }
-    let told = match outcome.runs - outcome.unknown {
+    let sentence = match outcome.runs - outcome.unknown {
         0 => "No run was judged, so nothing is known.".to_owned(),
         judged => format!(
             "{} judged, and nothing is wrong with {}; but those that were given up may hide a violation.",
@@ -315,20 +315,20 @@ fn unknown(outcome: &Outcome) -> String {
         // Any other reason is a limit.
         Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",
     };
-    format!("{told} {advice}")
+    format!("{sentence} {advice}")
 }
 
-/// How fast it was and how it was set up, if nothing was found.
+/// The rate and the setting, if nothing was found.
 fn rate(outcome: &Outcome) -> Vec<Fact> {
     let mut facts = Vec::new();
     if outcome.runs != 0 {
         let per_second = outcome.operations as f64 / outcome.elapsed.as_secs_f64().max(1e-9);
-        let told = format!(
+        let value = format!(
             "{}: {} operations a second, recorded and judged",
             duration(outcome.elapsed),
             grouped(per_second as u64)
         );
-        facts.push(Fact::Named("took", told));
+        facts.push(Fact::Named("took", value));
     }
     facts.push(setting(outcome));
     facts.push(Fact::Named("seed", outcome.seed.to_string()));
@@ -346,24 +346,24 @@ fn show_workload(workload: &Workload) -> String {
     )
 }
 
-/// What is different in `smaller`, and how many threads and operations there are in any case.
+/// The differences of `smaller`, and always its numbers of threads and operations.
 fn show_change(from: &Workload, smaller: &Workload) -> String {
-    let mut told = format!(
+    let mut text = format!(
         "{} × {}",
         count(smaller.threads as u64, "thread", "threads"),
         count(smaller.operations as u64, "operation", "operations")
     );
     if smaller.keys != from.keys {
-        told.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
+        text.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
     }
     if smaller.values != from.values {
         let values = match smaller.values {
             ValueDomain::Below(bound) => count(u64::from(bound), "value", "values"),
             values => format!("{values} values"),
         };
-        told.push_str(&format!(", {values}"));
+        text.push_str(&format!(", {values}"));
     }
-    told
+    text
 }
 
 fn show_noise(noise: Noise) -> String {

@@ -5,18 +5,19 @@
 //! {:process 0, :type :ok, :f :write, :value 3}
 //! ```
 //!
-//! `:fail` says that the operation did not happen: it leaves the history. `:info` says that nobody knows: it stays
-//! pending, and should its process be seen again, that is fine. What `:value` means depends on the method:
+//! `:fail` says that the operation had no effect: it is removed from the history. `:info` says that
+//! its outcome is unknown: it stays pending, and its process may continue. The meaning of `:value`
+//! depends on the method:
 //!
-//! | methods | argument | answer |
+//! | methods | argument | result |
 //! |---|---|---|
 //! | `read`, `get`, `peek`, `poll`, `pop`, `take`, `deq`, `dequeue`, `pop-front`, `pop-back` | none if nil, or if the completion repeats it | that of the completion |
 //! | `cas` | that of the call | true, or false if the completion says so |
 //! | `acquire`, `dec`, `inc`, `lock`, `release`, `unlock` | none if nil | as the others |
 //! | all others | that of the call, also if nil | none if the completion repeats the argument, else that of the completion |
 //!
-//! In a keyed history each value is a pair `[key value]`, and each key an object of its own. EDN cannot tell such
-//! a pair from any other, so the user has to.
+//! In a keyed history each value is a pair `[key value]`, and each key is an object of its own. EDN
+//! does not distinguish such a pair from any other, so the user has to.
 
 mod meaning;
 mod write;
@@ -28,13 +29,13 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 use self::meaning::meaning;
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{Log, Numbering, Outcome},
+    event_reader::{EventHistory, Numbering, OperationOutcome},
     formats::porcupine_kv,
-    jepsen_events::{Kind, Map, Maps, is_map_of_keywords},
+    jepsen_events::{ClientEvent, ClientEvents, EventKind, is_map_of_keywords},
     text::brief,
 };
 
-/// What the command line knows.
+/// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &Jepsen;
 
 struct Jepsen;
@@ -61,9 +62,9 @@ impl Format for Jepsen {
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
-        let mut maps = Maps::new(input, options);
-        let (mut log, mut objects) = (Log::default(), Numbering::default());
-        let fill = |maps: &mut Maps<'_>, log: &mut Log, objects: &mut Numbering| {
+        let mut maps = ClientEvents::new(input, options);
+        let (mut log, mut objects) = (EventHistory::default(), Numbering::default());
+        let fill = |maps: &mut ClientEvents<'_>, log: &mut EventHistory, objects: &mut Numbering| {
             while let Some(map) = maps.next()? {
                 let map = if options.keyed { Keyed::split(map, maps.values())? } else { Keyed::whole(map) };
                 push(log, objects, &map, maps.values())?;
@@ -88,23 +89,23 @@ impl Format for Jepsen {
 
 /// An event with its object, which an ending may leave out.
 struct Keyed {
-    map: Map,
+    map: ClientEvent,
     key: Option<Value>,
 }
 
 impl Keyed {
-    fn whole(map: Map) -> Keyed {
-        let key = (map.kind == Kind::Invoke).then_some(Value::ABSENT);
+    fn whole(map: ClientEvent) -> Keyed {
+        let key = (map.kind == EventKind::Invoke).then_some(Value::ABSENT);
         Keyed { map, key }
     }
 
-    fn split(map: Map, values: &Values) -> Result<Keyed, ReadError> {
+    fn split(map: ClientEvent, values: &Values) -> Result<Keyed, ReadError> {
         match (map.kind, values.get(map.value)) {
-            (Kind::Fail | Kind::Info, _) => Ok(Keyed { map, key: None }),
-            (Kind::Invoke | Kind::Ok, Datum::List(&[key, value])) => {
-                Ok(Keyed { map: Map { value, ..map }, key: Some(key) })
+            (EventKind::Fail | EventKind::Info, _) => Ok(Keyed { map, key: None }),
+            (EventKind::Invoke | EventKind::Ok, Datum::List(&[key, value])) => {
+                Ok(Keyed { map: ClientEvent { value, ..map }, key: Some(key) })
             }
-            (Kind::Invoke | Kind::Ok, _) => {
+            (EventKind::Invoke | EventKind::Ok, _) => {
                 let found = match map.value {
                     Value::ABSENT => "no `:value`".to_owned(),
                     value => brief(values, value),
@@ -116,16 +117,21 @@ impl Keyed {
     }
 }
 
-fn push(log: &mut Log, objects: &mut Numbering, keyed: &Keyed, values: &Values) -> Result<(), ReadError> {
-    let Map { line, process, kind, method, value, .. } = keyed.map;
+fn push(
+    log: &mut EventHistory,
+    objects: &mut Numbering,
+    keyed: &Keyed,
+    values: &Values,
+) -> Result<(), ReadError> {
+    let ClientEvent { line, process, kind, method, value, .. } = keyed.map;
     let object = keyed.key.map(|key| objects.number(key));
     let outcome = match kind {
-        Kind::Invoke => {
+        EventKind::Invoke => {
             return log.call(line, process, object.unwrap_or(0), RawCall { method, arg: value });
         }
-        Kind::Ok => Outcome::Return(value),
-        Kind::Fail => Outcome::Fail,
-        Kind::Info => Outcome::Info,
+        EventKind::Ok => OperationOutcome::Return(value),
+        EventKind::Fail => OperationOutcome::Fail,
+        EventKind::Info => OperationOutcome::Info,
     };
     if let (Some(object), Some(open)) = (object, log.open(process))
         && object != open.object

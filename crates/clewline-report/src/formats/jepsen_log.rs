@@ -1,13 +1,15 @@
-//! The log lines of old Jepsen runs against a register, as in the test data of the checker by Horn and Kroening.
+//! The log lines of old Jepsen runs against a register, as in the test data of the checker by Horn
+//! and Kroening.
 //!
 //! ```text
 //! INFO  jepsen.util - 0 → :invoke → :cas → [1 3]
 //! INFO  jepsen.util - 0 → :fail   → :cas → [1 3]
 //! ```
 //!
-//! (An arrow stands for a tab.) Whatever stands before `jepsen.util - ` (a time, say) is passed over, and so are lines without it and lines
-//! whose process is no integer. A `:fail` of a `:cas` is one that answered false; any other says that the operation
-//! did not happen. `:info`, and any completion whose value is `:timed-out`, says that nobody knows.
+//! (An arrow stands for a tab.) The text before `jepsen.util - ` (a time, say) is skipped, and so
+//! are lines without it and lines whose process is no integer. A `:fail` of a `:cas` is one that
+//! returned false; any other says that the operation had no effect. `:info`, and any completion
+//! whose value is `:timed-out`, says that the outcome is unknown.
 
 use std::io::{Read, Write};
 
@@ -15,18 +17,18 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{Log, Numbering, Outcome},
+    event_reader::{EventHistory, Numbering, OperationOutcome},
     event_writer::{self, Entry, cannot_hold},
-    jepsen_events::Kind,
+    jepsen_events::EventKind,
     text::{
-        Fault, Sink,
+        Sink, TextError,
         blocks::{Blocks, Lines},
         brief,
-        edn::{self, Edn, Next, Stop, Tail},
+        edn::{self, Edn, FormEnd, NextForm, Tail},
     },
 };
 
-/// What the command line knows.
+/// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &JepsenLog;
 
 const MARK: &str = "jepsen.util - ";
@@ -90,10 +92,10 @@ impl Method {
     }
 }
 
-// One line, whose values are in the sink.
-struct Entered {
+// One line, with its values in the sink.
+struct LogEntry {
     process: Value,
-    kind: Kind,
+    kind: EventKind,
     method: Method,
     name: Value,
     value: Value,
@@ -101,7 +103,7 @@ struct Entered {
 
 #[derive(Default)]
 struct Reader {
-    log: Log,
+    log: EventHistory,
     sink: Sink,
     processes: Numbering,
 }
@@ -126,44 +128,47 @@ impl Reader {
         }
     }
 
-    /// What a line says; `None` if it is not about an operation of a client.
-    fn line(&mut self, text: &str) -> Result<Option<Entered>, Fault> {
+    /// The entry of a line; `None` if it is not about an operation of a client.
+    fn line(&mut self, text: &str) -> Result<Option<LogEntry>, TextError> {
         let Some(mark) = text.find(MARK) else { return Ok(None) };
         let mut fields = Fields { text, at: mark + MARK.len() };
         let (Some((process, _)), Some((kind, _))) = (fields.next(), fields.next()) else { return Ok(None) };
-        let (Ok(process), Some(kind)) = (process.trim().parse(), keyword(kind).and_then(Kind::find)) else {
+        let (Ok(process), Some(kind)) = (process.trim().parse(), keyword(kind).and_then(EventKind::find))
+        else {
             return Ok(None);
         };
         let process = self.sink.values.int(process);
         let (name, at) = fields.next().unwrap_or(("", text.len()));
-        let expected = || Fault::expected("`:read`, `:write` or `:cas`", text, at, "line");
+        let expected = || TextError::expected("`:read`, `:write` or `:cas`", text, at, "line");
         let name = keyword(name).ok_or_else(expected)?;
         let method = Method::find(name).ok_or_else(expected)?;
         let name = self.sink.values.text(name);
         let value = self.value(text, fields.next().unwrap_or(("", text.len())))?;
-        Ok(Some(Entered { process, kind, method, name, value }))
+        Ok(Some(LogEntry { process, kind, method, name, value }))
     }
 
-    fn value(&mut self, text: &str, (field, at): (&str, usize)) -> Result<Value, Fault> {
+    fn value(&mut self, text: &str, (field, at): (&str, usize)) -> Result<Value, TextError> {
         self.sink.items.clear();
         let mut edn = Edn::new(field, Tail::End);
         let mut value = || {
             let value = edn.value(&mut self.sink)?;
-            if edn.next()? != Next::End {
+            if edn.next()? != NextForm::End {
                 return Err(edn.fault("the end of the value"));
             }
             Ok(value)
         };
         value().map_err(|stop| match stop {
-            Stop::Fault(fault) if fault.at < field.len() => Fault { at: at + fault.at, ..fault },
-            Stop::Fault(_) | Stop::More => Fault::expected("a value", text, at + field.len(), "line"),
+            FormEnd::Fault(fault) if fault.at < field.len() => TextError { at: at + fault.at, ..fault },
+            FormEnd::Fault(_) | FormEnd::More => {
+                TextError::expected("a value", text, at + field.len(), "line")
+            }
         })
     }
 
-    fn push(&mut self, line: usize, entered: &Entered) -> Result<(), ReadError> {
-        let &Entered { process, kind, method, name, value } = entered;
+    fn push(&mut self, line: usize, entered: &LogEntry) -> Result<(), ReadError> {
+        let &LogEntry { process, kind, method, name, value } = entered;
         let process = self.processes.number(process);
-        if kind == Kind::Invoke {
+        if kind == EventKind::Invoke {
             let arg = if method == Method::Read { Value::ABSENT } else { value };
             return self.log.call(line, process, 0, RawCall { method: name, arg });
         }
@@ -172,18 +177,18 @@ impl Reader {
     }
 }
 
-/// What a completion says.
-fn outcome(values: &Values, kind: Kind, method: Method, value: Value) -> Outcome {
+/// The outcome of a completion.
+fn outcome(values: &Values, kind: EventKind, method: Method, value: Value) -> OperationOutcome {
     if values.get(value) == Datum::Symbol(TIMED_OUT) {
-        return Outcome::Info;
+        return OperationOutcome::Info;
     }
     match (kind, method) {
-        (Kind::Ok | Kind::Invoke, Method::Read) => Outcome::Return(value),
-        (Kind::Ok | Kind::Invoke, Method::Write) => Outcome::Return(Value::ABSENT),
-        (Kind::Ok | Kind::Invoke, Method::Cas) => Outcome::Return(Value::TRUE),
-        (Kind::Fail, Method::Cas) => Outcome::Return(Value::FALSE),
-        (Kind::Fail, Method::Read | Method::Write) => Outcome::Fail,
-        (Kind::Info, _) => Outcome::Info,
+        (EventKind::Ok | EventKind::Invoke, Method::Read) => OperationOutcome::Return(value),
+        (EventKind::Ok | EventKind::Invoke, Method::Write) => OperationOutcome::Return(Value::ABSENT),
+        (EventKind::Ok | EventKind::Invoke, Method::Cas) => OperationOutcome::Return(Value::TRUE),
+        (EventKind::Fail, Method::Cas) => OperationOutcome::Return(Value::FALSE),
+        (EventKind::Fail, Method::Read | Method::Write) => OperationOutcome::Fail,
+        (EventKind::Info, _) => OperationOutcome::Info,
     }
 }
 
@@ -191,7 +196,7 @@ fn keyword(field: &str) -> Option<&str> {
     field.trim().strip_prefix(':')
 }
 
-// What is between the tabs of a line, and where.
+// The fields between the tabs of a line, and their positions.
 struct Fields<'a> {
     text: &'a str,
     at: usize,
@@ -240,9 +245,9 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
         Entry::Return(..) => ("ok", Some(argument)),
     };
     if let Entry::Return(_, ret) = entry {
-        let kind = if kind == "fail" { Kind::Fail } else { Kind::Ok };
+        let kind = if kind == "fail" { EventKind::Fail } else { EventKind::Ok };
         let value = value.unwrap_or(Value::ABSENT);
-        if outcome(values, kind, method, value) != Outcome::Return(ret) {
+        if outcome(values, kind, method, value) != OperationOutcome::Return(ret) {
             return Err(refuse("has an answer that this format cannot tell"));
         }
     }

@@ -1,16 +1,17 @@
-//! JSON lines, the native format: an operation a line with its two times, or an event a line in log order.
+//! JSON lines, the native format: an operation a line with its two times, or an event a line in log
+//! order.
 //!
 //! ```json
 //! {"process": 1, "op": "enq", "arg": 3, "ret": true, "call": 12, "return": 15}
 //! {"event": "call", "process": 1, "op": "enq", "arg": 3}
 //! ```
 //!
-//! One file holds one kind of line. Members we do not know are the user's own and are passed over, but must be
-//! well-formed JSON. Blank lines are passed over.
+//! One file holds one kind of line. Unknown members are the user's own and are skipped, but must be
+//! well-formed JSON. Blank lines are skipped.
 //!
-//! Large files are cut into blocks of whole lines, which several threads parse at once, each with tables of its
-//! own. The tables are merged in the order of the blocks, so the recording is the same, word for word, however
-//! many threads there were.
+//! Large files are cut into blocks of whole lines, which several threads parse in parallel, each
+//! with its own tables. The tables are merged in the order of the blocks, so the recording is the
+//! same for any number of threads.
 //!
 //! Cost: one pass over the bytes; then two sorts by time.
 
@@ -36,7 +37,7 @@ pub use self::{
 use self::{line::Scanner, row_builder::RowBuilder};
 use crate::{Carries, Format, Objects, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
 
-/// What the command line knows.
+/// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &JsonLines;
 
 struct JsonLines;
@@ -47,7 +48,7 @@ impl Format for JsonLines {
     }
 
     fn about(&self) -> &'static str {
-        "JSON lines, the native format: an operation or an event a line"
+        "JSON lines, the native format: one operation or event per line"
     }
 
     fn extensions(&self) -> &'static [&'static str] {

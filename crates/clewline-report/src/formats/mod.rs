@@ -1,7 +1,7 @@
 //! The formats that histories are written in, one file each.
 //!
-//! A new one owes three things, and being in the table has them tested: it reads what it writes, its errors
-//! name line and column, and no input whatever makes it panic.
+//! A new one has to meet three requirements, which are tested for every entry of the table: it
+//! reads what it writes, its errors name line and column, and no input makes it panic.
 
 #[cfg(feature = "files")]
 pub mod jepsen;
@@ -18,7 +18,9 @@ pub mod observations {
 #[cfg(feature = "files")]
 pub mod porcupine_kv;
 
-use clewline_core::Table;
+use std::{fmt, str::FromStr};
+
+use clewline_core::{ParseError, Table};
 
 use crate::Format;
 
@@ -37,10 +39,44 @@ pub fn find(name: &str) -> Option<&'static dyn Format> {
     FORMATS.find(name).copied()
 }
 
-/// The format of a file that begins with `head`, its first few KiB, and whose name ends in `.extension`.
+/// Which format an input has.
+#[derive(Clone, Copy, Default)]
+pub enum InputFormat {
+    /// The one that is [recognised](detect).
+    #[default]
+    Detect,
+    /// This one.
+    Given(&'static dyn Format),
+}
+
+impl FromStr for InputFormat {
+    type Err = ParseError;
+
+    /// `auto`, or the name of a format.
+    fn from_str(name: &str) -> Result<InputFormat, ParseError> {
+        if name == "auto" {
+            return Ok(InputFormat::Detect);
+        }
+        let names = || FORMATS.names().collect::<Vec<_>>().join(", ");
+        let unknown = || ParseError::new(format!("one of the formats auto, {}", names()), name);
+        find(name).map(InputFormat::Given).ok_or_else(unknown)
+    }
+}
+
+impl fmt::Debug for InputFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InputFormat::Detect => "auto",
+            InputFormat::Given(format) => format.name(),
+        })
+    }
+}
+
+/// The format of a file that begins with `head`, its first few KiB, and whose name ends in
+/// `.extension`.
 ///
-/// What a file holds counts for more than what it is called: the extension decides only between formats that
-/// look alike, and where there is nothing to look at.
+/// The contents of a file take precedence over its name: the extension decides only between formats
+/// that look alike, and for empty files.
 #[must_use]
 pub fn detect(head: &[u8], extension: Option<&str>) -> Option<&'static dyn Format> {
     let named = |it: &&dyn Format| extension.is_some_and(|extension| it.extensions().contains(&extension));

@@ -1,7 +1,8 @@
-//! Observation files: the serial histories of a component, grouped by what its threads did and saw.
+//! Observation files: the serial histories of a component, grouped by the calls and results of its
+//! threads.
 //!
-//! Source: S. Burckhardt, C. Dern, M. Musuvathi, R. Tan, "Line-Up: a complete and automatic linearizability
-//! checker", 2010, section 4.2 and figure 7.
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi, R. Tan, "Line-Up: a complete and automatic
+//! linearizability checker", 2010, section 4.2 and figure 7.
 //!
 //! ```xml
 //! <observation>
@@ -14,9 +15,9 @@
 //! </observation>
 //! ```
 //!
-//! Each `<history>` becomes an object of its own, with processes of its own, and they follow one another. An
-//! operation that is blocked when its history gets stuck (`#`) is pending. A report of a violation, which has
-//! the same elements without any around them, can be read too.
+//! Each `<history>` becomes an object of its own, with processes of its own, and they follow one
+//! another. An operation that is blocked when its history gets stuck (`#`) is pending. A report of
+//! a violation, which has the same elements without any around them, can be read too.
 
 mod group;
 pub mod write;
@@ -29,17 +30,17 @@ use quick_xml::{
     events::{BytesStart, Event},
 };
 
-use self::group::{Content, Group, Groups};
+use self::group::{ElementText, Group, Groups};
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    text::{Fault, blocks::not_utf8, visibly},
+    text::{TextError, blocks::not_utf8, shown_in_one_line},
 };
 
-/// What the command line knows.
+/// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &Observations;
 
-// Such files are for people to look at. They are read as a whole, unlike all others.
-const MAX_FILE: u64 = 512 << 20;
+// Such files are for people. They are read as a whole, unlike all others.
+const FILE_BYTES_MAX: u64 = 512 << 20;
 
 struct Observations;
 
@@ -68,10 +69,10 @@ impl Format for Observations {
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut bytes = Vec::new();
         let whole = |message| ReadError { line: 1, column: 0, message, read: 0 };
-        let read = Read::take(input, MAX_FILE + 1).read_to_end(&mut bytes);
+        let read = Read::take(input, FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| whole(format!("cannot be read: {error}")))? as u64;
-        if MAX_FILE < read {
-            return Err(whole(format!("this file is longer than {} MiB", MAX_FILE >> 20)));
+        if FILE_BYTES_MAX < read {
+            return Err(whole(format!("this file is longer than {} MiB", FILE_BYTES_MAX >> 20)));
         }
         (options.progress)(read);
         let text = match std::str::from_utf8(&bytes) {
@@ -82,12 +83,12 @@ impl Format for Observations {
                 return Err(not_utf8(line, column));
             }
         };
-        // The XML reader passes it over and does not count it.
+        // The XML reader skips it and does not count it.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut groups = Groups::new(text);
         match elements(text, &mut groups) {
             Ok(()) => Ok(groups.finish()),
-            Err(Fault { at, message }) => {
+            Err(TextError { at, message }) => {
                 let (line, column) = place(text, at);
                 Err(ReadError { line, column, message, read: groups.len() })
             }
@@ -119,11 +120,11 @@ struct Open {
 }
 
 /// Reads every element into `groups`.
-fn elements(text: &str, groups: &mut Groups<'_>) -> Result<(), Fault> {
+fn elements(text: &str, groups: &mut Groups<'_>) -> Result<(), TextError> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let mut open = Open::default();
-    // Elements that have nothing around them.
+    // Elements without a parent.
     let mut bare = Group::default();
     let mut observations = 0;
     loop {
@@ -143,7 +144,7 @@ fn elements(text: &str, groups: &mut Groups<'_>) -> Result<(), Fault> {
                 }
                 _ => return Err(unexpected(text, at, &open)),
             },
-            // The reader has seen to it that it closes what is open.
+            // The reader has verified that it closes the open element.
             Event::End(_) => match open.observation.take() {
                 Some((number, group)) => groups.take(group, Some(number))?,
                 None => open.set = false,
@@ -170,21 +171,21 @@ fn between(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-fn event<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, Fault> {
-    reader.read_event().map_err(|error| Fault {
+fn event<'a>(reader: &mut Reader<&'a [u8]>) -> Result<Event<'a>, TextError> {
+    reader.read_event().map_err(|error| TextError {
         at: reader.error_position() as usize,
-        message: format!("expected well-formed XML, found this: {}", visibly(&error.to_string())),
+        message: format!("expected well-formed XML, found this: {}", shown_in_one_line(&error.to_string())),
     })
 }
 
 #[cold]
-fn unexpected(text: &str, at: usize, open: &Open) -> Fault {
+fn unexpected(text: &str, at: usize, open: &Open) -> TextError {
     let expected = match open {
         Open { observation: Some(_), .. } => "`<thread>`, `<op>`, `<history>` or `</observation>`",
         Open { set: true, .. } => "`<observation>` or `</observationset>`",
         Open { .. } => "`<observationset>`",
     };
-    Fault::expected(expected, text, at, "file")
+    TextError::expected(expected, text, at, "file")
 }
 
 /// An element that has only text inside; `at` is where it begins.
@@ -195,20 +196,20 @@ fn leaf(
     at: usize,
     group: &mut Group,
     groups: &mut Groups<'_>,
-) -> Result<(), Fault> {
+) -> Result<(), TextError> {
     let start = reader.buffer_position() as usize;
     let end = loop {
         let end = reader.buffer_position() as usize;
         match event(reader)? {
             Event::Text(_) | Event::GeneralRef(_) => (),
             Event::End(_) => break end,
-            _ => return Err(Fault::expected("text", text, end, "file")),
+            _ => return Err(TextError::expected("text", text, end, "file")),
         }
     };
-    let content = Content { at: start, text: between(text, start, end) };
+    let content = ElementText { at: start, text: between(text, start, end) };
     let (id, name) = attributes(text, tag, at)?;
     let need = |it: Option<String>, what: &str| {
-        it.ok_or_else(|| Fault { at, message: format!("expected {what}, found an element without it") })
+        it.ok_or_else(|| TextError { at, message: format!("expected {what}, found an element without it") })
     };
     match tag.name().as_ref() {
         b"thread" => {
@@ -217,9 +218,9 @@ fn leaf(
         }
         b"op" => {
             let id = need(id, "`id`")?;
-            let id = id.parse().map_err(|_| Fault {
+            let id = id.parse().map_err(|_| TextError {
                 at,
-                message: format!("expected an integer as `id`, found `{}`", visibly(&id)),
+                message: format!("expected an integer as `id`, found `{}`", shown_in_one_line(&id)),
             })?;
             let name = groups.values().text(&need(name, "`name`")?);
             group.operation(id, name, at, &content, groups.values())
@@ -236,19 +237,19 @@ fn attributes(
     text: &str,
     tag: &BytesStart<'_>,
     at: usize,
-) -> Result<(Option<String>, Option<String>), Fault> {
+) -> Result<(Option<String>, Option<String>), TextError> {
     let (mut id, mut name) = (None, None);
     for attribute in tag.attributes() {
-        let fault = |why: String| Fault {
+        let fault = |why: String| TextError {
             at,
-            message: format!("expected well-formed attributes, found this: {}", visibly(&why)),
+            message: format!("expected well-formed attributes, found this: {}", shown_in_one_line(&why)),
         };
         let attribute = attribute.map_err(|error| fault(error.to_string()))?;
         let value = attribute.unescape_value().map_err(|error| fault(error.to_string()))?.into_owned();
         match attribute.key.as_ref() {
             b"id" => id = Some(value),
             b"name" => name = Some(value),
-            _ => return Err(Fault::expected("no attributes but `id` and `name`", text, at, "file")),
+            _ => return Err(TextError::expected("no attributes but `id` and `name`", text, at, "file")),
         }
     }
     Ok((id, name))

@@ -15,13 +15,13 @@ use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{Log, Outcome},
+    event_reader::{EventHistory, OperationOutcome},
     event_writer::{self, Entry, cannot_hold},
-    jepsen_events::{Kind, Map, Maps, is_map_of_keywords},
+    jepsen_events::{ClientEvent, ClientEvents, EventKind, is_map_of_keywords},
     text::{brief, edn},
 };
 
-/// What the command line knows.
+/// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &PorcupineKv;
 
 struct PorcupineKv;
@@ -49,9 +49,9 @@ impl Format for PorcupineKv {
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
-        let mut maps = Maps::new(input, options);
-        let mut log = Log::default();
-        let fill = |maps: &mut Maps<'_>, log: &mut Log| {
+        let mut maps = ClientEvents::new(input, options);
+        let mut log = EventHistory::default();
+        let fill = |maps: &mut ClientEvents<'_>, log: &mut EventHistory| {
             while let Some(map) = maps.next()? {
                 push(log, &map, maps.values())?;
             }
@@ -71,8 +71,8 @@ impl Format for PorcupineKv {
     }
 }
 
-fn push(log: &mut Log, map: &Map, values: &mut Values) -> Result<(), ReadError> {
-    let Map { line, process, method, key, value, .. } = *map;
+fn push(log: &mut EventHistory, map: &ClientEvent, values: &mut Values) -> Result<(), ReadError> {
+    let ClientEvent { line, process, method, key, value, .. } = *map;
     let fault = |message: String| ReadError { line, column: 0, message, read: 0 };
     let is_get = match values.get(method) {
         Datum::Text("get") => true,
@@ -82,7 +82,7 @@ fn push(log: &mut Log, map: &Map, values: &mut Values) -> Result<(), ReadError> 
             return Err(fault(format!("expected `:get`, `:put` or `:append`, found {found}")));
         }
     };
-    if map.kind == Kind::Invoke {
+    if map.kind == EventKind::Invoke {
         if key.is_absent() || (value.is_absent() && !is_get) {
             let lacks = if key.is_absent() { "`:key`" } else { "`:value`" };
             return Err(fault(format!("expected {lacks}, found a call without it")));
@@ -102,10 +102,10 @@ fn push(log: &mut Log, map: &Map, values: &mut Values) -> Result<(), ReadError> 
         )));
     }
     let outcome = match map.kind {
-        Kind::Ok if !is_get && value == call.1 => Outcome::Return(Value::ABSENT),
-        Kind::Invoke | Kind::Ok => Outcome::Return(value),
-        Kind::Fail => Outcome::Fail,
-        Kind::Info => Outcome::Info,
+        EventKind::Ok if !is_get && value == call.1 => OperationOutcome::Return(Value::ABSENT),
+        EventKind::Invoke | EventKind::Ok => OperationOutcome::Return(value),
+        EventKind::Fail => OperationOutcome::Fail,
+        EventKind::Info => OperationOutcome::Info,
     };
     log.end(line, process, Some(method), outcome, values)
 }

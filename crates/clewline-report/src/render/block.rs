@@ -1,29 +1,34 @@
-//! What is told, as data: paragraphs, lists, drawings and facts; and how they stand in the lines of a terminal.
+//! Report contents as data: paragraphs, lists, drawings and facts; and their layout in the lines of
+//! a terminal.
 
 use super::width::{GLUE, width as columns};
 
-/// A piece of what is told. In a text an empty line stands between two of them, if nothing else is said.
+/// A part of a report. In a text an empty line separates two of them, with the exceptions named
+/// below.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     /// A paragraph. In a text each part of it begins a line.
     Paragraph(Vec<String>),
-    /// Where to look up what the paragraph before is about: `In lost.jsonl: lines 1, 2.` In a text no empty line stands before it.
+    /// The source of the paragraph before: `In lost.jsonl: lines 1, 2.` In a text no empty line
+    /// precedes it.
     Where(String),
-    /// One thing a line, however long that is. On a page they are a paragraph.
+    /// One item a line, of any length. On a page they are a paragraph.
     List(Vec<String>),
-    /// What leads from the paragraph before, which it continues, to the drawing that follows. Not on pages.
+    /// A transition from the paragraph before, which it continues, to the drawing that follows. Not
+    /// on pages.
     Lead(String),
     /// A paragraph about a drawing, before it or after it. Not on pages.
     Caption(String),
-    /// Lines that stand as they are, beginning at the left. Not on pages, which have timelines and tables of their own.
+    /// Preformatted lines, from the left margin. Not on pages, which have their own timelines and
+    /// tables.
     Drawing(Vec<String>),
 }
 
 impl Block {
     /// A paragraph of one part.
     #[must_use]
-    pub fn paragraph(told: impl Into<String>) -> Block {
-        Block::Paragraph(vec![told.into()])
+    pub fn paragraph(sentence: impl Into<String>) -> Block {
+        Block::Paragraph(vec![sentence.into()])
     }
 
     /// A paragraph about a drawing.
@@ -33,19 +38,20 @@ impl Block {
     }
 }
 
-/// Something else that is to be known.
+/// Another fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// With a name: `seed`, `matrix`, `schedule`.
     Named(&'static str, String),
-    /// A line of its own: `checked by auto in 12 ms: 3 operations, 1 object`. A page says it elsewhere.
+    /// A separate line: `checked by auto in 12 ms: 3 operations, 1 object`. A page shows it
+    /// elsewhere.
     Line(String),
 }
 
 /// By how much everything is indented.
 const INDENT: usize = 2;
 
-/// Blocks as text, in lines of at most `width` columns where there is any choice.
+/// Blocks as text, in lines of at most `width` columns where possible.
 #[must_use]
 pub fn wrap(blocks: &[Block], width: usize) -> String {
     let room = width.saturating_sub(INDENT);
@@ -94,7 +100,8 @@ pub fn words(blocks: &[Block]) -> Vec<String> {
     blocks.iter().filter_map(paragraph).map(|it| unglued(&it)).collect()
 }
 
-/// `label` and, after it, `told`, in lines of at most `width` columns that all begin where the first of them does.
+/// `label` and, after it, `sentence`, in lines of at most `width` columns that are all indented as
+/// the first one.
 #[must_use]
 pub fn hanging(label: &str, text: &str, width: usize) -> Vec<String> {
     let column = columns(label);
@@ -120,7 +127,7 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
     lines.into_iter().map(|it| it.1).collect()
 }
 
-/// With spaces at which no line is broken as any other.
+/// With non-breaking spaces replaced by plain ones.
 fn unglued(text: &str) -> String {
     text.replace(GLUE, " ")
 }

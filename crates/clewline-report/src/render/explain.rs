@@ -1,4 +1,4 @@
-//! Explanations: why there is no order, in the words of the history's own operations.
+//! Explanations: why there is no linearization, in terms of the history's own operations.
 
 mod rules;
 
@@ -12,16 +12,16 @@ use super::{
     width::GLUE,
 };
 
-// Of a long order only so many operations, the last ones, are told.
-const TOLD: usize = 4;
+// Of a long order only this number of operations, the last ones, is shown.
+const LAST_OPERATIONS_SHOWN: usize = 4;
 
-// Longer labels are shortened: what a key holds may be a page of text.
-const LABEL: usize = 64;
+// Longer labels are shortened: a value may be a page of text.
+const LABEL_CHARS_MAX: usize = 64;
 
-/// What is wrong with the operations of a violation's core, in one or two sentences.
+/// What is wrong with the operations of a counterexample, in one or two sentences.
 ///
-/// For example: `The longest order found is enq(1), enq(2). There deq() → 2 cannot come next: it could only have been
-/// deq() → 1.`
+/// For example: `The longest order found is enq(1), enq(2). There deq() → 2 cannot come next: it
+/// could only have been deq() → 1.`
 #[must_use]
 pub fn explanation(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
     sentences(judged, violation).replace(GLUE, " ")
@@ -29,31 +29,33 @@ pub fn explanation(judged: &CheckedHistory<'_>, violation: &Violation) -> String
 
 /// As [`explanation`], with [`GLUE`] for the spaces within an operation.
 pub(super) fn sentences(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
-    let teller = Explainer { judged, violation };
+    let explainer = Explainer { judged, violation };
     match (violation.why.as_deref(), &violation.explanation) {
-        (Some(Why::End(end)), _) => teller.stuck(end),
+        (Some(Why::End(end)), _) => explainer.stuck(end),
         (Some(Why::Rule { rule, operations, end }), _) => {
-            let end = end.as_ref().map(|it| teller.stuck(it));
+            let end = end.as_ref().map(|it| explainer.stuck(it));
             match (rule, end) {
                 (Rule::NoneBelow | Rule::OutOfOrder { .. }, Some(end)) => {
-                    format!("{} {end}", teller.broken(*rule, operations))
+                    format!("{} {end}", explainer.broken(*rule, operations))
                 }
-                // A rule that leaves out part of the core may say what that contradicts: who came before whom, and who took what.
+                // A rule that leaves out part of the counterexample may name the contradiction:
+                // which operation came before which, and which took what.
                 (_, Some(end)) => end,
-                (_, None) => teller.broken(*rule, operations),
+                (_, None) => explainer.broken(*rule, operations),
             }
         }
-        (None, Explanation::Exhausted { prefix, next }) => teller.stuck(&longest(judged, prefix, *next)),
-        (None, Explanation::Broken { rule, operations }) => teller.broken(*rule, operations),
+        (None, Explanation::Exhausted { prefix, next }) => explainer.stuck(&longest(judged, prefix, *next)),
+        (None, Explanation::Broken { rule, operations }) => explainer.broken(*rule, operations),
     }
 }
 
-/// The operations that a few words name, each once; none if it takes the whole core to tell what is wrong.
+/// The operations that a short explanation names, each once; none if it needs the whole
+/// counterexample.
 pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
     let operations = match (violation.why.as_deref(), &violation.explanation) {
         (Some(Why::Rule { operations, end: None, .. }), _) => operations.as_slice(),
         (Some(Why::Rule { end: Some(_), .. } | Why::End(_)), _) => &[],
-        // What a search has found in a whole history is no part of a small picture.
+        // A search result about a whole history is not part of a small picture.
         (None, Explanation::Exhausted { .. }) => &[],
         (None, Explanation::Broken { operations, .. }) => operations.as_slice(),
     };
@@ -61,7 +63,7 @@ pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
     operations.iter().copied().filter(|&it| seen.insert(it)).collect()
 }
 
-/// The operations that the sentences are about, besides the core: each once, in the order of their calls.
+/// The operations that the sentences name outside of the counterexample: each once, in call order.
 pub(super) fn beside(violation: &Violation) -> Vec<OperationId> {
     let mut beside = match violation.why.as_deref() {
         Some(Why::End(end) | Why::Rule { end: Some(end), .. }) => end.prefix.clone(),
@@ -81,7 +83,7 @@ pub(super) fn longest(judged: &CheckedHistory<'_>, prefix: &[OperationId], next:
     end.unwrap_or_else(|| DeadEnd::new(prefix.to_vec(), next, Vec::new()))
 }
 
-/// Who tells.
+/// Writes the explanation.
 struct Explainer<'t> {
     judged: &'t CheckedHistory<'t>,
     violation: &'t Violation,
@@ -98,18 +100,19 @@ impl Explainer<'_> {
                 "{next} cannot come first: {instead}. Nothing that may have come before it helps."
             );
         }
-        let left_out = prefix.len().saturating_sub(TOLD + 1);
-        // One more takes no more room than to say that there is one.
+        let left_out = prefix.len().saturating_sub(LAST_OPERATIONS_SHOWN + 1);
+        // One more takes no more room than the count.
         let left_out = if left_out == 1 { 0 } else { left_out };
-        let told = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
+        let order = prefix[left_out..].iter().map(|&it| self.placed(it)).collect::<Vec<_>>().join(", ");
         let order = match left_out {
-            0 => told,
-            n => format!("{}, then {told}", count(n as u64, "other operation", "other operations")),
+            0 => order,
+            n => format!("{}, then {order}", count(n as u64, "other operation", "other operations")),
         };
         format!("The longest order found is {order}. There {next} cannot come next: {instead}.")
     }
 
-    /// An operation in an order. What one answered that may have answered anything does not matter: it has only a chance, or returned later.
+    /// An operation in an order. The result of an unconstrained operation does not matter: it may
+    /// take effect or not, or returned later.
     fn placed(&self, operation: OperationId) -> String {
         let Violation { unconstrained: chances, pending, .. } = self.violation;
         if [chances, pending].iter().any(|it| it.binary_search(&operation).is_ok()) {
@@ -130,14 +133,14 @@ impl Explainer<'_> {
 }
 
 fn glued(label: &str) -> String {
-    shorten(label, LABEL).replace(' ', &GLUE.to_string())
+    shorten(label, LABEL_CHARS_MAX).replace(' ', &GLUE.to_string())
 }
 
 /// `it could only have been deq() → 1`.
 fn instead_of(labels: &[String]) -> String {
-    let (told, rest) = labels.split_at(labels.len().min(TOLD));
-    let told: Vec<String> = told.iter().map(|it| glued(it)).collect();
-    match (told.as_slice(), rest.len()) {
+    let (shown, rest) = labels.split_at(labels.len().min(LAST_OPERATIONS_SHOWN));
+    let shown: Vec<String> = shown.iter().map(|it| glued(it)).collect();
+    match (shown.as_slice(), rest.len()) {
         ([], _) => "it has to wait, or is not allowed".to_owned(),
         ([only], _) => format!("it could only have been {only}"),
         ([some @ .., last], 0) => format!("it could only have been {} or {last}", some.join(", ")),
@@ -151,22 +154,22 @@ fn instead_of(labels: &[String]) -> String {
     }
 }
 
-/// The value that an operation put somewhere: the last argument, `2` of `put("k", 2)`.
+/// The value that an operation put: the last argument, `2` of `put("k", 2)`.
 fn put_value(label: &str) -> Option<String> {
     arguments(&halves(label).0).pop().map(|it| glued(&it))
 }
 
-/// The value that an operation found: its answer, or if that is only yes or no, what it was asked for: `1` of
+/// The value that an operation observed: its result, or if that is a boolean, its argument: `1` of
 /// `contains(1) → true`, and of `cas(1, 2) → true`.
 fn found_value(label: &str) -> Option<String> {
-    let (call, answer) = halves(label);
+    let (call, result) = halves(label);
     let mut arguments = arguments(&call);
     let asked =
         if 1 < arguments.len() { arguments.len().checked_sub(2) } else { arguments.len().checked_sub(1) };
-    match (answer.as_deref(), asked) {
+    match (result.as_deref(), asked) {
         (Some("true" | "false" | "?") | None, Some(place)) => Some(glued(&arguments.swap_remove(place))),
         (Some("?") | None, None) => None,
-        (Some(answer), _) => Some(glued(answer)),
+        (Some(result), _) => Some(glued(result)),
     }
 }
 
@@ -182,8 +185,9 @@ fn times(number: usize) -> String {
 
 /// `a`, `a and b`, `a, b and c`, `a, b and 7 more`.
 fn listed(all: &[String]) -> String {
-    let (told, rest) = all.split_at(if all.len() <= TOLD { all.len() } else { TOLD - 1 });
-    match (told, rest.len()) {
+    let (shown, rest) =
+        all.split_at(if all.len() <= LAST_OPERATIONS_SHOWN { all.len() } else { LAST_OPERATIONS_SHOWN - 1 });
+    match (shown, rest.len()) {
         ([], _) => String::new(),
         ([only], 0) => only.clone(),
         ([some @ .., last], 0) => format!("{} and {last}", some.join(", ")),

@@ -1,6 +1,6 @@
 //! Reports for programs: one JSON object, on one line.
 //!
-//! The names of the fields, and their order, are promised to other people's scripts.
+//! The names of the fields, and their order, are stable: scripts depend on them.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, explain::explanation};
 
-/// An object whose fields keep the order in which they were added. Displays as JSON.
+/// An object whose fields keep the order in which they were added. `Display` writes JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Object(Vec<(String, Field)>);
 
@@ -31,7 +31,7 @@ impl Object {
         self.0.push((name.to_owned(), Field::Value(value.into())));
     }
 
-    /// Adds a field whose fields keep their order, too.
+    /// Adds an object as a field, which keeps its order, too.
     pub fn add_object(&mut self, name: &str, object: Object) {
         self.0.push((name.to_owned(), Field::Object(object)));
     }
@@ -43,7 +43,7 @@ impl Object {
     }
 }
 
-/// Its fields in the order of the alphabet.
+/// Its fields in alphabetical order.
 impl From<Map<String, Json>> for Object {
     fn from(fields: Map<String, Json>) -> Object {
         Object(fields.into_iter().map(|(name, value)| (name, Field::Value(value))).collect())
@@ -91,29 +91,29 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
             }
         }
         Verdict::Violated(violation) => {
-            let mut told = Object::new();
+            let mut explanation_object = Object::new();
             if let Some(object) = violation.counterexample.first().and_then(|&it| judged.object(it)) {
-                told.add("object", json(judged.case.values(), object));
+                explanation_object.add("object", json(judged.case.values(), object));
             }
-            told.add("core", ids(judged, &violation.counterexample));
+            explanation_object.add("core", ids(judged, &violation.counterexample));
             if !violation.pending.is_empty() {
-                told.add("pending", ids(judged, &violation.pending));
+                explanation_object.add("pending", ids(judged, &violation.pending));
             }
             if !violation.is_minimal {
-                told.add("minimal", false);
+                explanation_object.add("minimal", false);
             }
             if let Some(line) = judged.stream.and_then(|it| it.line) {
-                told.add("line", line);
+                explanation_object.add("line", line);
             }
-            told.add("text", explanation(judged, violation));
-            report.add_object("explanation", told);
+            explanation_object.add("text", explanation(judged, violation));
+            report.add_object("explanation", explanation_object);
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
     }
     report
 }
 
-/// The fields that the report on any history begins with.
+/// The first fields of the report on any history.
 #[must_use]
 pub fn start(judged: &CheckedHistory<'_>) -> Object {
     let mut report = Object::new();
@@ -126,7 +126,7 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report
 }
 
-/// That a file could not be judged at all: `{"file": …, "error": …}`.
+/// The report on a file that could not be checked: `{"file": …, "error": …}`.
 #[must_use]
 pub fn failure(name: &str, error: &str) -> Object {
     let mut report = Object::new();

@@ -1,5 +1,6 @@
-//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace())) and for programs ([`json`]), as a page
-//! ([`html`]) and as a picture ([`svg`]); many of them as a [`summary`]; and figures, as a [`table`] and as a [`plot`].
+//! Reports: a verdict with its evidence, for people ([`text`], [`timeline`], [`trace`](trace()))
+//! and for programs ([`json`]), as a page ([`html`]) and as a picture ([`svg`]); many of them as a
+//! [`summary`]; and figures, as a [`table`] and as a [`plot`].
 //!
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
@@ -36,34 +37,35 @@ pub use present::Present;
 pub use publish::Publish;
 pub use trace::trace;
 
-/// A verdict on a history, and all that a report tells about it.
+/// A verdict on a history, and the contents of its report.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedHistory<'a> {
-    /// What the history is called: its file.
+    /// The name of the history: its file.
     pub name: &'a str,
-    /// Where its operations can be looked up.
+    /// The source of its operations.
     pub source: Source,
-    /// What the specification is called.
+    /// The name of the specification.
     pub spec: &'a str,
     /// The history and its specification.
     pub case: &'a dyn ErasedHistory,
     /// The verdict.
     pub verdict: &'a Verdict,
-    /// What decided it.
+    /// The checker that decided.
     pub algorithm: &'a str,
-    /// How many independent parts (objects, and keys of each) were judged apart.
+    /// How many independent parts (objects, and keys of each) were checked separately.
     pub parts: usize,
     /// How many configurations were visited.
     pub configurations: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// If it was judged as it came: what is no longer in `case`.
+    /// For a stream: the counts of operations that are no longer in `case`.
     pub stream: Option<Stream>,
     /// Commands to type next, best first.
     pub next: &'a [String],
 }
 
-/// What is known of a history that was judged as it came, and of which only the operations that matter were held.
+/// The counts of a history that was checked as a stream, of which only the operations that matter
+/// were held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// How many operations came in all.
@@ -105,13 +107,13 @@ impl CheckedHistory<'_> {
         seen.into_iter().filter(|&it| it).count()
     }
 
-    /// The id under which `operation` is known outside.
+    /// The id of `operation` in the source.
     #[must_use]
     pub fn id(&self, operation: OperationId) -> Value {
         self.case.names().id(self.case.source(operation))
     }
 
-    /// What the process of `operation` is called.
+    /// The name of the process of `operation`.
     #[must_use]
     pub fn process(&self, operation: OperationId) -> String {
         let process = self.case.process(operation);
@@ -139,7 +141,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What a process is called there.
+    /// The word for a process there.
     pub(crate) fn caller(self) -> &'static str {
         match self {
             Source::File | Source::Program => "process",
@@ -157,7 +159,7 @@ pub enum WitnessShown {
     Not,
 }
 
-/// A name as people say it: a text without its quotes.
+/// A name as people write it: a text without its quotes.
 fn plain(values: &Values, value: Value) -> String {
     match values.get(value) {
         Datum::Text(text) | Datum::Symbol(text) => text.to_owned(),
@@ -173,7 +175,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// A number with its thousands apart: `12,345`.
+/// A number with its thousands separated: `12,345`.
 #[must_use]
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -1,8 +1,8 @@
 //! Line plots as SVG: axes, ticks, lines with their points, a legend.
 //!
-//! A plot stands by itself: no script, no font to load, no background, and colours that can be told apart by most
-//! people on white and on black (M. Okabe and K. Ito, "Color universal design", 2008). The legend
-//! lists lines in the order in which they end, from top to bottom.
+//! A plot is self-contained: no script, no font to load, no background, and colours that most
+//! people can distinguish on white and on black (M. Okabe and K. Ito, "Color universal design",
+//! 2008). The legend lists lines in the order of their last points, from top to bottom.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::grouped;
 /// A plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Left to right.
     pub x: Axis,
@@ -24,7 +24,7 @@ pub struct Plot {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// What is measured along it, and in which unit.
+    /// The quantity, with its unit.
     pub label: String,
     /// How.
     pub scale: Scale,
@@ -35,7 +35,7 @@ pub struct Axis {
 pub enum Scale {
     /// By their difference, from 0 on.
     Linear,
-    /// By their ratio. What is not above 0 is left out.
+    /// Logarithmic. Values that are not above 0 are left out.
     Logarithmic,
     /// By their ratio, with ticks at powers of two.
     Binary,
@@ -44,7 +44,7 @@ pub enum Scale {
 /// A line of a plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
     /// Lines of the same hue have the same colour.
     pub hue: usize,
@@ -63,7 +63,7 @@ pub enum Stroke {
     Dashed,
     /// Not at all: its points alone, as crosses.
     Points,
-    /// Thin and grey, and without its points: to compare others with.
+    /// Thin and grey, and without its points: a reference for others.
     Guide,
 }
 
@@ -73,7 +73,7 @@ const RIGHT: f64 = 590.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 376.0;
 
-// How wide a letter is at most, on average, whatever the font.
+// The maximum average width of a character, for any font.
 const LETTER: f64 = 7.5;
 const TITLE_LETTER: f64 = 10.0;
 
@@ -141,7 +141,7 @@ pub fn svg(plot: &Plot) -> String {
     page.0
 }
 
-/// The series with points, that which ends highest first.
+/// The series with points, by their last values, highest first.
 fn by_last(series: &[Series]) -> Vec<&Series> {
     let mut series: Vec<&Series> = series.iter().filter(|it| !it.points.is_empty()).collect();
     let last = |it: &Series| it.points.last().map_or(0.0, |it| it.1);

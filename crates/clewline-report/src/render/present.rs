@@ -1,35 +1,37 @@
-//! What a method has to show, as data, and the one place where that becomes the text of a terminal.
+//! Outcomes as data, and the one place where they become the text of a terminal.
 //!
-//! A method says what its outcome means in a headline, in [`Block`]s and in [`Fact`]s. Everything else is made from these: the [text](text()), the words
-//! of a page, an entry of a summary (`Publish`). No text is read back to make another one.
+//! A method describes its outcome by a headline, by [`Block`]s and by [`Fact`]s. Everything else is
+//! made from these: the [text](text()), the words of a page, an entry of a summary (`Publish`). No
+//! text is ever parsed back.
 //!
-//! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same headline; every paragraph of the page stands in the text.
+//! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same
+//! headline; every paragraph of the page stands in the text.
 
 use super::{
     block::{Block, Fact, hanging, line, wrap},
     text::{Paint, Style, painted},
 };
 
-/// What was judged, and what came of it.
+/// An outcome of a method.
 pub trait Present {
-    /// What was judged: a file, a subject, a system.
+    /// What was checked: a file, a subject, a system.
     fn name(&self) -> &str;
 
     /// The verdict's one word: `holds`, `violated`, `unknown`.
     fn word(&self) -> &'static str;
 
-    /// What qualifies the word, before the colon: `with factor 2 and no smaller one`. Usually nothing does.
+    /// A qualifier of the word, before the colon: `with factor 2 and no smaller one`. Usually none.
     fn qualifier(&self) -> Option<String> {
         None
     }
 
-    /// What comes after the word in the first line: `lost.jsonl is not linearizable as a queue`.
+    /// The text after the word in the first line: `lost.jsonl is not linearizable as a queue`.
     fn headline(&self) -> String;
 
-    /// What the verdict means and what it rests on. Drawings are as wide as `style` says.
+    /// The meaning of the verdict and its evidence. Drawings are as wide as `style` says.
     fn sentences(&self, style: &Style) -> Vec<Block>;
 
-    /// What else is to be known: how it was found, who judged, how long that took.
+    /// Further facts: how it was found, the checker, the duration.
     fn facts(&self) -> Vec<Fact>;
 
     /// Commands to type next, best first.
@@ -52,11 +54,11 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
     text.push('\n');
     for fact in shown.facts() {
         match fact {
-            Fact::Named(name, told) => {
+            Fact::Named(name, value) => {
                 let name = format!("{:COLUMN$}", format!("{name}:"));
-                hanging(&name, &told, style.width).iter().for_each(|it| line(&mut text, it));
+                hanging(&name, &value, style.width).iter().for_each(|it| line(&mut text, it));
             }
-            Fact::Line(told) => line(&mut text, &told),
+            Fact::Line(value) => line(&mut text, &value),
         }
     }
     for (place, command) in shown.next().iter().enumerate() {
@@ -66,7 +68,8 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
     text
 }
 
-/// The first line of the report, which is the verdict: `violated: lost.jsonl is not linearizable as a queue`.
+/// The first line of the report, which is the verdict: `violated: lost.jsonl is not linearizable as
+/// a queue`.
 #[must_use]
 pub fn first_line(shown: &(impl Present + ?Sized), paint: Paint) -> String {
     let qualifier = shown.qualifier().map_or_else(String::new, |it| format!(" {it}"));

@@ -1,4 +1,4 @@
-//! What a method has to show, for others than a reader at a terminal: a page, JSON, an entry of a summary.
+//! Outcomes outside of a terminal: a page, JSON, an entry of a summary.
 
 use clewline_core::Verdict;
 
@@ -12,17 +12,17 @@ use super::{
     text::Style,
 };
 
-/// An outcome that is passed on. Everything is made from what is [presented](Present).
+/// An outcome that is published. Everything is made from its [presentation](Present).
 pub trait Publish: Present {
-    /// The outcome as a page that stands by itself. [`write`](super::html::write) makes a file of it.
+    /// The outcome as a self-contained page. [`write`](super::html::write) makes a file of it.
     fn page(&self) -> Page {
         plain_page(self)
     }
 
-    /// The outcome for programs. The names of the fields are promised to other people's scripts.
+    /// The outcome for programs. The names of the fields are stable: scripts depend on them.
     fn json(&self, witness: WitnessShown) -> Object;
 
-    /// What a summary of many outcomes says about this one.
+    /// The entry of this outcome in a summary of many.
     fn entry(&self) -> Entry {
         plain_entry(self)
     }
@@ -53,7 +53,7 @@ impl Publish for CheckedHistory<'_> {
     }
 }
 
-/// A page with nothing but what is told.
+/// A page with the report only.
 pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
     let word = shown.word();
     let mut page = Page::new(format!("{word}: {}", shown.name()), word, shown.headline());
@@ -63,7 +63,7 @@ pub fn plain_page(shown: &(impl Present + ?Sized)) -> Page {
     page
 }
 
-/// An entry with nothing but what is told.
+/// An entry with the report only.
 ///
 /// # Panics
 ///

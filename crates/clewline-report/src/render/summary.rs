@@ -1,10 +1,11 @@
-//! Summaries: what became of many histories, matrices or systems, for people and for the machines that build software.
+//! Summaries of many histories, matrices or systems, for people and for continuous integration.
 //!
-//! A [`Summary`] is a list of entries, one for each thing that was judged. It is written as a [table](table()), as [Markdown](markdown()), as
-//! [JUnit's XML](junit()) and as [annotations](annotations()), as GitHub's runners read them.
+//! A [`Summary`] is a list of entries, one for each thing that was judged. It is written as a
+//! [table](table()), as [Markdown](markdown()), as [JUnit's XML](junit()) and as
+//! [annotations](annotations()), as GitHub's runners read them.
 //!
-//! Invariants: the same summary gives the same bytes, and how long something took is told only with [`Clock::Told`]. What is unknown, or could not be
-//! read, never looks like a success.
+//! Invariants: the same summary gives the same bytes, and durations are shown only with
+//! [`Clock::Shown`]. An unknown or unreadable entry never looks like a success.
 
 mod junit;
 mod markdown;
@@ -21,55 +22,55 @@ use super::{
 pub use junit::junit;
 pub use markdown::markdown;
 
-/// What became of everything that was judged.
+/// The outcomes of everything that was checked.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// Who judged: `clewline check`.
+    /// The tool: `clewline check`.
     pub tool: &'static str,
-    /// What an entry is, one and many: `("history", "histories")`.
+    /// The noun of an entry, singular and plural: `("history", "histories")`.
     pub nouns: (&'static str, &'static str),
-    /// What [`Entry::work`] counts: `operations`.
+    /// The unit of [`Entry::work`]: `operations`.
     pub work: &'static str,
-    /// The entries, in the order in which they were asked for.
+    /// The entries, in the order of the request.
     pub entries: Vec<Entry>,
 }
 
 /// One thing that was judged.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it is called: a file, a matrix, a system.
+    /// Its name: a file, a matrix, a system.
     pub name: String,
     /// The verdict.
     pub verdict: Word,
     /// The first line of its report, without the verdict's word.
     pub headline: String,
-    /// What the verdict means and what it rests on. May be empty.
+    /// The meaning of the verdict and its evidence. May be empty.
     pub blocks: Vec<Block>,
-    /// How much there was to judge, if that is known.
+    /// The amount of work, if it is known.
     pub work: Option<u64>,
-    /// Who decided; may be empty.
+    /// The checker that decided; may be empty.
     pub algorithm: String,
     /// How long it took.
     pub elapsed: Duration,
-    /// The file that it is about, and the line to look at first.
+    /// The file that it is about, and the first line to inspect.
     pub place: Option<(String, Option<usize>)>,
     /// Commands to type next, best first.
     pub next: Vec<String>,
-    /// Its own page, as seen from the page of the summary.
+    /// The link to its own page from the page of the summary.
     pub page: Option<String>,
 }
 
 impl Entry {
-    /// What is told, in lines as a terminal shows them.
+    /// The report, in lines as a terminal shows them.
     fn text(&self) -> String {
         wrap(&self.blocks, Style::default().width)
     }
 }
 
-/// A verdict in a word, or that there is none.
+/// A verdict in a word, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Word {
-    /// There is no order that explains what happened.
+    /// There is no linearization.
     Violated,
     /// It could not be judged at all.
     Unreadable,
@@ -100,17 +101,17 @@ impl Word {
     }
 }
 
-/// Whether a summary tells how long everything took.
+/// Whether a summary shows durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// It does, so it differs from run to run.
-    Told,
+    Shown,
     /// It does not.
     Hidden,
 }
 
 impl Summary {
-    /// The word for all of them: the worst. Of nothing nothing is known.
+    /// The word for all entries: the worst. Without entries the verdict is unknown.
     #[must_use]
     pub fn word(&self) -> Word {
         self.entries.iter().map(|it| it.verdict).min().unwrap_or(Word::Unknown)
@@ -131,18 +132,18 @@ impl Summary {
             (Word::Unknown, "unknown"),
             (Word::Holds, if self.count(Word::Holds) == 1 { "holds" } else { "hold" }),
         ];
-        let told: Vec<String> = kinds
+        let counts: Vec<String> = kinds
             .iter()
             .map(|&(word, ending)| (self.count(word), ending))
             .filter(|it| it.0 != 0)
-            .map(|(count, told)| format!("{count} {told}"))
+            .map(|(count, counts)| format!("{count} {counts}"))
             .collect();
         let (one, many) = self.nouns;
         let all = count(self.entries.len() as u64, one, many);
-        if told.is_empty() { all } else { format!("{all}: {}", told.join(", ")) }
+        if counts.is_empty() { all } else { format!("{all}: {}", counts.join(", ")) }
     }
 
-    /// The entries, the worst first and otherwise as they were asked for.
+    /// The entries, the worst first and otherwise in the order of the request.
     pub(super) fn ordered(&self) -> Vec<&Entry> {
         let mut entries: Vec<&Entry> = self.entries.iter().collect();
         entries.sort_by_key(|it| it.verdict);
@@ -150,7 +151,8 @@ impl Summary {
     }
 }
 
-/// The summary as a table, the worst first: verdict, what was judged, how much that was, who decided, and perhaps how long it took.
+/// The summary as a table, the worst first: verdict, name, amount of work, checker, and perhaps
+/// duration.
 ///
 /// At most `most` rows are shown; a note says how many more there are.
 #[must_use]
@@ -161,7 +163,7 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
         Column { key: "algorithm", heading: "decided by" },
         Column { key: "name", heading: summary.nouns.0 },
     ];
-    if clock == Clock::Told {
+    if clock == Clock::Shown {
         columns.insert(3, Column { key: "elapsed", heading: "took" });
     }
     let row = |entry: &Entry| {
@@ -171,7 +173,7 @@ pub fn table(summary: &Summary, clock: Clock, most: usize) -> Table {
             if entry.algorithm.is_empty() { Cell::Missing } else { Cell::Text(entry.algorithm.clone()) },
             Cell::Text(entry.name.clone()),
         ];
-        if clock == Clock::Told {
+        if clock == Clock::Shown {
             cells.insert(3, Cell::Text(super::text::duration(entry.elapsed)));
         }
         cells
@@ -197,7 +199,8 @@ fn of(word: Word) -> &'static str {
     }
 }
 
-/// The summary as annotations: a line for each entry that does not hold, as GitHub's runners read them in the output of a step.
+/// The summary as annotations: a line for each entry that does not hold, as GitHub's runners read
+/// them in the output of a step.
 #[must_use]
 pub fn annotations(summary: &Summary) -> String {
     let mut text = String::new();
@@ -223,12 +226,12 @@ pub fn annotations(summary: &Summary) -> String {
     text
 }
 
-/// What a message may hold: a line break would end the command.
+/// The escaped message: a line break would end the command.
 fn value(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// What a property may hold besides.
+/// The escaped property, which has further special characters.
 fn property(text: &str) -> String {
     value(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,9 +1,10 @@
-//! The core of a violation as a picture: SVG that stands by itself, for a paper or an issue.
+//! The counterexample of a violation as a picture: standalone SVG, for a paper or an issue.
 //!
-//! One row a process, time to the right; black lines on white, so that it can be printed. Columns are those of a
-//! [`timeline`]: what matters is who ended before whom began, not how long anything took.
+//! One row a process, time to the right; black lines on white, so that it can be printed. Columns
+//! are those of a [`timeline`]: they show which operation ended before which began, not durations.
 //!
-//! A history without a violation has no core. It is drawn whole if it is small; otherwise the picture says so.
+//! A history without a violation has no counterexample. It is drawn whole if it is small; otherwise
+//! the picture says so.
 
 use std::fmt::Write;
 
@@ -12,11 +13,11 @@ use clewline_core::{OperationId, Verdict};
 use super::{
     CheckedHistory,
     explain::explanation,
-    text::{self, DRAWN},
-    timeline::{self, Placed, Row},
+    text::{self, DRAWN_OPS_MAX},
+    timeline::{self, PlacedBar, Row},
 };
 
-/// What is under the picture.
+/// The background of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ground {
     /// White, which is drawn.
@@ -25,7 +26,7 @@ pub enum Ground {
     Page,
 }
 
-// A column is as wide as a letter of this size in any usual font of letters that are all of one width.
+// A column is as wide as a character of this size in the usual monospaced fonts.
 const LETTER: usize = 8;
 const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 const FONT_SIZE: usize = 13;
@@ -38,12 +39,12 @@ const FOOT: usize = 24;
 // More columns than this fit no page.
 const COLUMNS: usize = 130;
 
-/// A picture, and what is on it.
+/// A picture, and its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The picture.
     pub svg: String,
-    /// How many operations are drawn that it is about.
+    /// How many operations of the counterexample are drawn.
     pub bars: usize,
     /// How many are drawn for comparison.
     pub beside: usize,
@@ -53,41 +54,42 @@ pub struct Picture {
 #[must_use]
 pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let title = format!("{}: {}", judged.verdict.word(), text::headline(judged));
-    let (operations, beside, told) = match judged.verdict {
+    let (operations, beside, description) = match judged.verdict {
         Verdict::Violated(violation) => {
             let text::Picture { drawn, beside, .. } = text::picture(violation);
             (drawn, beside, explanation(judged, violation))
         }
         Verdict::Holds(_) | Verdict::Unknown(_) => {
             let len = judged.case.spans().len();
-            let all = (0..if len <= DRAWN { len } else { 0 }).map(OperationId::from_index).collect();
+            let all = (0..if len <= DRAWN_OPS_MAX { len } else { 0 }).map(OperationId::from_index).collect();
             (all, Vec::new(), text::meaning(judged))
         }
     };
     if operations.is_empty() {
-        return Picture { svg: sentence(&title, &told, ground), bars: 0, beside: 0 };
+        return Picture { svg: sentence(&title, &description, ground), bars: 0, beside: 0 };
     }
     let row = |it: &str| format!("{} {it}", judged.source.caller());
     let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
-    draw_beside(&title, &told, &rows.collect::<Vec<Row>>(), &starts, ground)
+    draw_beside(&title, &description, &rows.collect::<Vec<Row>>(), &starts, ground)
 }
 
-/// Draws `rows`. `title` and `told` are for those who cannot see them.
+/// Draws `rows`. `title` and `description` are for readers who cannot see them.
 #[must_use]
-pub fn draw(title: &str, told: &str, rows: &[Row], ground: Ground) -> Picture {
-    draw_beside(title, told, rows, &[], ground)
+pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Picture {
+    draw_beside(title, description, rows, &[], ground)
 }
 
-/// The same, with the bars dotted that start at one of the ranks of `beside`: they are there for comparison.
-fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
+/// The same, with dotted bars for operations that start at one of the ranks of `beside`: they are
+/// there for comparison.
+fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
     let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
     let width = from + columns * LETTER + MARGIN;
     let height = MARGIN + lanes.len() * LANE + FOOT;
-    let mut svg = opened(title, told, width, height, ground);
+    let mut svg = opened(title, description, width, height, ground);
     let ink = format!("fill=\"none\" {}", ink(ground));
     for (number, lane) in lanes.iter().enumerate() {
         let middle = MARGIN + number * LANE + BAR / 2;
@@ -98,7 +100,7 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
             written(&mut svg, name, from - 2 * LETTER, baseline, "end");
         }
     }
-    let is_beside = |it: &Placed| beside.contains(&it.start);
+    let is_beside = |it: &PlacedBar| beside.contains(&it.start);
     for bar in &placed {
         let kind = if is_beside(bar) { BarKind::Beside } else { BarKind::Core };
         draw_bar(&mut svg, bar, kind, from, ground);
@@ -116,17 +118,17 @@ fn draw_beside(title: &str, told: &str, rows: &[Row], beside: &[u32], ground: Gr
     Picture { svg, bars: placed.len() - dotted, beside: dotted }
 }
 
-/// What a bar is there for.
+/// The role of a bar.
 #[derive(Clone, Copy)]
 enum BarKind {
-    /// It is what the picture is about.
+    /// Part of the counterexample.
     Core,
     /// For comparison.
     Beside,
 }
 
 /// One operation: closed on both sides, or open to the right while it is pending.
-fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: Ground) {
+fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, from: usize, ground: Ground) {
     let top = MARGIN + bar.lane * LANE;
     let bottom = top + BAR;
     let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
@@ -163,16 +165,16 @@ fn draw_bar(svg: &mut String, bar: &Placed, kind: BarKind, from: usize, ground: 
     );
 }
 
-/// A picture that only says something.
-fn sentence(title: &str, told: &str, ground: Ground) -> String {
+/// A picture with only a sentence.
+fn sentence(title: &str, description: &str, ground: Ground) -> String {
     let width = 2 * MARGIN + title.chars().count() * LETTER;
-    let mut svg = opened(title, told, width, 2 * MARGIN + FONT_SIZE, ground);
+    let mut svg = opened(title, description, width, 2 * MARGIN + FONT_SIZE, ground);
     written(&mut svg, title, MARGIN, MARGIN + FONT_SIZE, "start");
     svg.push_str("</svg>\n");
     svg
 }
 
-fn opened(title: &str, told: &str, width: usize, height: usize, ground: Ground) -> String {
+fn opened(title: &str, description: &str, width: usize, height: usize, ground: Ground) -> String {
     let fill = match ground {
         Ground::Paper => "#000",
         Ground::Page => "currentColor",
@@ -182,7 +184,7 @@ fn opened(title: &str, told: &str, width: usize, height: usize, ground: Ground) 
          viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" font-size=\"{FONT_SIZE}\" fill=\"{fill}\">\n\
          <title>{}</title>\n<desc>{}</desc>\n",
         escaped(title),
-        escaped(told)
+        escaped(description)
     );
     if ground == Ground::Paper {
         svg.push_str("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
@@ -209,7 +211,7 @@ fn written(svg: &mut String, text: &str, x: usize, y: usize, anchor: &str) {
 
 /// `text` as it stands in XML and in HTML, between tags or in an attribute.
 ///
-/// What XML cannot hold, which may well be in a recorded text, is replaced.
+/// Characters that XML cannot hold, which may well be in a recorded text, are replaced.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,6 +1,6 @@
-//! Tables of figures, ours beside those of somebody else: as aligned text, as CSV, and as JSON lines.
+//! Tables of figures, ours beside published ones: as aligned text, as CSV, and as JSON lines.
 //!
-//! A figure that does not exist is told from one that is zero: `–` for people, an empty field in CSV, null in
+//! A missing figure is distinguished from zero: `–` for people, an empty field in CSV, null in
 //! JSON.
 
 use std::fmt::Write;
@@ -12,17 +12,17 @@ use super::grouped;
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it shows, in one line.
+    /// Its title, in one line.
     pub title: String,
-    /// What stands in each column.
+    /// Its columns.
     pub columns: Vec<Column>,
     /// The rows, each with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
-    /// What one must know to read it: a sentence or two each.
+    /// Notes for the reader: a sentence or two each.
     pub notes: Vec<String>,
 }
 
-/// What stands in a column.
+/// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name for programs: `witness_s`.
@@ -36,9 +36,9 @@ pub struct Column {
 pub enum Cell {
     /// A name.
     Text(String),
-    /// How many there are of something.
+    /// A count.
     Count(u64),
-    /// Something measured, of which six digits are written at most.
+    /// A measurement, of which six digits are written at most.
     Number(f64),
     /// There is no such figure.
     Missing,
@@ -82,7 +82,7 @@ impl Cell {
     }
 }
 
-/// The number to six digits, which is more than anyone can measure.
+/// The number to six digits, more than the precision of any measurement.
 fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
@@ -100,15 +100,16 @@ pub fn digits(number: f64) -> String {
     }
 }
 
-// Wider than this, a table is told in several blocks.
-const WIDE: usize = 100;
+// A wider table is shown in several blocks.
+const TABLE_COLUMNS_MAX: usize = 100;
 
-// A column of this name stands beside the one before it, whose figures it is compared with.
+// A column of this name stands beside the one before it, with which its figures are compared.
 const OURS: &str = "ours";
 
 /// The table for people: title, aligned columns, notes of at most `width` characters a line.
 ///
-/// A table that is too wide for most screens is told in blocks, one below the other, each of which begins with the first column.
+/// A table that is too wide for most screens is shown in blocks, one below the other, each of which
+/// begins with the first column.
 #[must_use]
 pub fn text(table: &Table, width: usize) -> String {
     let headings = table.columns.iter().map(|it| it.heading.to_owned()).collect();
@@ -118,7 +119,7 @@ pub fn text(table: &Table, width: usize) -> String {
         rows.iter().filter_map(|it| it.get(column)).map(|it| it.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..table.columns.len()).map(wide).collect();
-    // Names begin where their column begins; figures end where it ends.
+    // Names are aligned left; figures right.
     let is_name = |at: usize| table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Text(_))));
     let is_name: Vec<bool> = (0..table.columns.len()).map(is_name).collect();
     let mut text = format!("{}\n\n", table.title);
@@ -142,13 +143,13 @@ pub fn text(table: &Table, width: usize) -> String {
     text
 }
 
-/// Which columns stand beside each other.
+/// The columns of each block.
 fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new()];
     let wide = |block: &[usize]| block.iter().map(|&it| widths[it] + 2).sum::<usize>();
     for pair in (0..columns.len()).collect::<Vec<_>>().chunk_by(|_, &it| columns[it].heading == OURS) {
         let last = blocks.last_mut().expect("there is always one");
-        if last.len() < 2 || wide(last) + wide(pair) <= WIDE {
+        if last.len() < 2 || wide(last) + wide(pair) <= TABLE_COLUMNS_MAX {
             last.extend(pair);
         } else {
             blocks.push(std::iter::once(0).chain(pair.iter().copied()).collect());
@@ -157,7 +158,8 @@ fn blocks(columns: &[Column], widths: &[usize]) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, but for the line ends).
+/// The table for spreadsheets: a line of keys, then one line a row (RFC 4180, except for the line
+/// ends).
 #[must_use]
 pub fn csv(table: &Table) -> String {
     let keys: Vec<&str> = table.columns.iter().map(|it| it.key).collect();
@@ -249,7 +251,7 @@ line that it stands on.
     }
 
     #[test]
-    fn a_table_that_is_too_wide_is_told_in_blocks() {
+    fn a_table_that_is_too_wide_is_shown_in_blocks() {
         let name = "something with a name that is long";
         let mut table = example();
         table.columns = ["first", "paper", OURS, "second", "third", OURS]

@@ -91,7 +91,7 @@ impl ErasedHistory for Drawn {
     }
 }
 
-/// A process, its call, when it was called, and what it returned when.
+/// A process, its call, the time of the call, its result and the time of the return.
 pub(super) type Row = (u32, Call, i64, Option<(Return, i64)>);
 
 /// Operations on one object.
@@ -107,7 +107,8 @@ pub(super) fn case(operations: &[Row]) -> Drawn {
     Drawn { history, names: Names::default(), values: Values::new() }
 }
 
-/// 1 and 2 go in one after the other, and 2 comes out first, while someone else waits.
+/// 1 and 2 are enqueued one after the other, and 2 is dequeued first, while another operation is
+/// pending.
 fn overtaken() -> Drawn {
     case(&[
         (0, Some(1), 0, Some((None, 1))),
@@ -205,7 +206,7 @@ checked by wg-graph in 1.2 s: 1 operation, 1 object, 1,234 configurations
 }
 
 #[test]
-fn of_a_long_order_the_end_is_told() {
+fn of_a_long_order_the_end_is_shown() {
     let mut operations: Vec<_> = (0..7).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     operations.push((1, None, 20, Some((Some(9), 21))));
     let case = case(&operations);
@@ -273,7 +274,7 @@ fn colour_is_for_the_verdict_alone() {
 }
 
 #[test]
-fn json_tells_the_core_by_the_ids_of_the_file() {
+fn json_names_the_counterexample_by_the_ids_of_the_file() {
     let mut case = overtaken();
     let (name, id) = (case.values.text("q\"1"), case.values.text("x"));
     case.names.objects = vec![name];
@@ -322,21 +323,21 @@ fn an_operation_that_can_come_next_is_not_the_one_that_cannot() {
         (0, Some(2), 2, Some((None, 3))),
         (1, None, 4, Some((Some(2), 5))),
     ]);
-    // A search may give up before enq(2), because it knows what follows.
+    // A search may stop before enq(2), because it knows the next operations.
     let verdict = exhausted(&[0, 1, 2], &[0], 1);
     let written = present::text(&judged(&case, &verdict), &Style::default());
     assert!(written.contains("is enq(1), enq(2). There deq() → 2 cannot come next:\n"), "{written}");
 }
 
 #[test]
-fn of_a_large_core_the_end_is_drawn() {
+fn of_a_large_counterexample_the_end_is_drawn() {
     let operations: Vec<Row> = (0..50).map(|it| (0, Some(it), 2 * it, Some((None, 2 * it + 1)))).collect();
     let case = case(&operations);
     let core: Vec<u32> = (0..50).collect();
     let written = present::text(&judged(&case, &exhausted(&core, &[], 0)), &Style::default());
     // Before the sentence that ends in a colon, which leads to the drawing.
-    let told = written.replace("\n  ", " ");
+    let sentence = written.replace("\n  ", " ");
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";
-    assert!(told.contains(expected), "{written}");
+    assert!(sentence.contains(expected), "{written}");
     assert!(written.contains("|-enq(10)-|") && !written.contains("|-enq(9)-|"), "{written}");
 }

@@ -1,7 +1,7 @@
-//! A verdict on a history, in words: what it means, then what it rests on.
+//! A verdict on a history, in words: its meaning, then its evidence.
 //!
-//! Written for someone who has never heard of linearizability: each verdict comes with one plain sentence
-//! that says what it means.
+//! Written for readers who have never heard of linearizability: each verdict comes with one plain
+//! sentence about its meaning.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,14 +14,14 @@ use super::{
     timeline::{self, Bar, Row},
 };
 
-/// How a report looks.
+/// The style of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// How wide a line may be, in characters, if what stands on it leaves any choice.
+    /// The maximum width of a line, in characters, where it can be kept.
     pub width: usize,
     /// Whether the verdict is coloured.
     pub paint: Paint,
-    /// Whether an order that shows that the property holds is written out.
+    /// Whether a witness is written out.
     pub witness: WitnessShown,
 }
 
@@ -40,7 +40,8 @@ pub enum Paint {
     Plain,
 }
 
-/// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for `unknown`.
+/// The word of a verdict in its colour: green for `holds`, red for `violated`, yellow for
+/// `unknown`.
 #[must_use]
 pub fn painted(word: &str, paint: Paint) -> String {
     let colour = match (paint, word) {
@@ -52,7 +53,7 @@ pub fn painted(word: &str, paint: Paint) -> String {
     format!("\x1b[1;{colour}m{word}\x1b[0m")
 }
 
-/// What comes after the verdict's word: `lost.jsonl is not linearizable as a queue`.
+/// The text after the verdict's word: `lost.jsonl is not linearizable as a queue`.
 #[must_use]
 pub fn headline(judged: &CheckedHistory<'_>) -> String {
     let CheckedHistory { name, spec, verdict, .. } = judged;
@@ -64,7 +65,7 @@ pub fn headline(judged: &CheckedHistory<'_>) -> String {
     }
 }
 
-/// What the verdict means, and what it rests on.
+/// The meaning of the verdict, and its evidence.
 #[must_use]
 pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
     match judged.verdict {
@@ -74,7 +75,7 @@ pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
     }
 }
 
-/// What the verdict means for this history, in plain words.
+/// The meaning of the verdict for this history, in plain words.
 pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
     match judged.verdict {
         Verdict::Holds(_) => all_is_well(judged),
@@ -99,8 +100,8 @@ fn holds(judged: &CheckedHistory<'_>, witness: &Witness, style: &Style) -> Vec<B
     let mut blocks = vec![Block::paragraph(meaning(judged))];
     if let Some(Stream { most_held, .. }) = judged.stream {
         let held = count(most_held as u64, "operation was", "operations were");
-        let told = format!("They were judged as they came: at most {held} held at a time.");
-        blocks.push(Block::paragraph(told));
+        let sentence = format!("They were judged as they came: at most {held} held at a time.");
+        blocks.push(Block::paragraph(sentence));
     }
     if style.witness == WitnessShown::Whole && !witness.order.is_empty() {
         blocks.push(Block::Drawing(order(judged, &witness.order)));
@@ -181,28 +182,29 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
     blocks
 }
 
-/// What is drawn of a violation.
+/// The drawn part of a violation.
 pub(super) struct Picture {
     // In the order of their calls.
     pub(super) drawn: Vec<OperationId>,
-    // Those of them that are no part of the core.
+    // Those of them outside of the counterexample.
     pub(super) beside: Vec<OperationId>,
     // How many of the core are not drawn.
     left_out: usize,
 }
 
-/// The core, and what the words name besides. Of a large core that is told in a few words only what they name.
+/// The counterexample, and the operations that the words name in addition. Of a large
+/// counterexample with a short explanation, only the operations that it names.
 pub(super) fn picture(violation: &Violation) -> Picture {
     const BESIDE: usize = 6;
     const LARGE: usize = 12;
     let core = &violation.counterexample;
     let (named, mut beside) = (explain::named(violation), explain::beside(violation));
     beside.truncate(if beside.len() <= BESIDE { BESIDE } else { 0 });
-    let is_told = LARGE < core.len() && !named.is_empty();
-    let mut drawn: Vec<OperationId> = if is_told {
+    let is_short = LARGE < core.len() && !named.is_empty();
+    let mut drawn: Vec<OperationId> = if is_short {
         named.into_iter().filter(|it| core.binary_search(it).is_ok()).take(LARGE).collect()
     } else {
-        core[core.len().saturating_sub(DRAWN)..].to_vec()
+        core[core.len().saturating_sub(DRAWN_OPS_MAX)..].to_vec()
     };
     let left_out = core.len() - drawn.len();
     drawn.extend(&beside);
@@ -210,15 +212,15 @@ pub(super) fn picture(violation: &Violation) -> Picture {
     Picture { drawn, beside, left_out }
 }
 
-// More operations than this are not a picture any more.
-pub(super) const DRAWN: usize = 40;
+// More operations than this are not drawn.
+pub(super) const DRAWN_OPS_MAX: usize = 40;
 
 /// The rows of a drawing of `operations`, by process.
 pub(super) fn rows(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> Vec<Row> {
     let mut rows: BTreeMap<(Option<i64>, String), Vec<Bar>> = BTreeMap::new();
     for &operation in operations {
         let name = judged.process(operation);
-        // Numbers in the order of numbers, and everything else as in a dictionary.
+        // Numbers in numerical order, and everything else alphabetically.
         rows.entry((name.parse().ok(), name)).or_default().push(bar(judged, operation));
     }
     rows.into_iter().map(|((_, name), bars)| Row { name, bars }).collect()
@@ -232,16 +234,16 @@ fn bar(judged: &CheckedHistory<'_>, operation: OperationId) -> Bar {
 /// `line 3`, `lines 1, 2, 3`.
 #[must_use]
 pub fn line_numbers(judged: &CheckedHistory<'_>, operations: &[OperationId]) -> String {
-    const TOLD: usize = 12;
+    const LINES_SHOWN_MAX: usize = 12;
     let names = judged.case.names();
     let mut lines: Vec<usize> = operations.iter().map(|&it| names.line(judged.case.source(it))).collect();
     lines.sort_unstable();
     lines.dedup();
-    let told: Vec<String> = lines.iter().take(TOLD).map(usize::to_string).collect();
+    let shown: Vec<String> = lines.iter().take(LINES_SHOWN_MAX).map(usize::to_string).collect();
     match lines.len() {
-        1 => format!("line {}", told.join("")),
-        2..=TOLD => format!("lines {}", told.join(", ")),
-        n => format!("lines {} and {} more", told.join(", "), n - told.len()),
+        1 => format!("line {}", shown.join("")),
+        2..=LINES_SHOWN_MAX => format!("lines {}", shown.join(", ")),
+        n => format!("lines {} and {} more", shown.join(", "), n - shown.len()),
     }
 }
 
@@ -255,7 +257,7 @@ fn ended_early(reason: &Reason) -> &'static str {
     }
 }
 
-/// Who judged, how long it took, and how much there was to judge: `by auto in 12 ms: 3 operations, 1 object`.
+/// Checker, duration and amount of work: `by auto in 12 ms: 3 operations, 1 object`.
 #[must_use]
 pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
     let mut figures = figures(judged);

@@ -5,24 +5,24 @@
 //! 1:                             |--deq() → 2--|  |--deq() → ?-----…
 //! ```
 //!
-//! What a reader takes from such a drawing is which operation ended before which other began, and which
-//! overlap. Columns are therefore not time: each end of a bar gets a column of its own, in the order in which
-//! the ends happened, and bars are only as wide as their labels ask for.
+//! Such a drawing shows which operation ended before which other began, and which overlap. Columns
+//! are therefore not time: each end of a bar gets a column of its own, in the order of the ends,
+//! and bars are only as wide as their labels need.
 //!
 //! A bar that is there only for comparison is dotted: `|··enq(1)··|`.
 //!
-//! Where the drawing is too wide, labels are shortened; where that does not help, it is cut into bands that
-//! are read one after the other, like lines of text.
+//! Where the drawing is too wide, labels are shortened; where that does not help, it is cut into
+//! bands that are read one after the other, like lines of text.
 //!
-//! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for n bars,
-//! apart from the area drawn.
+//! Invariants: an end that happened before another is drawn to the left of it. Cost: O(n log n) for
+//! n bars, apart from the area drawn.
 
 use super::width::{char_width, width};
 
-/// What one process did.
+/// The operations of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who.
+    /// The name of the process.
     pub name: String,
     /// Its operations, in any order. Those that overlap each other are drawn below each other.
     pub bars: Vec<Bar>,
@@ -31,7 +31,7 @@ pub struct Row {
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// What is written on it.
+    /// Its label.
     pub label: String,
     /// The rank of its call among all ends.
     pub start: u32,
@@ -39,7 +39,7 @@ pub struct Bar {
     pub end: Option<u32>,
 }
 
-/// Draws `rows` in lines of at most `width` characters, if the bars leave any choice.
+/// Draws `rows` in lines of at most `width` characters, if the bars allow it.
 ///
 /// ```
 /// use clewline_report::render::timeline::{Bar, Row, draw};
@@ -62,17 +62,18 @@ pub fn draw(rows: &[Row], width: usize) -> String {
     lines(rows, &[], width).iter().map(|it| format!("{it}\n")).collect()
 }
 
-/// The lines of such a drawing, with the bars dotted that start at one of the ranks of `beside`.
+/// The lines of such a drawing, with dotted bars for operations that start at one of the ranks of
+/// `beside`.
 #[must_use]
 pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
     let lanes = lanes(rows);
     let names = rows.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     // At least a few columns, however long the names are.
-    let room = columns.saturating_sub(names + 2).max(LABELS[LABELS.len() - 1] + 8);
-    let shapes = [(usize::MAX, 2), (usize::MAX, 1)].into_iter().chain(LABELS.map(|it| (it, 1)));
+    let room = columns.saturating_sub(names + 2).max(LABEL_COLUMNS[LABEL_COLUMNS.len() - 1] + 8);
+    let shapes = [(usize::MAX, 2), (usize::MAX, 1)].into_iter().chain(LABEL_COLUMNS.map(|it| (it, 1)));
     let shaped = |label, dashes| Grid::new(&lanes, beside, label, dashes);
     let mut grid = shapes.map(|(label, dashes)| shaped(label, dashes)).find(|it| it.width <= room);
-    let grid = grid.get_or_insert_with(|| shaped(LABELS[BANDED].min(room - 8), 1));
+    let grid = grid.get_or_insert_with(|| shaped(LABEL_COLUMNS[BAND_LABEL_INDEX].min(room - 8), 1));
     let bands = grid.bands(room);
     let mut lines = Vec::new();
     for (number, &(from, to)) in bands.iter().enumerate() {
@@ -81,7 +82,7 @@ pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
         }
         for (lane, cells) in lanes.iter().zip(&grid.cells) {
             let band: String = cells[from..to].iter().map(|it| it.text.as_str()).collect();
-            // Of several bands each shows those rows in which something happens.
+            // Each of several bands shows only the rows with operations in it.
             if bands.len() == 1 || !band.trim_end().is_empty() {
                 lines.push(format!("{}{}", lane.title(names), band).trim_end().to_owned());
             }
@@ -91,19 +92,20 @@ pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
 }
 
 // Lengths to which labels are shortened, one after the other, until the drawing fits.
-const LABELS: [usize; 4] = [24, 20, 16, 13];
+const LABEL_COLUMNS: [usize; 4] = [24, 20, 16, 13];
 
-// Which of them is used in a drawing that is cut into bands: short enough that there are few of them.
-const BANDED: usize = 2;
+// Which of them is used in a drawing that is cut into bands: short enough that there are few of
+// them.
+const BAND_LABEL_INDEX: usize = 2;
 
-/// The same, for whoever draws with something else than letters: the lanes, and the bars with their columns. Labels are shortened
-/// until there are at most `width` columns, if that can be.
-pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<Placed>) {
+/// The layout, for drawings that are not text: the lanes, and the bars with their columns. Labels
+/// are shortened until there are at most `width` columns, if possible.
+pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<PlacedBar>) {
     let lanes = lanes(rows);
-    let mut placings = [usize::MAX].into_iter().chain(LABELS).map(|it| place(&lanes, it, 2));
+    let mut placings = [usize::MAX].into_iter().chain(LABEL_COLUMNS).map(|it| place(&lanes, it, 2));
     let narrow = placings.find(|placed| placed.iter().all(|it| it.right < width));
-    // What is too wide anyway may as well be read.
-    let placed = narrow.unwrap_or_else(|| place(&lanes, LABELS[0], 2));
+    // If it is too wide anyway, labels stay readable.
+    let placed = narrow.unwrap_or_else(|| place(&lanes, LABEL_COLUMNS[0], 2));
     (lanes, placed)
 }
 
@@ -159,7 +161,7 @@ struct Grid {
 }
 
 /// The columns of one bar's ends; the right edge of the drawing if it is pending.
-pub(super) struct Placed {
+pub(super) struct PlacedBar {
     pub(super) lane: usize,
     pub(super) label: String,
     pub(super) start: u32,
@@ -174,7 +176,7 @@ impl Grid {
         let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
         let cell = |text: &str| Cell { text: text.to_owned(), is_label: false };
         let mut cells = vec![vec![cell(" "); columns]; lanes.len()];
-        for Placed { lane, label, start, left, right, is_pending } in placed {
+        for PlacedBar { lane, label, start, left, right, is_pending } in placed {
             let row = &mut cells[lane];
             row[left..=right].fill(cell(if beside.contains(&start) { "·" } else { "-" }));
             row[left] = cell("|");
@@ -202,11 +204,11 @@ impl Grid {
         let mut bands = Vec::new();
         let mut from = 0;
         while room < self.width - from {
-            // The rightmost of the cuts that do least harm; a band is at least half full.
+            // The rightmost of the least harmful cuts; a band is at least half full.
             let cuts = (from + room / 2..=from + room).rev();
             let to = cuts.min_by_key(|&at| self.harm(at)).unwrap_or(from + room);
             bands.push((from, to));
-            // Nothing is lost with columns in which nothing is drawn.
+            // Empty columns can be dropped.
             let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].text == " ");
             from = to + (to..self.width).take_while(is_blank).count();
         }
@@ -222,9 +224,10 @@ impl Grid {
     }
 }
 
-/// Gives each end the leftmost column that is right of all earlier ends and leaves room for the label.
-fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
-    let mut placed: Vec<Placed> = Vec::new();
+/// Gives each end the leftmost column that is right of all earlier ends and leaves room for the
+/// label.
+fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<PlacedBar> {
+    let mut placed: Vec<PlacedBar> = Vec::new();
     let mut ends: Vec<(u32, bool, usize)> = Vec::new();
     for (lane, Lane { bars, .. }) in lanes.iter().enumerate() {
         for bar in bars {
@@ -233,7 +236,7 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
             ends.extend(bar.end.map(|end| (end.max(bar.start), true, placed.len())));
             let label = shorten(&bar.label, label_max);
             let (start, is_pending) = (bar.start, bar.end.is_none());
-            placed.push(Placed { lane, label, start, left: 0, right: 0, is_pending });
+            placed.push(PlacedBar { lane, label, start, left: 0, right: 0, is_pending });
         }
     }
     ends.sort_unstable();
@@ -246,13 +249,13 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<Placed> {
             bar.right = next.max(bar.left + label + 1);
             next = bar.right + 1;
         } else {
-            // A gap shows that what ended before this call really did.
+            // A gap shows that earlier operations really ended before this call.
             bar.left = if was_return { next + dashes } else { next };
             next = bar.left + 1;
         }
         was_return = is_return;
     }
-    // What is pending ends later than everything else.
+    // A pending operation ends after all others.
     let edge = placed.iter().filter(|it| it.is_pending).map(|it| it.left + width(&it.label) + 2 * dashes + 1);
     let edge = edge.max().unwrap_or(0).max(next);
     placed.iter_mut().filter(|it| it.is_pending).for_each(|it| it.right = edge);
@@ -265,7 +268,7 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     if width(&label) <= max {
         return label;
     }
-    // The answer stands at the end and matters as much as the method at the beginning.
+    // The result stands at the end and matters as much as the method at the beginning.
     let tail = (max - 1) / 2;
     let head = max - 1 - tail;
     let fitting = |chars: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
@@ -281,7 +284,8 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
     start.into_iter().chain(['…']).chain(end.into_iter().rev()).collect()
 }
 
-/// The call and the answer of a label: `deq()` and `3` of `deq() → 3`. An operation that answers nothing has no answer.
+/// The call and the result of a label: `deq()` and `3` of `deq() → 3`. An operation without result
+/// has none.
 ///
 /// An arrow within a quoted text is part of the text.
 #[must_use]
@@ -293,8 +297,8 @@ pub fn halves(label: &str) -> (String, Option<String>) {
             '\\' if is_quoted => is_escaped = true,
             '"' => is_quoted = !is_quoted,
             '→' if !is_quoted => {
-                let answer = label[at + char.len_utf8()..].trim_start();
-                return (label[..at].trim_end().to_owned(), Some(answer.to_owned()));
+                let result = label[at + char.len_utf8()..].trim_start();
+                return (label[..at].trim_end().to_owned(), Some(result.to_owned()));
             }
             _ => (),
         }

@@ -1,4 +1,5 @@
-//! Traces: the events that led to where a history breaks, and what could have come instead.
+//! Traces: the events up to the failure point of a history, and the results that were possible
+//! there.
 //!
 //! ```text
 //!   event  process
@@ -8,9 +9,10 @@
 //!       7  1        returns 2
 //! ```
 //!
-//! A timeline shows who overlaps whom; this shows what happened one after the other, as a log does, up to the return after
-//! which no order is left. Only events of the object, or the key of it, that breaks are told, and of many only some: those
-//! of operations in the core of the violation, those of operations open when the last one was, and the last few.
+//! A timeline shows which operations overlap; this shows events one after the other, as a log does,
+//! up to the return after which no linearization exists. Only events of the failing object or key
+//! are shown, and of many only some: those of the counterexample, those of operations open at the
+//! same time as the last one, and the last few.
 //!
 //! Source: the idea is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
 
@@ -26,20 +28,20 @@ use super::{
     width::GLUE,
 };
 
-// Of more events than this only some are told.
-const MOST: usize = 20;
+// Of more events than this only some are shown.
+const EVENTS_SHOWN_MAX: usize = 20;
 
-// Of these, so many are the last ones.
-const LAST: usize = 6;
+// Of these, this number are the last ones.
+const LAST_EVENTS_SHOWN: usize = 6;
 
-// Longer lists of answers are cut.
-const ANSWERS: usize = 12;
+// Longer lists of results are cut.
+const RESULTS_SHOWN_MAX: usize = 12;
 
-// Longer texts are shortened: what a key holds may be a page.
-const TEXT: usize = 64;
+// Longer texts are shortened: a value may be a page.
+const TEXT_CHARS_MAX: usize = 64;
 
-/// The last events up to where the history breaks, and what was allowed there, in lines of at most `width` characters, if
-/// what stands on them leaves any choice.
+/// The last events up to the failure point, and the possible results there, in lines of at most
+/// `width` characters, where that can be kept.
 #[must_use]
 pub fn trace(
     judged: &CheckedHistory<'_>,
@@ -48,20 +50,20 @@ pub fn trace(
     width: usize,
 ) -> [Block; 2] {
     let events = events(judged, breaking.operation);
-    let told = told(judged, &events, violation, breaking.operation);
-    let (call, answer) = halves(&judged.case.label(breaking.operation));
+    let shown = shown_events(judged, &events, violation, breaking.operation);
+    let (call, result) = halves(&judged.case.label(breaking.operation));
     let call = glued(&call);
-    let meaning = match answer {
-        Some(answer) => format!("Here no order is left: {call} may not return {}.", glued(&answer)),
+    let meaning = match result {
+        Some(result) => format!("Here no order is left: {call} may not return {}.", glued(&result)),
         None => format!("Here no order is left: {call} may not return."),
     };
     [
-        Block::Drawing(table(judged, &events, &told, width)),
+        Block::Drawing(table(judged, &events, &shown, width)),
         Block::Caption(format!("{meaning} {}", instead(&breaking.allowed))),
     ]
 }
 
-/// A call or a return of the part that breaks.
+/// A call or a return of the failing part.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     // Its place among all events of the history, from 0.
@@ -88,14 +90,15 @@ fn events(judged: &CheckedHistory<'_>, last: OperationId) -> Vec<Event> {
     events
 }
 
-/// The events to tell, by their places: all if they are few, otherwise those that matter most, the latest of them.
-fn told(
+/// The indexes of the events to show: all if they are few, otherwise the most relevant, the latest
+/// of them.
+fn shown_events(
     judged: &CheckedHistory<'_>,
     events: &[Event],
     violation: &Violation,
     last: OperationId,
 ) -> Vec<usize> {
-    if events.len() <= MOST {
+    if events.len() <= EVENTS_SHOWN_MAX {
         return (0..events.len()).collect();
     }
     let core: HashSet<OperationId> = violation.counterexample.iter().copied().collect();
@@ -103,39 +106,39 @@ fn told(
     let matters = |at: &usize| {
         let Event { operation, .. } = events[*at];
         let overlaps = !span(operation).precedes(span(last));
-        overlaps || core.contains(&operation) || events.len() <= *at + LAST
+        overlaps || core.contains(&operation) || events.len() <= *at + LAST_EVENTS_SHOWN
     };
-    let mut told: Vec<usize> = (0..events.len()).filter(matters).collect();
-    told.drain(..told.len().saturating_sub(MOST));
-    // Where it was called is told in any case.
+    let mut shown: Vec<usize> = (0..events.len()).filter(matters).collect();
+    shown.drain(..shown.len().saturating_sub(EVENTS_SHOWN_MAX));
+    // Its call is always shown.
     let call = events.iter().position(|it| it.operation == last);
-    if let Some(call) = call.filter(|it| !told.contains(it)) {
-        told[0] = call;
+    if let Some(call) = call.filter(|it| !shown.contains(it)) {
+        shown[0] = call;
     }
-    // One event takes no more room than to say that there is one.
+    // One event takes no more room than the count.
     let single = |at: &usize| {
-        let is_told = |at| told.binary_search(&at).is_ok();
-        !is_told(*at) && is_told(*at + 1) && (*at == 0 || is_told(*at - 1))
+        let is_shown = |at| shown.binary_search(&at).is_ok();
+        !is_shown(*at) && is_shown(*at + 1) && (*at == 0 || is_shown(*at - 1))
     };
     let singles: Vec<usize> = (0..events.len()).filter(single).collect();
-    told.extend(singles);
-    told.sort_unstable();
-    told
+    shown.extend(singles);
+    shown.sort_unstable();
+    shown
 }
 
-fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: usize) -> Vec<String> {
+fn table(judged: &CheckedHistory<'_>, events: &[Event], shown: &[usize], width: usize) -> Vec<String> {
     let titles = ["event", judged.source.caller()];
     let number = |at: usize| grouped(u64::from(events[at].rank) + 1);
-    let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT);
+    let process = |at: usize| shorten(&judged.process(events[at].operation), TEXT_CHARS_MAX);
     let widest = |title: &str, texts: &dyn Fn(usize) -> String| {
-        told.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
+        shown.iter().map(|&at| texts(at).chars().count()).fold(title.len(), usize::max)
     };
     let (left, middle) = (widest(titles[0], &number), widest(titles[1], &process));
     // At least a few characters, however wide the other columns are.
-    let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT);
+    let room = width.saturating_sub(left + middle + 6).clamp(16, TEXT_CHARS_MAX);
     let mut lines = vec![format!("{:>left$}  {}", titles[0], titles[1])];
     let mut next = 0;
-    for &at in told {
+    for &at in shown {
         if next != at {
             let gap = count((at - next) as u64, "event", "events");
             lines.push(format!("{:>left$}  {gap} left out", "…"));
@@ -143,7 +146,7 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: u
         let label = judged.case.label(events[at].operation);
         let deed = match (events[at].end, halves(&label)) {
             (End::Call, (call, _)) => format!("calls {call}"),
-            (End::Return, (_, Some(answer))) => format!("returns {answer}"),
+            (End::Return, (_, Some(result))) => format!("returns {result}"),
             (End::Return, (_, None)) => "returns".to_owned(),
         };
         let deed = shorten(&deed, room);
@@ -155,25 +158,25 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], told: &[usize], width: u
 
 /// `Allowed: 0, null.`
 fn instead(allowed: &Allowed) -> String {
-    let answers = match allowed {
-        Allowed::These(answers) => answers,
+    let results = match allowed {
+        Allowed::These(results) => results,
         Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
         Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
-    let answer = |label: &String| match halves(label).1 {
-        Some(answer) => glued(&answer),
+    let result = |label: &String| match halves(label).1 {
+        Some(result) => glued(&result),
         None => "to return nothing".replace(' ', &GLUE.to_string()),
     };
-    let (told, rest) = answers.split_at(answers.len().min(ANSWERS));
-    let told: Vec<String> = told.iter().map(answer).collect();
+    let (shown, rest) = results.split_at(results.len().min(RESULTS_SHOWN_MAX));
+    let shown: Vec<String> = shown.iter().map(result).collect();
     match rest.len() {
-        0 => format!("Allowed: {}.", told.join(", ")),
-        more => format!("Allowed: {} and {} more.", told.join(", "), grouped(more as u64)),
+        0 => format!("Allowed: {}.", shown.join(", ")),
+        more => format!("Allowed: {} and {} more.", shown.join(", "), grouped(more as u64)),
     }
 }
 
 fn glued(text: &str) -> String {
-    shorten(text, TEXT).replace(' ', &GLUE.to_string())
+    shorten(text, TEXT_CHARS_MAX).replace(' ', &GLUE.to_string())
 }
 
 #[cfg(test)]

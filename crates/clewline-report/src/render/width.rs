@@ -1,7 +1,7 @@
 //! How wide a text is on a terminal.
 //!
-//! Texts are measured character by character, as drawings place them. Where several characters make one picture,
-//! this is more than some terminals show.
+//! Texts are measured character by character, as drawings place them. Where several characters form
+//! one glyph, this is more than some terminals show.
 
 use unicode_width::UnicodeWidthChar;
 

@@ -2,17 +2,17 @@
 
 use std::io::Read;
 
-use super::MAX_LENGTH;
+use super::FORM_BYTES_MAX;
 use crate::ReadError;
 
 /// How much is read at a time.
-pub(crate) const BLOCK: usize = 1 << 20;
+pub(crate) const READ_BLOCK_BYTES: usize = 1 << 20;
 
-/// Cuts what it reads into blocks that end with a line.
+/// Cuts the input into blocks that end with a line.
 pub(crate) struct Blocks<'a> {
     input: &'a mut dyn Read,
     progress: &'a (dyn Fn(u64) + Sync),
-    // The beginning of a line whose end has not been read.
+    // The beginning of an incomplete line.
     rest: Vec<u8>,
     read: u64,
     lines: usize,
@@ -25,20 +25,20 @@ impl<'a> Blocks<'a> {
         Blocks { input, progress, rest: Vec::new(), read: 0, lines: 0, done: false }
     }
 
-    /// Replaces what is in `block` by the next lines, and answers the number of the first, from 1. An empty
-    /// block is the end.
+    /// Replaces the contents of `block` by the next lines, and returns the number of the first,
+    /// from 1. An empty block is the end.
     ///
     /// # Errors
     ///
-    /// If reading fails, or a line is longer than any that means anything.
+    /// If reading fails, or a line exceeds the maximum length.
     pub(crate) fn next(&mut self, block: &mut Vec<u8>) -> Result<usize, ReadError> {
         block.clear();
         block.append(&mut self.rest);
         while !self.done {
             let before = block.len();
-            let read = Read::take(&mut *self.input, BLOCK as u64).read_to_end(block);
+            let read = Read::take(&mut *self.input, READ_BLOCK_BYTES as u64).read_to_end(block);
             let read = read.map_err(|error| self.fault(format!("cannot be read: {error}")))?;
-            self.done = read < BLOCK;
+            self.done = read < READ_BLOCK_BYTES;
             if before == 0 && self.read == 0 && block.starts_with(BYTE_ORDER_MARK) {
                 block.drain(..BYTE_ORDER_MARK.len());
             }
@@ -52,8 +52,8 @@ impl<'a> Blocks<'a> {
                 }
                 break;
             }
-            if MAX_LENGTH < block.len() {
-                return Err(self.fault(format!("this line is longer than {} MiB", MAX_LENGTH >> 20)));
+            if FORM_BYTES_MAX < block.len() {
+                return Err(self.fault(format!("this line is longer than {} MiB", FORM_BYTES_MAX >> 20)));
             }
         }
         let first = self.lines + 1;
@@ -73,7 +73,7 @@ impl<'a> Blocks<'a> {
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The lines of a block that are readable, and the one at which that ends, if it does.
+/// The valid lines of a block, and the first invalid one, if there is one.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     bad: Option<usize>,
@@ -89,7 +89,7 @@ impl<'a> Lines<'a> {
             Err(error) => {
                 let (readable, _) = block.split_at(error.valid_up_to());
                 let text = std::str::from_utf8(readable).unwrap_or_default();
-                // The line in which readability ends is not handed out, but its beginning gives the column.
+                // The invalid line is not returned, but its beginning gives the column.
                 let whole = text.rfind('\n').map_or(0, |it| it + 1);
                 let column = 1 + text[whole..].chars().count();
                 Lines { text: &text[..whole], bad: Some(column), line }
@@ -116,7 +116,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What stands here is no text.
+/// These bytes are not text.
 pub(crate) fn not_utf8(line: usize, column: usize) -> ReadError {
     ReadError { line, column, message: "expected text in UTF-8, found other bytes".to_owned(), read: 0 }
 }
@@ -141,8 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_survive_the_borders_of_blocks() {
-        for length in [1, 2, 79, 80, 81, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK] {
+    fn lines_may_span_blocks() {
+        for length in [
+            1,
+            2,
+            79,
+            80,
+            81,
+            READ_BLOCK_BYTES - 1,
+            READ_BLOCK_BYTES,
+            READ_BLOCK_BYTES + 1,
+            3 * READ_BLOCK_BYTES,
+        ] {
             let text = format!("{}\nshort\n\n{}", "é".repeat(length / 2), "x".repeat(length));
             let expected: Vec<&str> = text.lines().collect();
             assert_eq!(lines_of(text.as_bytes()), expected, "length {length}");

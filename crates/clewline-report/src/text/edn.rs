@@ -1,12 +1,13 @@
-//! EDN, the notation of Jepsen's histories, read from a window on a file and written.
+//! EDN, the notation of Jepsen's histories, read from a window of a file and written.
 //!
-//! Source: R. Hickey, "Extensible data notation" (edn-format), with what Clojure's printer adds to it (ratios,
-//! `##Inf`). Vectors and lists are lists, keywords are symbols. What a history only ever compares (sets, maps,
-//! tagged values, characters, other numbers) is kept in one written form: one space between members, which are
-//! sorted, and numbers as [`number`](super::number) says.
+//! Source: R. Hickey, "Extensible data notation" (edn-format), with the additions of Clojure's
+//! printer (ratios, `##Inf`). Vectors and lists are lists, keywords are symbols. Values that a
+//! history only compares (sets, maps, tagged values, characters, other numbers) are kept in one
+//! canonical form: one space between members, which are sorted, and numbers as
+//! [`number`](super::number) says.
 //!
-//! A window may end within a form. The reader then answers [`Stop::More`], and the form is read again from its
-//! beginning when there is more.
+//! A window may end within a form. The reader then returns [`FormEnd::More`], and the form is read
+//! again from its beginning when there is more.
 
 mod token;
 mod write;
@@ -18,20 +19,20 @@ use clewline_core::Value;
 use self::token::{Atom, ends_token, numeral, short_integer};
 pub(crate) use self::write::{write, write_name};
 pub(crate) use super::quoted::write_text;
-use super::{Fault, MAX_DEPTH, Sink};
+use super::{NESTING_DEPTH_MAX, Sink, TextError};
 
 /// Why reading a form ended before the form did.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum FormEnd {
     /// The window ends here, but the file does not.
     More,
-    /// This is no EDN, or not what was called for.
-    Fault(Fault),
+    /// This is no EDN, or not the expected kind of form.
+    Fault(TextError),
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Stop::Fault(fault)
+impl From<TextError> for FormEnd {
+    fn from(fault: TextError) -> Self {
+        FormEnd::Fault(fault)
     }
 }
 
@@ -52,9 +53,9 @@ pub(crate) struct Edn<'a> {
     tail: Tail,
 }
 
-/// What the next form is, by its first characters.
+/// The kind of the next form, by its first characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextForm {
     /// `(`, `[`, `{` and `#{`.
     Open,
     /// `)`, `]` and `}`.
@@ -76,24 +77,24 @@ impl<'a> Edn<'a> {
         self.at
     }
 
-    /// Something else was expected here.
+    /// An error here.
     #[cold]
-    pub(crate) fn fault(&self, expected: &str) -> Stop {
+    pub(crate) fn fault(&self, expected: &str) -> FormEnd {
         self.fault_at(expected, self.at)
     }
 
-    /// Something else was expected at the byte `at`.
+    /// An error at the byte `at`.
     #[cold]
-    pub(crate) fn fault_at(&self, expected: &str, at: usize) -> Stop {
-        Stop::Fault(Fault::expected(expected, self.text, at, "file"))
+    pub(crate) fn fault_at(&self, expected: &str, at: usize) -> FormEnd {
+        FormEnd::Fault(TextError::expected(expected, self.text, at, "file"))
     }
 
     /// The byte that comes next; `None` at the end of the file.
-    pub(crate) fn byte(&self) -> Result<Option<u8>, Stop> {
+    pub(crate) fn byte(&self) -> Result<Option<u8>, FormEnd> {
         match (self.text.as_bytes().get(self.at), self.tail) {
             (Some(&byte), _) => Ok(Some(byte)),
             (None, Tail::End) => Ok(None),
-            (None, Tail::More) => Err(Stop::More),
+            (None, Tail::More) => Err(FormEnd::More),
         }
     }
 
@@ -102,19 +103,19 @@ impl<'a> Edn<'a> {
         self.at += 1;
     }
 
-    /// Passes spaces, comments and discarded forms, and looks at what follows.
-    pub(crate) fn next(&mut self) -> Result<Next, Stop> {
+    /// Skips spaces, comments and discarded forms, and peeks at the next form.
+    pub(crate) fn next(&mut self) -> Result<NextForm, FormEnd> {
         self.next_at(0)
     }
 
-    fn next_at(&mut self, depth: u32) -> Result<Next, Stop> {
+    fn next_at(&mut self, depth: u32) -> Result<NextForm, FormEnd> {
         let bytes = self.text.as_bytes();
         loop {
             while let Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | 0x0b | 0x0c) = bytes.get(self.at) {
                 self.at += 1;
             }
             return Ok(match self.byte()? {
-                None => Next::End,
+                None => NextForm::End,
                 Some(b';') => {
                     self.comment()?;
                     continue;
@@ -126,52 +127,53 @@ impl<'a> Edn<'a> {
                         self.skip_at(depth)?;
                         continue;
                     }
-                    Some(b'{') => Next::Open,
-                    Some(_) | None => Next::Form,
+                    Some(b'{') => NextForm::Open,
+                    Some(_) | None => NextForm::Form,
                 },
-                Some(b'(' | b'[' | b'{') => Next::Open,
-                Some(b')' | b']' | b'}') => Next::Close,
-                Some(_) => Next::Form,
+                Some(b'(' | b'[' | b'{') => NextForm::Open,
+                Some(b')' | b']' | b'}') => NextForm::Close,
+                Some(_) => NextForm::Form,
             });
         }
     }
 
     /// The byte after the one that comes next.
-    fn after(&self) -> Result<Option<u8>, Stop> {
+    fn after(&self) -> Result<Option<u8>, FormEnd> {
         match (self.text.as_bytes().get(self.at + 1), self.tail) {
             (Some(&byte), _) => Ok(Some(byte)),
             (None, Tail::End) => Ok(None),
-            (None, Tail::More) => Err(Stop::More),
+            (None, Tail::More) => Err(FormEnd::More),
         }
     }
 
-    fn comment(&mut self) -> Result<(), Stop> {
+    fn comment(&mut self) -> Result<(), FormEnd> {
         match (memchr::memchr(b'\n', &self.text.as_bytes()[self.at..]), self.tail) {
             (Some(end), _) => self.at += end + 1,
             (None, Tail::End) => self.at = self.text.len(),
-            (None, Tail::More) => return Err(Stop::More),
+            (None, Tail::More) => return Err(FormEnd::More),
         }
         Ok(())
     }
 
-    /// Whether a form follows, in a bracket that `close` closes. Passes the bracket if not.
-    pub(crate) fn inside(&mut self, close: u8) -> Result<bool, Stop> {
+    /// Whether a form follows, in a bracket that `close` closes. Consumes the bracket if not.
+    pub(crate) fn inside(&mut self, close: u8) -> Result<bool, FormEnd> {
         self.inside_at(close, 0)
     }
 
-    fn inside_at(&mut self, close: u8, depth: u32) -> Result<bool, Stop> {
+    fn inside_at(&mut self, close: u8, depth: u32) -> Result<bool, FormEnd> {
         match self.next_at(depth)? {
-            Next::Open | Next::Form => Ok(true),
-            Next::Close if self.byte()? == Some(close) => {
+            NextForm::Open | NextForm::Form => Ok(true),
+            NextForm::Close if self.byte()? == Some(close) => {
                 self.at += 1;
                 Ok(false)
             }
-            Next::Close | Next::End => Err(self.fault(&format!("`{}`", char::from(close)))),
+            NextForm::Close | NextForm::End => Err(self.fault(&format!("`{}`", char::from(close)))),
         }
     }
 
-    /// The keyword that comes next, without its colon; `None`, and nothing is passed, if it is something else.
-    pub(crate) fn keyword(&mut self) -> Result<Option<&'a str>, Stop> {
+    /// The keyword that comes next, without its colon; `None`, and nothing is consumed, if it is
+    /// another form.
+    pub(crate) fn keyword(&mut self) -> Result<Option<&'a str>, FormEnd> {
         self.next()?;
         if self.byte()? != Some(b':') {
             return Ok(None);
@@ -186,11 +188,11 @@ impl<'a> Edn<'a> {
     }
 
     /// Any form.
-    pub(crate) fn value(&mut self, sink: &mut Sink) -> Result<Value, Stop> {
+    pub(crate) fn value(&mut self, sink: &mut Sink) -> Result<Value, FormEnd> {
         self.value_at(sink, 0)
     }
 
-    fn value_at(&mut self, sink: &mut Sink, depth: u32) -> Result<Value, Stop> {
+    fn value_at(&mut self, sink: &mut Sink, depth: u32) -> Result<Value, FormEnd> {
         self.next_at(depth)?;
         let close = match self.byte()? {
             Some(b'(') => b')',
@@ -229,12 +231,12 @@ impl<'a> Edn<'a> {
         Ok(list)
     }
 
-    /// Passes any form, which must be well formed.
-    pub(crate) fn skip(&mut self) -> Result<(), Stop> {
+    /// Skips any form, which must be well formed.
+    pub(crate) fn skip(&mut self) -> Result<(), FormEnd> {
         self.skip_at(0)
     }
 
-    fn skip_at(&mut self, depth: u32) -> Result<(), Stop> {
+    fn skip_at(&mut self, depth: u32) -> Result<(), FormEnd> {
         self.next_at(depth)?;
         let close = match self.byte()? {
             Some(b'(') => b')',
@@ -263,7 +265,7 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    fn members(&mut self, close: u8, depth: u32) -> Result<usize, Stop> {
+    fn members(&mut self, close: u8, depth: u32) -> Result<usize, FormEnd> {
         let mut members = 0;
         while self.inside_at(close, depth)? {
             self.skip_at(depth)?;
@@ -273,7 +275,7 @@ impl<'a> Edn<'a> {
     }
 
     /// Any form in its one written form.
-    fn canonical(&mut self, out: &mut String, depth: u32) -> Result<(), Stop> {
+    fn canonical(&mut self, out: &mut String, depth: u32) -> Result<(), FormEnd> {
         self.next_at(depth)?;
         match self.byte()? {
             Some(b'(') => self.canonical_list(b')', out, depth)?,
@@ -335,7 +337,7 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    fn canonical_list(&mut self, close: u8, out: &mut String, depth: u32) -> Result<(), Stop> {
+    fn canonical_list(&mut self, close: u8, out: &mut String, depth: u32) -> Result<(), FormEnd> {
         let depth = self.deeper(depth)?;
         self.at += 1;
         out.push('[');
@@ -350,8 +352,8 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    /// Passes the tag before a map, if there is one: a record prints as `#name{…}`.
-    pub(crate) fn record(&mut self) -> Result<(), Stop> {
+    /// Skips the tag before a map, if there is one: a record prints as `#name{…}`.
+    pub(crate) fn record(&mut self) -> Result<(), FormEnd> {
         if self.byte()? == Some(b'#') && self.after()? != Some(b'{') {
             let start = self.at;
             match self.tag()? {
@@ -362,31 +364,31 @@ impl<'a> Edn<'a> {
         Ok(())
     }
 
-    /// The depth inside what begins here.
-    fn deeper(&self, depth: u32) -> Result<u32, Stop> {
-        if depth == MAX_DEPTH {
-            let message = format!("brackets nest deeper than {MAX_DEPTH}");
-            return Err(Stop::Fault(Fault { at: self.at, message }));
+    /// The nesting depth inside the form that begins here.
+    fn deeper(&self, depth: u32) -> Result<u32, FormEnd> {
+        if depth == NESTING_DEPTH_MAX {
+            let message = format!("brackets nest deeper than {NESTING_DEPTH_MAX}");
+            return Err(FormEnd::Fault(TextError { at: self.at, message }));
         }
         Ok(depth + 1)
     }
 
     /// Everything up to the next delimiter.
-    fn token(&mut self) -> Result<&'a str, Stop> {
+    fn token(&mut self) -> Result<&'a str, FormEnd> {
         let bytes = &self.text.as_bytes()[self.at..];
         let length = bytes.iter().position(|&it| ends_token(it));
         let length = match (length, self.tail) {
             (Some(length), _) => length,
             (None, Tail::End) => bytes.len(),
-            (None, Tail::More) => return Err(Stop::More),
+            (None, Tail::More) => return Err(FormEnd::More),
         };
         let token = &self.text[self.at..self.at + length];
         self.at += length;
         Ok(token)
     }
 
-    /// A `#` and what it announces.
-    fn tag(&mut self) -> Result<Tag<'a>, Stop> {
+    /// A `#` and the form that it introduces.
+    fn tag(&mut self) -> Result<Tag<'a>, FormEnd> {
         let start = self.at;
         match self.after()? {
             Some(b'{') => {
@@ -409,13 +411,13 @@ impl<'a> Edn<'a> {
     }
 
     /// A character, as it is written; this is at its backslash.
-    fn character(&mut self) -> Result<&'a str, Stop> {
+    fn character(&mut self) -> Result<&'a str, FormEnd> {
         let start = self.at;
         self.at += 1;
         // The first one may be a delimiter: `\(`.
         match (self.text[self.at..].chars().next(), self.tail) {
             (Some(first), _) if !first.is_whitespace() => self.at += first.len_utf8(),
-            (None, Tail::More) => return Err(Stop::More),
+            (None, Tail::More) => return Err(FormEnd::More),
             (Some(_) | None, _) => return Err(self.fault("a character")),
         }
         self.token()?;
@@ -423,7 +425,7 @@ impl<'a> Edn<'a> {
     }
 
     /// A number, a word or a symbol.
-    fn atom(&mut self) -> Result<Atom<'a>, Stop> {
+    fn atom(&mut self) -> Result<Atom<'a>, FormEnd> {
         let start = self.at;
         let token = self.token()?;
         if let Some(int) = short_integer(token) {
@@ -445,7 +447,7 @@ impl<'a> Edn<'a> {
     }
 
     /// A text; this is at its opening quote.
-    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Stop> {
+    pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, FormEnd> {
         let start = self.at + 1;
         self.at = start;
         self.plain()?;
@@ -467,13 +469,13 @@ impl<'a> Edn<'a> {
     }
 
     /// Goes to the next quote or backslash.
-    fn plain(&mut self) -> Result<(), Stop> {
+    fn plain(&mut self) -> Result<(), FormEnd> {
         match memchr::memchr2(b'"', b'\\', &self.text.as_bytes()[self.at..]) {
             Some(length) => {
                 self.at += length;
                 Ok(())
             }
-            None if self.tail == Tail::More => Err(Stop::More),
+            None if self.tail == Tail::More => Err(FormEnd::More),
             None => {
                 self.at = self.text.len();
                 Err(self.fault("`\"` at the end of the text"))
@@ -482,7 +484,7 @@ impl<'a> Edn<'a> {
     }
 
     /// One escape; this is at its backslash.
-    fn escape(&mut self) -> Result<char, Stop> {
+    fn escape(&mut self) -> Result<char, FormEnd> {
         let escape = self.after()?;
         self.at += 1;
         let plain = match escape {
@@ -501,7 +503,7 @@ impl<'a> Edn<'a> {
     }
 
     /// Four hexadecimal digits, or twice four for a pair of surrogates; this is at the `u`.
-    fn unicode(&mut self) -> Result<char, Stop> {
+    fn unicode(&mut self) -> Result<char, FormEnd> {
         let start = self.at - 1;
         let unit = self.hex()?;
         let code = match unit {
@@ -518,7 +520,7 @@ impl<'a> Edn<'a> {
         char::from_u32(code).ok_or_else(|| self.fault_at("two surrogates, high and low", start))
     }
 
-    fn hex(&mut self) -> Result<u32, Stop> {
+    fn hex(&mut self) -> Result<u32, FormEnd> {
         self.at += 1;
         let mut code = 0;
         for _ in 0..4 {

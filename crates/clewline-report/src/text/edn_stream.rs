@@ -1,47 +1,47 @@
-//! The forms of a file one after the other, of which never more than one and a little is held.
+//! The forms of a file one after the other, holding little more than one at a time.
 
 use std::io::Read;
 
 use super::{
-    MAX_LENGTH,
+    FORM_BYTES_MAX,
     blocks::not_utf8,
-    edn::{Edn, Stop, Tail},
+    edn::{Edn, FormEnd, Tail},
 };
 use crate::ReadError;
 
 // How much is read at a time, at least.
-const CHUNK: usize = 1 << 18;
+const READ_BYTES_MIN: usize = 1 << 18;
 
 /// A window that moves over a file.
-pub(crate) struct Forms<'a> {
+pub(crate) struct FormStream<'a> {
     input: &'a mut dyn Read,
     progress: &'a (dyn Fn(u64) + Sync),
     read: u64,
     window: String,
-    // What lies before this byte of the window has been dealt with.
+    // The bytes of the window before this one have been processed.
     start: usize,
     // The place of that byte, from 1.
     line: usize,
     column: usize,
-    // Bytes after the window: the beginning of a character, or something that is none.
+    // Bytes after the window: the beginning of a character, or invalid bytes.
     rest: Vec<u8>,
-    end: End,
+    end: WindowEnd,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum WindowEnd {
     // The file goes on after the window.
     Later,
     // The file ends with the window.
     Here,
-    // What follows the window is not text.
+    // The bytes after the window are not text.
     Garbage,
 }
 
-impl<'a> Forms<'a> {
+impl<'a> FormStream<'a> {
     /// The forms of `input`.
     pub(crate) fn new(input: &'a mut dyn Read, progress: &'a (dyn Fn(u64) + Sync)) -> Self {
-        Forms {
+        FormStream {
             input,
             progress,
             read: 0,
@@ -50,22 +50,23 @@ impl<'a> Forms<'a> {
             line: 1,
             column: 1,
             rest: Vec::new(),
-            end: End::Later,
+            end: WindowEnd::Later,
         }
     }
 
-    /// What `parse` makes of what comes next. It may be called several times, with ever larger windows.
+    /// The result of `parse` on the next form. It may be called several times, with ever larger
+    /// windows.
     ///
     /// # Errors
     ///
-    /// If `parse` finds a fault, or reading fails, or something is longer than anything that has a meaning.
+    /// If `parse` finds an error, or reading fails, or a form is longer than the maximum.
     pub(crate) fn next<T>(
         &mut self,
-        mut parse: impl FnMut(&mut Edn<'_>) -> Result<T, Stop>,
+        mut parse: impl FnMut(&mut Edn<'_>) -> Result<T, FormEnd>,
     ) -> Result<T, ReadError> {
         loop {
             let text = &self.window[self.start..];
-            let tail = if self.end == End::Here { Tail::End } else { Tail::More };
+            let tail = if self.end == WindowEnd::Here { Tail::End } else { Tail::More };
             let mut edn = Edn::new(text, tail);
             match parse(&mut edn) {
                 Ok(parsed) => {
@@ -74,11 +75,11 @@ impl<'a> Forms<'a> {
                     self.start += passed;
                     return Ok(parsed);
                 }
-                Err(Stop::Fault(fault)) => {
+                Err(FormEnd::Fault(fault)) => {
                     let (line, column) = self.place(fault.at);
                     return Err(ReadError { line, column, message: fault.message, read: 0 });
                 }
-                Err(Stop::More) => self.more()?,
+                Err(FormEnd::More) => self.more()?,
             }
         }
     }
@@ -100,20 +101,21 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Makes the window longer by at least half, so that reading a form again costs no more than reading it.
+    /// Extends the window by at least half, so that re-reading a form costs no more than reading
+    /// it.
     fn more(&mut self) -> Result<(), ReadError> {
         let length = self.window.len() - self.start;
-        if self.end != End::Later {
+        if self.end != WindowEnd::Later {
             let (line, column) = self.place(length);
             return Err(not_utf8(line, column));
         }
-        if MAX_LENGTH < length {
-            let message = format!("what begins here is longer than {} MiB", MAX_LENGTH >> 20);
+        if FORM_BYTES_MAX < length {
+            let message = format!("what begins here is longer than {} MiB", FORM_BYTES_MAX >> 20);
             return Err(ReadError { line: self.line, column: self.column, message, read: 0 });
         }
         self.window.drain(..self.start);
         self.start = 0;
-        let wanted = length.max(CHUNK);
+        let wanted = length.max(READ_BYTES_MIN);
         let read = Read::take(&mut *self.input, wanted as u64).read_to_end(&mut self.rest);
         let read = read.map_err(|error| ReadError {
             line: self.line,
@@ -125,9 +127,11 @@ impl<'a> Forms<'a> {
         (self.progress)(self.read);
         let is_first = self.window.is_empty() && self.read == read as u64;
         let (valid, end) = match std::str::from_utf8(&self.rest) {
-            Ok(text) => (text.len(), if read < wanted { End::Here } else { End::Later }),
-            Err(error) if error.error_len().is_none() && read == wanted => (error.valid_up_to(), End::Later),
-            Err(error) => (error.valid_up_to(), End::Garbage),
+            Ok(text) => (text.len(), if read < wanted { WindowEnd::Here } else { WindowEnd::Later }),
+            Err(error) if error.error_len().is_none() && read == wanted => {
+                (error.valid_up_to(), WindowEnd::Later)
+            }
+            Err(error) => (error.valid_up_to(), WindowEnd::Garbage),
         };
         let rest = self.rest.split_off(valid);
         let text = String::from_utf8(std::mem::replace(&mut self.rest, rest)).unwrap_or_default();

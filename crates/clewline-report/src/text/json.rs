@@ -1,9 +1,11 @@
 //! JSON (RFC 8259), read from one line and written.
 //!
-//! Integers of 64 bits are integers and arrays are lists. What a history only ever compares, other numbers and
-//! objects, is kept in one written form: no spaces, members sorted by name, numbers as [`number`] says.
+//! Integers of 64 bits are integers and arrays are lists. Values that a history only compares,
+//! other numbers and objects, are kept in one canonical form: no spaces, members sorted by name,
+//! numbers as [`number`] says.
 //!
-//! Cost: one pass over the bytes; nothing is allocated but for escapes and for what is kept.
+//! Cost: one pass over the bytes; nothing is allocated except for escapes and for values that are
+//! kept.
 
 mod write;
 
@@ -13,7 +15,7 @@ use clewline_core::Value;
 
 pub(crate) use self::write::write;
 pub(crate) use super::quoted::write_text;
-use super::{Fault, MAX_DEPTH, Sink, number};
+use super::{NESTING_DEPTH_MAX, Sink, TextError, number};
 
 /// A place in a line of JSON.
 #[derive(Clone, Debug)]
@@ -22,7 +24,7 @@ pub(crate) struct Json<'a> {
     at: usize,
 }
 
-/// What a value turned out to be, where an integer or a text is called for.
+/// The kind of a value, where an integer or a text is expected.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Scalar<'a> {
     /// An integer of 64 bits.
@@ -42,12 +44,12 @@ impl<'a> Json<'a> {
         self.at
     }
 
-    /// What has not been passed.
+    /// The bytes that have not been consumed.
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.text.as_bytes()[self.at..]
     }
 
-    /// Passes so many bytes that were looked at.
+    /// Consumes this number of bytes.
     pub(crate) fn pass(&mut self, bytes: usize) {
         self.at += bytes;
     }
@@ -73,15 +75,15 @@ impl<'a> Json<'a> {
         next
     }
 
-    /// Something else was expected here.
+    /// An error here.
     #[cold]
-    pub(crate) fn fault(&self, expected: &str) -> Fault {
-        Fault::expected(expected, self.text, self.at, "line")
+    pub(crate) fn fault(&self, expected: &str) -> TextError {
+        TextError::expected(expected, self.text, self.at, "line")
     }
 
     /// The name of the next member of an object of which `read` have been read; `None` at its end.
     #[inline]
-    pub(crate) fn member(&mut self, read: usize) -> Result<Option<Cow<'a, str>>, Fault> {
+    pub(crate) fn member(&mut self, read: usize) -> Result<Option<Cow<'a, str>>, TextError> {
         if self.take(b'}') {
             return Ok(None);
         }
@@ -98,9 +100,9 @@ impl<'a> Json<'a> {
         Ok(Some(name))
     }
 
-    /// An integer or a text; what else it could have been is in `expected`.
+    /// An integer or a text; other expected values are in `expected`.
     #[inline]
-    pub(crate) fn scalar(&mut self, expected: &str) -> Result<Scalar<'a>, Fault> {
+    pub(crate) fn scalar(&mut self, expected: &str) -> Result<Scalar<'a>, TextError> {
         match self.peek() {
             Some(b'"') => Ok(Scalar::Text(self.string()?)),
             Some(b'-' | b'0'..=b'9') => Ok(Scalar::Int(self.integer(expected)?)),
@@ -110,22 +112,22 @@ impl<'a> Json<'a> {
 
     /// An integer of 64 bits.
     #[inline]
-    pub(crate) fn integer(&mut self, expected: &str) -> Result<i64, Fault> {
+    pub(crate) fn integer(&mut self, expected: &str) -> Result<i64, TextError> {
         if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.fault(expected));
         }
         let start = self.at;
         match self.number()? {
             Number::Int(int) => Ok(int),
-            Number::Decimal => Err(Fault::expected(expected, self.text, start, "line")),
+            Number::Decimal => Err(TextError::expected(expected, self.text, start, "line")),
             Number::Large => {
-                Err(Fault::expected(&format!("{expected}, of at most 64 bits"), self.text, start, "line"))
+                Err(TextError::expected(&format!("{expected}, of at most 64 bits"), self.text, start, "line"))
             }
         }
     }
 
-    /// Passes the word `null`, if it comes next.
-    pub(crate) fn null(&mut self) -> Result<bool, Fault> {
+    /// Consumes the word `null`, if it comes next.
+    pub(crate) fn null(&mut self) -> Result<bool, TextError> {
         if self.peek() != Some(b'n') {
             return Ok(false);
         }
@@ -134,19 +136,19 @@ impl<'a> Json<'a> {
     }
 
     /// Any value.
-    pub(crate) fn value(&mut self, sink: &mut Sink) -> Result<Value, Fault> {
+    pub(crate) fn value(&mut self, sink: &mut Sink) -> Result<Value, TextError> {
         self.value_at(sink, 0)
     }
 
-    fn value_at(&mut self, sink: &mut Sink, depth: u32) -> Result<Value, Fault> {
+    fn value_at(&mut self, sink: &mut Sink, depth: u32) -> Result<Value, TextError> {
         match self.peek() {
             Some(b'-' | b'0'..=b'9') => {
                 let start = self.at;
                 Ok(match self.number()? {
                     Number::Int(int) => sink.values.int(int),
                     Number::Large | Number::Decimal => match number::json(&self.text[start..self.at]) {
-                        number::Json::Int(int) => sink.values.int(int),
-                        number::Json::Other(form) => sink.values.other(&form),
+                        number::JsonNumber::Int(int) => sink.values.int(int),
+                        number::JsonNumber::Other(form) => sink.values.other(&form),
                     },
                 })
             }
@@ -174,12 +176,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes any value, which must be well formed.
-    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+    /// Skips any value, which must be well formed.
+    pub(crate) fn skip(&mut self) -> Result<(), TextError> {
         self.skip_at(0)
     }
 
-    fn skip_at(&mut self, depth: u32) -> Result<(), Fault> {
+    fn skip_at(&mut self, depth: u32) -> Result<(), TextError> {
         match self.peek() {
             Some(b'-' | b'0'..=b'9') => self.number().map(|_| ()),
             Some(b'"') => self.string().map(|_| ()),
@@ -209,7 +211,7 @@ impl<'a> Json<'a> {
     }
 
     /// Any value in its one written form.
-    fn canonical(&mut self, out: &mut String, depth: u32) -> Result<(), Fault> {
+    fn canonical(&mut self, out: &mut String, depth: u32) -> Result<(), TextError> {
         match self.peek() {
             Some(b'{') => {
                 let depth = self.deeper(depth)?;
@@ -247,8 +249,8 @@ impl<'a> Json<'a> {
                 match self.number()? {
                     Number::Int(int) => out.push_str(&int.to_string()),
                     Number::Large | Number::Decimal => match number::json(&self.text[start..self.at]) {
-                        number::Json::Int(int) => out.push_str(&int.to_string()),
-                        number::Json::Other(form) => out.push_str(&form),
+                        number::JsonNumber::Int(int) => out.push_str(&int.to_string()),
+                        number::JsonNumber::Other(form) => out.push_str(&form),
                     },
                 }
             }
@@ -261,18 +263,18 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Passes a bracket that opens; the depth inside it.
-    fn deeper(&mut self, depth: u32) -> Result<u32, Fault> {
-        if depth == MAX_DEPTH {
-            let message = format!("brackets nest deeper than {MAX_DEPTH}");
-            return Err(Fault { at: self.at, message });
+    /// Consumes an opening bracket; returns the depth inside it.
+    fn deeper(&mut self, depth: u32) -> Result<u32, TextError> {
+        if depth == NESTING_DEPTH_MAX {
+            let message = format!("brackets nest deeper than {NESTING_DEPTH_MAX}");
+            return Err(TextError { at: self.at, message });
         }
         self.at += 1;
         Ok(depth + 1)
     }
 
-    /// Whether an array of which `read` items have been read goes on.
-    fn item(&mut self, read: usize) -> Result<bool, Fault> {
+    /// Whether an array of which `read` items have been read continues.
+    fn item(&mut self, read: usize) -> Result<bool, TextError> {
         if read == 0 {
             return Ok(!self.take(b']'));
         }
@@ -285,7 +287,7 @@ impl<'a> Json<'a> {
         Err(self.fault("`,` or `]`"))
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Fault> {
+    fn word(&mut self, word: &str) -> Result<(), TextError> {
         if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
             return Err(self.fault("a value"));
         }
@@ -295,7 +297,7 @@ impl<'a> Json<'a> {
 
     /// A number; this is at its first character.
     #[inline]
-    fn number(&mut self) -> Result<Number, Fault> {
+    fn number(&mut self) -> Result<Number, TextError> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let negative = bytes.get(start) == Some(&b'-');
@@ -311,10 +313,10 @@ impl<'a> Json<'a> {
             return Err(self.fault("a digit"));
         }
         if bytes[first] == b'0' && first + 1 < at {
-            return Err(Fault::expected("a number without leading zeros", self.text, start, "line"));
+            return Err(TextError::expected("a number without leading zeros", self.text, start, "line"));
         }
         if !matches!(bytes.get(at), Some(b'.' | b'e' | b'E')) {
-            // Up to this many digits nothing has wrapped.
+            // Up to this number of digits nothing has overflowed.
             if at - first <= 18 {
                 return Ok(Number::Int(if negative { -int } else { int }));
             }
@@ -332,7 +334,7 @@ impl<'a> Json<'a> {
         Ok(Number::Decimal)
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
+    fn digits(&mut self) -> Result<(), TextError> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         while let Some(b'0'..=b'9') = bytes.get(self.at) {
@@ -343,7 +345,7 @@ impl<'a> Json<'a> {
 
     /// A text; this is at its opening quote.
     #[inline]
-    fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
+    fn string(&mut self) -> Result<Cow<'a, str>, TextError> {
         let bytes = self.text.as_bytes();
         let start = self.at + 1;
         let ends = |&it: &u8| matches!(it, b'"' | b'\\' | 0..0x20);
@@ -360,7 +362,7 @@ impl<'a> Json<'a> {
     }
 
     /// The rest of a text that began at `start`, from its first escape on.
-    fn escaped(&mut self, start: usize) -> Result<String, Fault> {
+    fn escaped(&mut self, start: usize) -> Result<String, TextError> {
         let bytes = self.text.as_bytes();
         let mut text = String::new();
         let mut plain = start;
@@ -383,7 +385,7 @@ impl<'a> Json<'a> {
     }
 
     /// One escape; this is at its backslash.
-    fn escape(&mut self) -> Result<char, Fault> {
+    fn escape(&mut self) -> Result<char, TextError> {
         let start = self.at;
         self.at += 2;
         Ok(match self.text.as_bytes().get(start + 1) {
@@ -418,7 +420,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    fn hex(&mut self) -> Result<u32, Fault> {
+    fn hex(&mut self) -> Result<u32, TextError> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.text.as_bytes().get(self.at).and_then(|&it| char::from(it).to_digit(16));
@@ -429,8 +431,8 @@ impl<'a> Json<'a> {
     }
 
     #[cold]
-    fn lone(&self, start: usize) -> Fault {
-        Fault::expected("two surrogates, high and low", self.text, start, "line")
+    fn lone(&self, start: usize) -> TextError {
+        TextError::expected("two surrogates, high and low", self.text, start, "line")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Notations that several formats are written in, and places in them.
+//! Notations that several formats share, and positions in them.
 
 pub(crate) mod blocks;
 pub(crate) mod edn;
@@ -12,28 +12,29 @@ use clewline_core::{Value, Values};
 use crate::ReadError;
 
 /// How deep brackets may nest, in any notation. Recursion is bounded by this.
-pub(crate) const MAX_DEPTH: u32 = 64;
+pub(crate) const NESTING_DEPTH_MAX: u32 = 64;
 
-/// How long one line, or one form that spans several, may be: what is read is never held as a whole.
-pub(crate) const MAX_LENGTH: usize = 64 << 20;
+/// The maximum length of one line, or of one form that spans several: an input is never held as a
+/// whole.
+pub(crate) const FORM_BYTES_MAX: usize = 64 << 20;
 
-/// Something is wrong at a place in a text.
+/// An error at a place in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct TextError {
     /// The byte at which it stands.
     pub at: usize,
-    /// What was expected and what was found.
+    /// The expected and the found text.
     pub message: String,
 }
 
-impl Fault {
-    /// At byte `at` of `text`, which is a `what`, something else was expected.
+impl TextError {
+    /// At byte `at` of `text`, which is a `what`, another text was expected.
     #[cold]
-    pub(crate) fn expected(expected: &str, text: &str, at: usize, what: &str) -> Fault {
-        Fault { at, message: format!("expected {expected}, found {}", found(text, at, what)) }
+    pub(crate) fn expected(expected: &str, text: &str, at: usize, what: &str) -> TextError {
+        TextError { at, message: format!("expected {expected}, found {}", found(text, at, what)) }
     }
 
-    /// This fault in a text that begins at the beginning of `line`.
+    /// This error in a text that begins at the beginning of `line`.
     #[cold]
     pub(crate) fn in_line(self, text: &str, line: usize) -> ReadError {
         let column = 1 + text.get(..self.at).unwrap_or(text).chars().count();
@@ -41,7 +42,7 @@ impl Fault {
     }
 }
 
-/// What stands at byte `at` of `text`, briefly; at its end, the end of `what`.
+/// The text at byte `at` of `text`, shortened; at its end, the end of `what`.
 pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
     const LONGEST: usize = 24;
     let rest = text.get(at..).unwrap_or_default();
@@ -75,7 +76,7 @@ pub(crate) fn found(text: &str, at: usize, what: &str) -> String {
 }
 
 /// The beginning of `text`, on one line.
-pub(crate) fn visibly(text: &str) -> String {
+pub(crate) fn shown_in_one_line(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut shown = String::new();
     text.chars().take(LONGEST).for_each(|it| push_visibly(it, &mut shown));
@@ -87,7 +88,7 @@ pub(crate) fn visibly(text: &str) -> String {
 
 /// A value as an error shows it.
 pub(crate) fn brief(values: &Values, value: Value) -> String {
-    visibly(&values.show(value).to_string())
+    shown_in_one_line(&values.show(value).to_string())
 }
 
 fn push_visibly(it: char, shown: &mut String) {

@@ -1,16 +1,17 @@
-//! Numbers that are not integers of 64 bits, in one form each.
+//! Numbers that are not integers of 64 bits, in one canonical form each.
 //!
-//! They are only ever compared, and two ways of writing one number (`1.50` and `15e-1`) must not pass for two
-//! values: that would report violations that are none. So a decimal is brought into the form that JavaScript
-//! would print, with the difference that one which was written as a decimal stays one: `1e3` is `1000.0`. JSON
-//! knows one kind of number only, so there it is the integer 1000.
+//! They are only ever compared, and two notations of one number (`1.50` and `15e-1`) must not be
+//! two values: that would report false violations. So a decimal is converted to the form that
+//! JavaScript would print, except that a decimal stays a decimal: `1e3` is `1000.0`. JSON has only
+//! one kind of number, so there it is the integer 1000.
 
 // Numbers with larger ones are compared as they are written.
-const LARGEST_EXPONENT: i64 = 1 << 50;
+const COMPARED_EXPONENT_MAX: i64 = 1 << 50;
 
-/// The one form of `written`, a decimal with a fraction or an exponent: `-?digits(.digits)?([eE][+-]?digits)?`.
+/// The canonical form of `written`, a decimal with a fraction or an exponent:
+/// `-?digits(.digits)?([eE][+-]?digits)?`.
 pub(crate) fn decimal(written: &str) -> String {
-    let Some(Scaled { sign, digits, power }) = Scaled::read(written) else {
+    let Some(ScientificNumber { sign, digits, power }) = ScientificNumber::read(written) else {
         return written.trim_start_matches('+').to_ascii_lowercase();
     };
     if digits.is_empty() {
@@ -34,16 +35,16 @@ pub(crate) fn decimal(written: &str) -> String {
 }
 
 /// A number, 0.DIGITS times ten to some power; no digits at all are zero.
-struct Scaled {
+struct ScientificNumber {
     sign: &'static str,
     // Neither the first nor the last is 0.
     digits: String,
     power: i64,
 }
 
-impl Scaled {
-    /// `None` if its exponent is beyond all reason.
-    fn read(written: &str) -> Option<Scaled> {
+impl ScientificNumber {
+    /// `None` if its exponent is too large.
+    fn read(written: &str) -> Option<ScientificNumber> {
         let (sign, unsigned) = match written.strip_prefix('-') {
             Some(rest) => ("-", rest),
             None => ("", written.strip_prefix('+').unwrap_or(written)),
@@ -55,38 +56,39 @@ impl Scaled {
         let leading = digits.len() - digits.trim_start_matches('0').len();
         digits.drain(..leading);
         if digits.is_empty() {
-            return Some(Scaled { sign: "", digits, power: 0 });
+            return Some(ScientificNumber { sign: "", digits, power: 0 });
         }
         let exponent = exponent.parse::<i64>().ok();
-        let exponent = exponent.filter(|it| (-LARGEST_EXPONENT..LARGEST_EXPONENT).contains(it))?;
-        Some(Scaled { sign, digits, power: exponent + whole.len() as i64 - leading as i64 })
+        let exponent = exponent.filter(|it| (-COMPARED_EXPONENT_MAX..COMPARED_EXPONENT_MAX).contains(it))?;
+        Some(ScientificNumber { sign, digits, power: exponent + whole.len() as i64 - leading as i64 })
     }
 }
 
 /// A number of JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Json {
-    /// It is an integer of 64 bits, however it is written.
+pub(crate) enum JsonNumber {
+    /// It is an integer of 64 bits, in any notation.
     Int(i64),
     /// It is not; this is its one form.
     Other(String),
 }
 
-// Integers of so many digits are written out.
-const LONGEST_INTEGER: i64 = 400;
+// Integers of at most this number of digits are written out.
+const WRITTEN_OUT_INTEGER_DIGITS_MAX: i64 = 400;
 
-/// What a number of JSON is that is not simply the digits of an integer of 64 bits.
+/// The canonical form of a JSON number that is not simply the digits of an integer of 64 bits.
 #[cold]
-pub(crate) fn json(written: &str) -> Json {
-    match Scaled::read(written) {
-        Some(Scaled { sign, digits, power })
-            if digits.len() as i64 <= power && power <= LONGEST_INTEGER || digits.is_empty() =>
+pub(crate) fn json(written: &str) -> JsonNumber {
+    match ScientificNumber::read(written) {
+        Some(ScientificNumber { sign, digits, power })
+            if digits.len() as i64 <= power && power <= WRITTEN_OUT_INTEGER_DIGITS_MAX
+                || digits.is_empty() =>
         {
             let zeros = "0".repeat(power as usize - digits.len());
             let whole = if digits.is_empty() { "0".to_owned() } else { format!("{sign}{digits}{zeros}") };
-            whole.parse().map_or(Json::Other(whole), Json::Int)
+            whole.parse().map_or(JsonNumber::Other(whole), JsonNumber::Int)
         }
-        Some(_) | None => Json::Other(decimal(written)),
+        Some(_) | None => JsonNumber::Other(decimal(written)),
     }
 }
 
@@ -97,16 +99,16 @@ mod tests {
     #[test]
     fn json_has_one_kind_of_number() {
         for written in ["100.0", "1e2", "100.000", "1000e-1"] {
-            assert_eq!(json(written), Json::Int(100), "{written}");
+            assert_eq!(json(written), JsonNumber::Int(100), "{written}");
         }
-        assert_eq!(json("-0.0"), Json::Int(0));
-        assert_eq!(json("-9223372036854775808.0"), Json::Int(i64::MIN));
-        assert_eq!(json("1.5"), Json::Other("1.5".to_owned()));
+        assert_eq!(json("-0.0"), JsonNumber::Int(0));
+        assert_eq!(json("-9223372036854775808.0"), JsonNumber::Int(i64::MIN));
+        assert_eq!(json("1.5"), JsonNumber::Other("1.5".to_owned()));
         for written in ["10000000000000000000000", "1e22", "10000000000000000000000.0"] {
-            assert_eq!(json(written), Json::Other("10000000000000000000000".to_owned()), "{written}");
+            assert_eq!(json(written), JsonNumber::Other("10000000000000000000000".to_owned()), "{written}");
         }
-        assert_eq!(json("1e400"), Json::Other("1e400".to_owned()));
-        assert_eq!(json("9223372036854775808"), Json::Other("9223372036854775808".to_owned()));
+        assert_eq!(json("1e400"), JsonNumber::Other("1e400".to_owned()));
+        assert_eq!(json("9223372036854775808"), JsonNumber::Other("9223372036854775808".to_owned()));
     }
 
     #[track_caller]
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn exponents_beyond_all_reason_are_kept_as_written() {
+    fn huge_exponents_are_kept_as_written() {
         check(&["1E99999999999999999999"], "1e99999999999999999999");
         check(&["1e9223372036854775807"], "1e9223372036854775807");
         check(&["1e-9223372036854775808"], "1e-9223372036854775808");

@@ -1,4 +1,4 @@
-//! Quoted texts, as JSON and EDN write them: what the one escapes and how, the other does, too.
+//! Quoted texts, as JSON and EDN write them: both have the same escapes.
 
 /// Writes a text with its quotes.
 pub(crate) fn write_text(text: &str, out: &mut String) {

@@ -1,4 +1,4 @@
-//! What every format in the table owes.
+//! Requirements on every format in the table.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -28,7 +28,7 @@ fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
     true
 }
 
-/// A value of any kind, few enough of each that they meet again.
+/// A value of any kind, from small domains so that values repeat.
 fn random_value(random: &mut Random, values: &mut Values, depth: usize) -> Value {
     match random.below(if depth == 0 { 9 } else { 11 }) {
         0 => Value::NIL,
@@ -53,7 +53,7 @@ fn random_value(random: &mut Random, values: &mut Values, depth: usize) -> Value
     }
 }
 
-/// What the recordings of one kind are about.
+/// The values and methods of one kind of recordings.
 #[derive(Clone, Copy, Debug)]
 struct Sort {
     methods: &'static [&'static str],
@@ -71,7 +71,7 @@ const SORTS: &[Sort] = &[
 fn random_call(random: &mut Random, values: &mut Values, sort: &Sort) -> (RawCall, Value) {
     let name = sort.methods[random.below(sort.methods.len())];
     let mut value = || random_value(random, values, 2);
-    // Half of the time as the formats have it, or else they would hold nearly nothing.
+    // Half of the time as the formats require it, or else they could hold almost none.
     let (mut arg, mut ret) = match name {
         "read" | "deq" => (Value::ABSENT, value()),
         "write" | "add" => (value(), Value::ABSENT),
@@ -100,7 +100,7 @@ fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: 
         _ => (0..sort.objects).map(|it| values.text(&format!("o{it}"))).collect(),
     };
     let ids = random.chance(0.3).then(|| {
-        // Not all have one; those that do not are known by their lines.
+        // Not all have one; the others are identified by their lines.
         (0..sources)
             .map(|it| if random.chance(0.8) { values.text(&format!("id {it}")) } else { Value::ABSENT })
             .collect()
@@ -108,7 +108,7 @@ fn random_names(random: &mut Random, values: &mut Values, sort: &Sort, sources: 
     Names { processes, objects, ids, ..Names::default() }
 }
 
-/// A history from events: processes go on after operations that nobody knows of, and some fail.
+/// A history from events: processes continue after operations of unknown outcome, and some fail.
 fn from_events(random: &mut Random, sort: &Sort) -> Recording {
     let mut values = Values::new();
     let mut log = EventLog::new();
@@ -201,7 +201,7 @@ fn what_is_written_reads_as_the_same() {
     }
 }
 
-/// How many histories a format held, and what there was in them.
+/// How many histories a format held, and their features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     all: usize,
@@ -230,7 +230,7 @@ fn seeds(format: &dyn Format) -> Vec<(PathBuf, Vec<u8>)> {
     files.into_iter().map(|it| (it.clone(), fs::read(it).unwrap())).collect()
 }
 
-/// Reads anything whatever: it may be refused, but with a place.
+/// Reads any input: it may be refused, but with a position.
 fn digest(format: &dyn Format, input: &[u8]) -> Result<(), String> {
     for keyed in [false, true] {
         match format.read(&mut &*input, &options(keyed, 1)) {
@@ -328,7 +328,7 @@ fn mutate(random: &mut Random, input: &mut Vec<u8>, other: &[u8]) {
 }
 
 #[test]
-fn no_input_whatever_makes_a_format_panic() {
+fn no_input_makes_a_format_panic() {
     let mut random = Random::new(31);
     for &format in &FORMATS {
         let seeds = seeds(format);

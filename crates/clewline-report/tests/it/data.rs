@@ -1,4 +1,4 @@
-//! Real histories, where they are at hand.
+//! Real histories, where they are available.
 
 use std::{
     fs,
@@ -26,7 +26,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The number of operations of a file in that format, which is also what it looks like; and it can be written.
+/// The number of operations of a file in that format, which is also detected; and it can be
+/// written.
 #[track_caller]
 fn operations(file: &Path, expected: &str) -> usize {
     let text = fs::read(file).unwrap();

@@ -1,4 +1,4 @@
-//! Telling what format a file is in by looking at it.
+//! Detection of the format of a file by its contents.
 
 use clewline_report::formats::{FORMATS, detect, find};
 
@@ -8,7 +8,7 @@ fn check(head: &str, extension: Option<&str>, expected: Option<&str>) {
 }
 
 #[test]
-fn files_are_known_by_what_they_hold() {
+fn formats_are_detected_by_contents() {
     check("\n {\"process\": 1", None, Some("jsonl"));
     check("\u{feff}{ \"process\": 1", Some("txt"), Some("jsonl"));
     check("{:process 0, :type :invoke, :f :append, :key \"0\", :value \"x\"}", None, Some("porcupine-kv"));
@@ -22,7 +22,7 @@ fn files_are_known_by_what_they_hold() {
 }
 
 #[test]
-fn where_there_is_nothing_to_look_at_the_name_decides() {
+fn for_an_empty_file_the_name_decides() {
     check("", None, None);
     check("", Some("edn"), Some("jepsen"));
     check("", Some("jsonl"), Some("jsonl"));

@@ -1,8 +1,8 @@
-//! Reports on violations, word for word: each history of the corpus that is written by hand and violated, and what a
-//! person reads about it.
+//! Reports on violations, word for word: each handwritten violated history of the corpus, and its
+//! report.
 //!
-//! The reports lie under `testdata/reports`, in folders like those of the histories. `CLEWLINE_BLESS=1` writes them anew; read
-//! them aloud then.
+//! The reports are under `testdata/reports`, in folders like those of the histories.
+//! `CLEWLINE_BLESS=1` writes them again; review them then.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -62,7 +62,7 @@ impl Sample {
     }
 }
 
-/// Those written by hand: the others are long, and their violations like these.
+/// The handwritten ones: the others are long, and their violations similar.
 fn samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     for folder in sorted(&testdata().join("histories")) {
@@ -126,7 +126,7 @@ fn every_report_belongs_to_a_history() {
     }
 }
 
-/// What kind of reason a report gives: the name of its rule, or `End` if no order gets further.
+/// The kind of reason of a report: the name of its rule, or `End` if no order gets further.
 fn reason(violation: &Violation) -> String {
     let name = |rule: &Rule| format!("{rule:?}").split([' ', '{']).next().unwrap().to_owned();
     match (violation.why.as_deref(), &violation.explanation) {
@@ -136,8 +136,8 @@ fn reason(violation: &Violation) -> String {
     }
 }
 
-/// For each kind of object, the reasons that its violations may have. A new rule belongs here together with a history in the
-/// corpus that shows it.
+/// For each kind of object, the reasons that its violations may have. A new rule belongs here
+/// together with a history in the corpus that shows it.
 fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
         None => &["End"],
@@ -196,7 +196,7 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
         Some(ObjectKind::Register { .. }) => {
             &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Chain"]
         }
-        // What is said of such an object is in the words of its own monitor.
+        // Explanations of such an object are in the words of its own monitor.
         Some(ObjectKind::Other(_)) => &[],
     }
 }
@@ -223,24 +223,25 @@ fn every_kind_of_object_shows_each_kind_of_violation() {
     assert!(11 < seen.len(), "{} kinds of objects", seen.len());
 }
 
-/// The same history gives the same bytes, however many threads there are and however often it is asked.
+/// The same history gives the same bytes, for any number of threads and requests.
 #[test]
 fn reports_do_not_depend_on_when_and_where_they_are_made() {
     for sample in samples() {
-        let tell = |jobs: usize| {
+        let report = |jobs: usize| {
             let case = sample.load();
             let judgement = judge(case.problems(), &Options { jobs, ..Options::default() });
             let judged = sample.judged(&*case, &judgement);
             let line = json::report(&judged, WitnessShown::Whole).to_string();
             (present::text(&judged, &Style::default()), line)
         };
-        let first = tell(1);
-        assert_eq!(first, tell(1), "{}", sample.name);
-        assert_eq!(first, tell(4), "{}", sample.name);
+        let first = report(1);
+        assert_eq!(first, report(1), "{}", sample.name);
+        assert_eq!(first, report(4), "{}", sample.name);
     }
 }
 
-/// What is wider than the terminal is broken, but for labels, names of files and commands that cannot be.
+/// Lines wider than the terminal are broken, except for labels, names of files and commands that
+/// cannot be.
 #[test]
 fn reports_keep_to_the_width() {
     for columns in [40, 60, 80, 120] {
@@ -263,10 +264,11 @@ fn reports_keep_to_the_width() {
     }
 }
 
-/// Whoever may spend next to nothing gets a core that is violated, and is told that it may be smaller.
+/// With next to no budget the counterexample is violated, and the report says that it may be
+/// smaller.
 #[test]
-fn a_core_that_could_not_be_made_minimal_says_so() {
-    let mut told = 0;
+fn a_counterexample_that_is_not_minimal_says_so() {
+    let mut not_minimal = 0;
     for sample in samples() {
         let case = sample.load();
         let options = Options { counterexample_configurations: 1, ..Options::default() };
@@ -274,7 +276,7 @@ fn a_core_that_could_not_be_made_minimal_says_so() {
         let Verdict::Violated(violation) = &judgement.verdict else { panic!("violated, says its name") };
         let report = sample.report(&*case, &judgement, &Style::default()).replace("\n  ", " ");
         assert_eq!(report.contains("not minimal"), !violation.is_minimal, "{report}");
-        told += usize::from(!violation.is_minimal);
+        not_minimal += usize::from(!violation.is_minimal);
     }
-    assert!(15 < told, "{told}");
+    assert!(15 < not_minimal, "{not_minimal}");
 }

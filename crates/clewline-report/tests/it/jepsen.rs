@@ -1,4 +1,4 @@
-//! Jepsen's EDN: what its maps mean, and what is wrong with those that mean nothing.
+//! Jepsen's EDN: the meaning of its maps, and errors in invalid ones.
 
 use crate::support::{canonical, check, check_error, format, options, read, show, write};
 
@@ -27,7 +27,7 @@ fn a_nemesis_is_no_client() {
 }
 
 #[test]
-fn what_failed_leaves_and_what_nobody_knows_stays_pending() {
+fn failed_operations_are_removed_and_unknown_ones_stay_pending() {
     check(
         "jepsen",
         "{:process 0 :type :invoke :f :write :value 1}
@@ -58,7 +58,7 @@ fn check_meaning(method: &str, invoked: &str, completed: &str, expected: &str) {
 }
 
 #[test]
-fn the_value_of_a_read_is_its_answer() {
+fn the_value_of_a_read_is_its_result() {
     for method in ["read", "get", "deq", "dequeue", "pop", "poll", "peek", "take", "pop-front", "pop-back"] {
         check_meaning(&format!(":{method}"), ":value nil", ":value 7", &format!("{method}() → 7"));
     }
@@ -87,7 +87,7 @@ fn nil_is_no_argument_for_what_takes_none() {
 }
 
 #[test]
-fn an_answer_other_than_the_argument_is_one() {
+fn a_completion_other_than_the_argument_is_a_result() {
     check_meaning(":add", ":value 3", ":value 3", "add(3)");
     check_meaning(":add", ":value 3", ":value true", "add(3) → true");
     check_meaning(":insert", ":value [1 2]", ":value nil", "insert([1, 2]) → null");
@@ -176,7 +176,7 @@ fn a_collision_names_both_lines() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error() {
+fn invalid_utf8_is_an_error() {
     let text = b"{:process 0 :type :invoke :f :read :value nil}\n \"\xc3\xa9\xff\"";
     check_error("jepsen", text, "line 2, column 2: expected `{`, found `\"é`", 1);
     let text = b"{:process 0 :type :invoke :f :read :value nil}\n {\xc3\xa9 \xff\"";
@@ -185,7 +185,7 @@ fn bytes_that_are_no_text_are_an_error() {
 }
 
 #[test]
-fn forms_survive_the_borders_of_windows() {
+fn forms_may_span_windows() {
     let mut text = String::from("[");
     for number in 0..20_000 {
         let long = "é".repeat(number % 97);
@@ -208,7 +208,7 @@ fn forms_survive_the_borders_of_windows() {
 }
 
 #[test]
-fn what_jepsen_cannot_say_is_refused() {
+fn histories_that_jepsen_cannot_express_are_refused() {
     let refused = |text: &str| write("jepsen", &read("jsonl", text).unwrap()).unwrap_err().to_string();
     assert_eq!(
         refused(r#"{"process":"a","op":"read","call":1}"#),

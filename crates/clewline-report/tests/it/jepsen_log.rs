@@ -1,4 +1,4 @@
-//! Jepsen's logs: which lines are operations, and what became of them.
+//! Jepsen's logs: which lines are operations, and their outcomes.
 
 use crate::support::{canonical, check, check_error, read, write};
 
@@ -26,7 +26,7 @@ fn lines_are_read_as_operations_of_a_register() {
 }
 
 #[test]
-fn what_timed_out_nobody_knows_and_what_failed_did_not_happen() {
+fn timed_out_operations_are_pending_and_failed_ones_had_no_effect() {
     check(
         "jepsen-log",
         "jepsen.util - 0\t:invoke\t:write\t1
@@ -91,7 +91,7 @@ INFO  jepsen.util - 0\t:ok\t:write\t3
 }
 
 #[test]
-fn what_the_log_cannot_say_is_refused() {
+fn histories_that_the_log_cannot_express_are_refused() {
     let refused = |line: &str| {
         let line = format!(r#"{{"process":1,"call":1,"return":2,{line}}}"#);
         write("jepsen-log", &read("jsonl", line).unwrap()).unwrap_err().to_string()

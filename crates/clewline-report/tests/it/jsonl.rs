@@ -54,7 +54,7 @@ fn events_are_read_in_the_order_of_lines() {
 }
 
 #[test]
-fn an_operation_that_failed_leaves_and_one_nobody_knows_of_stays_pending() {
+fn a_failed_operation_is_removed_and_an_unknown_one_stays_pending() {
     check(
         "jsonl",
         r#"
@@ -73,7 +73,7 @@ fn an_operation_that_failed_leaves_and_one_nobody_knows_of_stays_pending() {
 }
 
 #[test]
-fn an_answer_left_out_is_not_null() {
+fn a_missing_result_is_not_null() {
     let text = r#"{"process":1,"op":"a","call":1,"return":2}
                   {"process":1,"op":"a","arg":null,"ret":null,"call":3,"return":4}
                   {"process":1,"op":"a","ret":null,"call":5,"return":null}"#;
@@ -100,7 +100,7 @@ fn equal_times_overlap() {
 }
 
 #[test]
-fn an_id_is_ones_own_or_the_number_of_the_line() {
+fn an_id_is_given_or_the_number_of_the_line() {
     let text = "\n{\"process\":1,\"op\":\"a\",\"call\":1,\"return\":2,\"id\":\"first\"}\n\n \
                 {\"process\":1,\"op\":\"b\",\"call\":3,\"return\":4}\n{\"process\":1,\"op\":\"c\",\"call\":5,\"id\":77}";
     check(
@@ -119,7 +119,7 @@ fn an_id_is_ones_own_or_the_number_of_the_line() {
 }
 
 #[test]
-fn members_of_ones_own_are_passed_over() {
+fn unknown_members_are_skipped() {
     check(
         "jsonl",
         r#"{"note": {"a": [1, {"b": "}"}]}, "process":1, "time": 1.5e9, "op":"a","call":1, "": null}"#,
@@ -166,7 +166,7 @@ fn lines_that_are_not_like_those_before_are_read_with_the_same_care() {
 }
 
 #[test]
-fn nothing_is_a_history_too() {
+fn an_empty_file_is_a_history() {
     for text in ["", "\n\n  \r\n", "\u{feff}", "\u{feff}\n"] {
         assert_eq!(read("jsonl", text).unwrap().history.len(), 0);
     }
@@ -240,7 +240,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_an_error() {
+fn invalid_utf8_is_an_error() {
     let mut text = b"{\"process\":1,\"op\":\"a\",\"call\":1}\n{\"op\":\"\xc3\xa9".to_vec();
     text.push(0xff);
     text.extend_from_slice(b"\"}\n{");
@@ -389,16 +389,16 @@ fn several_threads_find_the_same_error_as_one() {
 }
 
 #[test]
-fn whoever_looks_on_is_told_how_far_we_are() {
+fn progress_is_reported() {
     let text = large_file(5);
     for jobs in [1, 2] {
-        let told = Mutex::new(Vec::new());
-        let progress = |read: u64| told.lock().unwrap().push(read);
+        let reported = Mutex::new(Vec::new());
+        let progress = |read: u64| reported.lock().unwrap().push(read);
         let options = clewline_report::ReadOptions { jobs, progress: &progress, ..Default::default() };
         format("jsonl").read(&mut text.as_bytes(), &options).unwrap();
-        let told = told.into_inner().unwrap();
-        assert!(4 < told.len() && told.is_sorted(), "{told:?}");
-        assert_eq!(told.last(), Some(&(text.len() as u64)));
+        let reported = reported.into_inner().unwrap();
+        assert!(4 < reported.len() && reported.is_sorted(), "{reported:?}");
+        assert_eq!(reported.last(), Some(&(text.len() as u64)));
     }
 }
 
@@ -463,7 +463,7 @@ fn a_process_that_calls_as_it_returns_is_written_with_equal_times() {
 }
 
 #[test]
-fn what_json_cannot_say_is_refused() {
+fn values_that_json_cannot_express_are_refused() {
     let keyword = "{:process 0 :type :invoke :f :write :value :x}";
     let error = write("jsonl", &read("jepsen", keyword).unwrap()).unwrap_err();
     assert_eq!(
@@ -482,7 +482,7 @@ fn what_json_cannot_say_is_refused() {
 }
 
 #[test]
-fn a_key_that_nobody_wrote_reads_as_null() {
+fn a_key_that_was_never_written_reads_as_null() {
     let store =
         r#"{:process 0 :type :invoke :f :get :key "k"} {:process 0 :type :ok :f :get :key "k" :value ""}"#;
     let written = write("jsonl", &read("porcupine-kv", store.replace("} {", "}\n{")).unwrap()).unwrap();

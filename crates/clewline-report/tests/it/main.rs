@@ -1,4 +1,4 @@
-//! What this crate promises about formats and reports.
+//! Requirements of this crate on formats and reports.
 
 #![allow(clippy::unwrap_used, reason = "in a test, that is what it is for")]
 

@@ -66,7 +66,7 @@ fn a_report_of_a_violation_has_nothing_around_its_elements() {
 }
 
 #[test]
-fn nothing_is_a_history_too() {
+fn an_empty_file_is_a_history() {
     for text in ["", "<observationset/>", "<?xml version=\"1.0\"?>\n<observationset></observationset>"] {
         check("observations", text, "");
     }

@@ -64,7 +64,7 @@ fn what_was_read_is_written() {
 }
 
 #[test]
-fn what_the_format_cannot_say_is_refused() {
+fn histories_that_the_format_cannot_express_are_refused() {
     let line = r#"{"process":1,"op":"get","arg":1,"call":1}"#;
     let error = write("porcupine-kv", &read("jsonl", line).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "in this format a key that was never written reads as \"\", here as null");

@@ -1,11 +1,11 @@
-//! Reading, and looking at what was read.
+//! Reading, and showing what was read.
 
 use std::fmt::Write;
 
 use clewline_core::{Datum, OperationId, Recording, Value, Values};
 use clewline_report::{Format, ReadError, ReadOptions, WriteError, formats};
 
-/// How to read, with nobody looking on.
+/// Read options without progress reports.
 pub(crate) fn options(keyed: bool, jobs: usize) -> ReadOptions<'static> {
     ReadOptions { keyed, jobs, ..ReadOptions::default() }
 }
@@ -21,14 +21,14 @@ pub(crate) fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Recording, Read
     format(name).read(&mut text.as_ref(), &options(false, 1))
 }
 
-/// What `recording` is written as in the format called `name`.
+/// The text of `recording` in the format called `name`.
 pub(crate) fn write(name: &str, recording: &Recording) -> Result<String, WriteError> {
     let mut out = Vec::new();
     format(name).write(recording, &mut out)?;
     Ok(String::from_utf8(out).expect("formats write text"))
 }
 
-/// One line an operation: who, where it lies, what it called and was told, and what else is known about it.
+/// One line an operation: process, position, call and result, and further facts.
 pub(crate) fn show(recording: &Recording) -> String {
     let mut shown = String::new();
     let values = &recording.values;
@@ -70,7 +70,7 @@ pub(crate) fn check(name: &str, text: &str, expected: &str) {
     assert_eq!(show(&recording), expected);
 }
 
-/// `text` is not read, for that reason, and so many operations or events were read before.
+/// `text` is refused, for that reason, after this number of operations or events.
 #[track_caller]
 pub(crate) fn check_error(name: &str, text: impl AsRef<[u8]>, expected: &str, read_before: usize) {
     let error = read(name, text).expect_err("this cannot be read");
@@ -78,10 +78,10 @@ pub(crate) fn check_error(name: &str, text: impl AsRef<[u8]>, expected: &str, re
     assert_eq!(error.read, read_before, "operations or events read before");
 }
 
-/// What two recordings that mean the same have in common: everything but the numbers of things.
+/// The common form of equivalent recordings: everything except for numberings.
 ///
-/// Only the order of returns before calls counts, so each end is known by how often a call follows a return
-/// before it.
+/// Only the order of returns before calls counts, so each end is known by how often a call follows
+/// a return before it.
 pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
     let mut round = 0;
     let mut returned = false;
@@ -98,7 +98,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
             }
         }
     }
-    // As long as nobody writes it, what a missing key reads as is only another word for null.
+    // Unless it is written, the value of a missing key is only another word for null.
     let is_written = |&it: &Value| match recording.values.get(it) {
         Datum::List(items) => items.contains(&recording.missing),
         _ => it == recording.missing,
@@ -107,7 +107,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
         true => recording.missing,
         false => Value::NIL,
     };
-    let answer = |&ret: &Value| if ret == recording.missing { missing } else { ret };
+    let result = |&ret: &Value| if ret == recording.missing { missing } else { ret };
     let describe = |at: usize| {
         let operation = recording.history.operation(OperationId::from_index(at));
         let name = |names: &[Value], index: usize| {
@@ -120,7 +120,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
             name(&recording.names.objects, operation.object.index()),
             deep(&recording.values, operation.call.method),
             deep(&recording.values, operation.call.arg),
-            operation.ret.map(answer).map(|it| deep(&recording.values, it)),
+            operation.ret.map(result).map(|it| deep(&recording.values, it)),
             match recording.names.ids {
                 Some(_) => deep(&recording.values, recording.names.id_of(&recording.history, operation.id)),
                 None => "none".to_owned(),
@@ -133,7 +133,7 @@ pub(crate) fn canonical(recording: &Recording) -> Vec<String> {
     operations
 }
 
-/// A value with its kind, which [`Values::show`] does not always tell.
+/// A value with its kind, which [`Values::show`] does not always show.
 fn deep(values: &Values, value: Value) -> String {
     match values.get(value) {
         Datum::List(items) => {

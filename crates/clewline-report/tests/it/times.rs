@@ -5,7 +5,7 @@ use clewline_report::ReadOptions;
 
 use crate::support::{format, options};
 
-/// Line, call and return of each operation of which `text` tells the times.
+/// Line, call and return of each operation of `text` that has times.
 fn times(name: &str, text: &str) -> Option<Vec<(usize, i64, Option<i64>)>> {
     let options = ReadOptions { times: true, ..options(false, 1) };
     let recording = format(name).read(&mut text.as_bytes(), &options).ok()?;
@@ -54,7 +54,7 @@ fn events_of_jepsen_may_say_when_they_happened() {
 }
 
 #[test]
-fn formats_without_a_clock_tell_no_times() {
+fn formats_without_a_clock_have_no_times() {
     assert_eq!(times("jepsen-log", "INFO  jepsen.util - 0\t:invoke\t:read\tnil\n"), None);
     assert_eq!(times("observations", "<observation></observation>"), None);
 }

@@ -22,9 +22,12 @@
 
 use std::{
     fmt,
+    str::FromStr,
     sync::atomic::{AtomicU64, Ordering, fence},
     time::Instant,
 };
+
+use clewline_core::NotFound;
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +53,16 @@ impl ClockKind {
             ClockKind::Monotonic => "monotonic",
             ClockKind::Shared => "shared",
         }
+    }
+}
+
+impl FromStr for ClockKind {
+    type Err = NotFound;
+
+    /// The clock of that name.
+    fn from_str(name: &str) -> Result<ClockKind, NotFound> {
+        let found = ClockKind::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or_else(|| NotFound::new("clock", name, ClockKind::ALL.map(ClockKind::name)))
     }
 }
 

@@ -7,74 +7,85 @@ use clewline_report::formats;
 
 use crate::commands::{drawings::Drawings, output::Output, summaries::Summaries, units};
 
-/// Judge recorded histories: did the object behave as if its operations happened one at a time?
+/// Check recorded histories for linearizability
 ///
-/// A history is a record of what several processes called and what they were told, with times. It is judged
-/// against a specification, which says what the object does when one process uses it. The verdict is `holds`
-/// if some order of the operations explains every answer, each operation happening at one moment between its
-/// call and its return; `violated` if no order does; and `unknown` if a limit was hit before that was clear.
+/// A history contains the invocations and responses of concurrent operations. It is checked against
+/// a sequential specification. The verdict is `holds` if a linearization exists: a sequential order
+/// of the operations that respects real-time order and in which the specification permits every
+/// result. It is `violated` if no linearization exists, and `unknown` if a limit (time, memory) was
+/// reached first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::commands) struct Args {
-    /// The histories; `-` is standard input
+    /// History files to check; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 
-    /// What the object should do; `clewline specs` lists what there is
+    /// Sequential specification to check against; `clewline specs` lists them
     #[arg(long, value_name = "NAME")]
     pub(super) spec: String,
 
     // Documented from the table of formats.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", help = "The format of the files", long_help = input_help())]
-    pub(super) input: String,
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "auto",
+        help = "Format of the history files",
+        long_help = input_format_help()
+    )]
+    pub(super) input_format: String,
 
-    /// Jepsen values are [key value] pairs, each key an object of its own
+    /// Treat Jepsen values as [key value] pairs; each key is a separate object
     #[arg(long)]
     pub(super) keyed: bool,
 
     // Documented from the table of searches.
-    #[arg(long, value_name = "NAME", default_value = "auto", help = "Who decides", long_help = algorithm_help())]
+    #[arg(long, value_name = "NAME", default_value = "auto", help = "Checking algorithm", long_help = algorithm_help())]
     pub(super) algorithm: String,
 
-    /// Judge quasi linearizability: by how many places which operations may be out of order
+    /// Check quasi-linearizability with these factors: how far each method may be out of order
     ///
-    /// As in deq=2; enq=0,deq=2; all=1, for all operations together; deq=?, for the least factor that is enough.
+    /// Examples: deq=2; enq=0,deq=2; all=1 (all methods together); deq=? (find the smallest
+    /// factor).
     #[arg(long, value_name = "METHOD=K,…")]
     pub(super) quasi: Option<String>,
 
-    /// What out of order means: relaxed or displacement [default: relaxed where there is such a specification]
+    /// Definition of "out of order": relaxed or displacement [default: relaxed if the specification
+    /// has a relaxed version]
     ///
-    /// relaxed: a removal may pass over K elements, and an element may be passed K times; real-time order is kept. For
-    /// queues, stacks and priority queues. displacement: places in an order that real time allows, and in one that
-    /// the specification allows, differ by at most K.
+    /// relaxed: a removal may skip up to K elements, and an element may be skipped up to K times;
+    /// real-time order is kept (queues, stacks, priority queues). displacement: the position of an
+    /// operation in an order that respects real time and its position in a legal sequential history
+    /// differ by at most K.
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
-    /// Give up on a file after this long, as in 500ms, 10s, 1m30s [default: never]
+    /// Time limit per file, for example 500ms, 10s, 1m30s [default: none]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub(super) timeout: Option<Duration>,
 
-    /// Give up on a file beyond this much memory, as in 512MiB, 4GiB [default: most of what is free]
+    /// Memory limit per file, for example 512MiB, 4GiB [default: most of the free memory]
     #[arg(long, value_name = "SIZE", value_parser = units::size)]
     pub(super) memory: Option<usize>,
 
-    /// How many threads may work at once [default: one a processor]
+    /// Number of worker threads [default: number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) jobs: Option<u16>,
 
-    /// Show an order of the operations that explains every answer, if there is one
+    /// Show a linearization (the witness), if one exists
     #[arg(long)]
     pub(super) witness: bool,
 
-    /// The lines of standard input come in the order of calls, so a violation can be told at once
+    /// Standard input is sorted by invocation time, so report a violation immediately
     ///
-    /// Standard input is judged as it comes, and only what may still matter is held. Lines that are events are in
-    /// order anyway. Lines that are operations need not be, and if one comes too late a violation may turn out to be
-    /// none; so unless this is said, it is told when the input ends.
+    /// Standard input is checked while it is read, and only the operations that are still needed
+    /// are kept in memory. Events are always in order. Operations (one per line) may be out of
+    /// order: a late line can change the verdict. Without this flag a violation in such input is
+    /// therefore reported only at the end of the input.
     #[arg(long)]
     pub(super) ordered: bool,
 
-    /// How to write verdicts
+    /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Output,
 
@@ -96,10 +107,10 @@ Examples:
   clewline check recorded.jsonl --spec queue --html report.html
   clewline check runs/*.jsonl --spec map --html runs.html --junit runs.xml
 
-Exit codes: 0 all hold, 1 one is violated, 2 bad usage or unreadable input, 3 unknown (and nothing violated).";
+Exit codes: 0 all histories hold, 1 a violation, 2 invalid arguments or unreadable input, 3 unknown\n(a limit was reached, and no violation).";
 
-fn input_help() -> String {
-    let mut help = "The format of the files:\n  auto: what the file looks like".to_owned();
+fn input_format_help() -> String {
+    let mut help = "Format of the history files:\n  auto: detect the format".to_owned();
     for format in &formats::FORMATS {
         help.push_str(&format!("\n  {}: {}", format.name(), format.about()));
     }
@@ -107,10 +118,10 @@ fn input_help() -> String {
 }
 
 fn algorithm_help() -> String {
-    let mut help = "Who decides:\n  auto: what suits the history".to_owned();
+    let mut help = "Checking algorithm:\n  auto: choose by specification and history".to_owned();
     for checker in checkers() {
         help.push_str(&format!("\n  {}: {}", checker.name(), checker.about()));
     }
-    help.push_str("\n  A+B: A and B in competition; the first to know answers");
+    help.push_str("\n  A+B: run A and B in parallel; the first verdict counts");
     help
 }

@@ -1,4 +1,4 @@
-//! What to type next: each report ends with a command.
+//! The next commands: each report ends with a command to type.
 
 use std::{path::Path, time::Duration};
 
@@ -8,11 +8,11 @@ use clewline_report::render::text::shell_word as quoted;
 use super::args::Args;
 use crate::commands::units;
 
-/// Commands that tell more about `file`, best first.
+/// Commands that show more about `file`, best first.
 pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<String> {
-    let same = Given { timeout: true, memory: true, algorithm: true };
+    let same = RepeatedOptions { timeout: true, memory: true, algorithm: true };
     match verdict {
-        // An order is on the page, too.
+        // The page shows a linearization, too.
         Verdict::Holds(_) if args.witness || args.drawings.have_page() => Vec::new(),
         Verdict::Holds(_) => vec![format!("{} --witness", command(args, file, same))],
         Verdict::Violated(_) => {
@@ -27,52 +27,52 @@ pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<Strin
     }
 }
 
-/// Commands that may know what this one did not.
-fn more(args: &Args, file: &Path, reason: &Reason, same: Given) -> Vec<String> {
+/// Commands that may reach a verdict after `unknown`.
+fn more(args: &Args, file: &Path, reason: &Reason, same: RepeatedOptions) -> Vec<String> {
     let mut commands = Vec::new();
     let other = match reason {
         Reason::Time(limit) => {
-            // Ten times as much, or a second if there was next to none.
+            // Ten times the limit, at least one second.
             let more = units::show_duration((*limit * 10).max(Duration::from_secs(1)));
-            let given = Given { timeout: false, ..same };
+            let given = RepeatedOptions { timeout: false, ..same };
             commands.push(format!("{} --timeout {more}", command(args, file, given)));
-            COMPETITION
+            PARALLEL_ALGORITHM
         }
         Reason::Memory(limit) => {
-            // Without --memory the limit is the machine's, and cannot be raised.
+            // Without --memory the limit is the free memory, which cannot be raised.
             if args.memory.is_some() {
                 let more = units::show_size(limit.saturating_mul(4));
-                let given = Given { memory: false, ..same };
+                let given = RepeatedOptions { memory: false, ..same };
                 commands.push(format!("{} --memory {more}", command(args, file, given)));
             }
-            THRIFTY
+            LOW_MEMORY_ALGORITHM
         }
         Reason::Refused(_) => "auto",
-        _ => COMPETITION,
+        _ => PARALLEL_ALGORITHM,
     };
     if args.algorithm != other {
-        let given = Given { algorithm: false, ..same };
+        let given = RepeatedOptions { algorithm: false, ..same };
         commands.push(format!("{} --algorithm {other}", command(args, file, given)));
     }
     commands
 }
 
-// A search that remembers nothing.
-const THRIFTY: &str = "jit-tree";
+// A search without a cache of configurations.
+const LOW_MEMORY_ALGORITHM: &str = "jit-tree";
 
-// Two searches that go wrong on different histories.
-const COMPETITION: &str = "jit-graph+wg-graph";
+// Two searches that are slow on different histories.
+const PARALLEL_ALGORITHM: &str = "jit-graph+wg-graph";
 
-/// Which options are repeated as they were given.
+/// The options that are repeated as they were given.
 #[derive(Clone, Copy)]
-struct Given {
+struct RepeatedOptions {
     timeout: bool,
     memory: bool,
     algorithm: bool,
 }
 
-/// The command that made this report, with the options that bear on the verdict.
-fn command(args: &Args, file: &Path, given: Given) -> String {
+/// The command that produced this report, with the options that affect the verdict.
+fn command(args: &Args, file: &Path, given: RepeatedOptions) -> String {
     let mut command =
         format!("clewline check {} --spec {}", quoted(&file.display().to_string()), quoted(&args.spec));
     if let Some(quasi) = &args.quasi {
@@ -81,8 +81,8 @@ fn command(args: &Args, file: &Path, given: Given) -> String {
     if let Some(reading) = &args.reading {
         command.push_str(&format!(" --reading {reading}"));
     }
-    if args.input != "auto" {
-        command.push_str(&format!(" --input {}", args.input));
+    if args.input_format != "auto" {
+        command.push_str(&format!(" --input-format {}", args.input_format));
     }
     if args.keyed {
         command.push_str(" --keyed");
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_quoted_only_where_a_shell_would_stumble() {
+    fn names_are_quoted_only_where_a_shell_needs_it() {
         assert_eq!(quoted("data/lost-1.jsonl"), "data/lost-1.jsonl");
         assert_eq!(quoted("my file"), "'my file'");
         assert_eq!(quoted("it's"), "'it'\\''s'");

@@ -4,6 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clewline_core::ParseError;
 use clewline_explore::schedulers::SCHEDULERS;
+use clewline_threads::control::MemoryModel;
 
 use crate::commands::{
     bounds::{BoundFlags, OfThreads},
@@ -14,162 +15,169 @@ use crate::commands::{
     units,
 };
 
-/// Explore a subject under every interleaving of a few calls
+/// Explore every interleaving of a few calls (Line-Up)
 ///
-/// First the calls are made one at a time, in every order: what the subject does then is taken for right, so that nobody
-/// has to write a specification. Then they are made at the same time, under every schedule within a bound, and every history
-/// that is seen needs a serial one with the same answers; a call that waits for ever must wait there, too. The first matrix
-/// in which something is wrong is made as small as can be, and shown.
+/// Phase 1 runs the calls sequentially, in every order. The serial histories of phase 1 are the
+/// reference, so no specification is needed. Phase 2 runs the calls concurrently, under every
+/// schedule within the bound. Every concurrent history must have a serial history with the same
+/// results that respects real-time order; a call that blocks in phase 2 must also block there. The
+/// first failing matrix is shrunk and shown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(in crate::commands) struct Args {
-    /// What to explore; `clewline subjects` lists what there is
+    /// Subject to explore; `clewline subjects` lists them
     #[arg(value_name = "SUBJECT")]
     pub(super) subject: String,
 
-    /// The calls: columns run at the same time, as in "push(1) pop | push(2) pop" [default: random matrices]
-    #[arg(long, value_name = "CALLS | …", conflicts_with_all = ["rows", "columns", "samples", "auto"])]
+    /// Test matrix: the calls of each thread, separated by |, for example "push(1) pop | push(2)
+    /// pop" [default: random matrices]
+    #[arg(long, value_name = "CALLS | …", conflicts_with_all = ["threads", "operations", "samples", "auto"])]
     pub(super) matrix: Option<String>,
 
-    /// Calls that are made before all others
+    /// Initial calls, executed before the threads start
     #[arg(long, value_name = "CALLS", default_value = "", hide_default_value = true)]
     pub(super) initial: String,
 
-    /// Calls that are made after all others
+    /// Final calls, executed after all threads have ended
     #[arg(long = "final", value_name = "CALLS", default_value = "", hide_default_value = true)]
-    pub(super) last: String,
+    pub(super) final_calls: String,
 
-    /// How many calls are in a column of a random matrix [default: 3]
+    /// Number of threads (columns) of a random matrix [default: 3]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
-    pub(super) rows: Option<usize>,
+    pub(super) threads: Option<usize>,
 
-    /// How many columns a random matrix has: threads [default: 3]
+    /// Operations per thread (rows) of a random matrix [default: 3]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
-    pub(super) columns: Option<usize>,
+    pub(super) operations: Option<usize>,
 
-    /// How many random matrices are checked [default: 100]
+    /// Number of random matrices [default: 100]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     pub(super) samples: Option<usize>,
 
-    /// Check all matrices of the first n calls with n columns and rows, for n = 1, 2, … up to N
+    /// Check all n x n matrices of the first n calls, for n = 1, 2, …, N
     #[arg(
         long,
         value_name = "N",
         num_args = 0..=1,
         default_missing_value = "3",
         value_parser = generate::at_least_one,
-        conflicts_with_all = ["rows", "columns", "samples"]
+        conflicts_with_all = ["threads", "operations", "samples"]
     )]
     pub(super) auto: Option<usize>,
 
-    /// What matrices are made of, as in "push(1), push(2), pop" [default: what suits the subject]
+    /// Calls to choose from for generated matrices, for example "push(1), push(2), pop" [default:
+    /// depends on the subject]
     #[arg(long, value_name = "CALL, …")]
-    pub(super) invocations: Option<String>,
+    pub(super) calls: Option<String>,
 
-    /// Calls that are always made one after the other, as one entry of a matrix; may be given several times
+    /// Sequence of calls that is used as one entry of generated matrices; may be repeated
     #[arg(long, value_name = "CALLS")]
     pub(super) sequence: Vec<String>,
 
-    /// What everything random follows from [default: a new one]
+    /// Random seed [default: a new one]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 
     #[command(flatten)]
     pub(super) bounds: BoundFlags<OfThreads>,
 
-    /// Who picks the schedules; `--help` lists who can
+    /// Scheduler (search strategy); `--help` lists them
     #[arg(long, value_name = "NAME", default_value = "bounded", long_help = schedulers())]
     pub(super) scheduler: String,
 
-    /// What is right: what the subject does one call at a time, or a specification that `clewline specs` lists
+    /// Reference: `serial` (serial executions of the subject itself), or a sequential
+    /// specification; `clewline specs` lists them
     #[arg(long, value_name = "serial|NAME", default_value = "serial")]
     pub(super) spec: String,
 
-    /// What is right is what another subject does one call at a time
+    /// Use the serial executions of another subject as reference
     #[arg(long, value_name = "SUBJECT", conflicts_with = "spec")]
     pub(super) golden: Option<String>,
 
-    /// How far out of order answers may be: `deq=2`, `enq=0,deq=2`, `all=1`; `deq=?` finds out
-    #[arg(long, value_name = "METHOD=N, …", conflicts_with_all = ["from_observations", "observations"])]
+    /// Check quasi-linearizability with these factors: how far each method may be out of order, for
+    /// example deq=2; enq=0,deq=2; all=1; deq=? finds the smallest factor
+    #[arg(long, value_name = "METHOD=K,…", conflicts_with_all = ["from_observations", "observations"])]
     pub(super) quasi: Option<String>,
 
-    /// What that means: `relaxed` (the specification lets values be overtaken) or `displacement` (calls change places)
+    /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
+    /// (operations may be reordered)
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
-    /// Take matrices that do not take out as much as they put in, with calls that change places
+    /// Allow matrices with unequal numbers of insertions and removals, for --reading displacement
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = ["forbid", "allow"])]
     pub(super) ill_formed: String,
 
-    /// Let the subject answer now this and now that, one call at a time
+    /// Allow nondeterministic serial behaviour
     #[arg(long, value_name = "forbid|allow", default_value = "forbid", value_parser = nondeterminism)]
     pub(super) nondeterminism: Nondeterminism,
 
-    /// Run one execution again, that a report names
+    /// Replay the execution with this token; reports print tokens
     #[arg(long, value_name = "TOKEN", requires = "matrix")]
     pub(super) replay: Option<String>,
 
-    /// How many matrices are checked at once [default: as many as there are processors]
+    /// Number of matrices checked in parallel [default: number of processors]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     pub(super) jobs: Option<usize>,
 
-    /// Stop each phase of a matrix after so many executions [default: 20,000,000; random schedulers: 10,000]
+    /// Maximum executions per matrix and phase [default: 20,000,000; random schedulers: 10,000]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
     pub(super) executions: Option<usize>,
 
-    /// Stop after so long
+    /// Time limit [default: none]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub(super) timeout: Option<Duration>,
 
-    /// What loads may see: `sc`, `tso` (stores wait in buffers, as on x86) or `release-acquire` (as Rust says, but for the future)
-    #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = ["sc", "tso", "release-acquire"])]
-    pub(super) memory: String,
+    /// Memory model: sc (sequential consistency), tso (total store order, x86) or rc11 (C++20 and
+    /// Rust atomics, without load buffering)
+    #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
+    pub(super) memory_model: String,
 
-    /// Look for data races from the start, and not only once a cell is accessed
+    /// Detect data races from the start, not only after the first access to an `UnsafeCell`
     #[arg(long)]
     pub(super) races: bool,
 
-    /// Let `compare_exchange_weak` fail for no reason, once in each operation and place
+    /// Allow spurious failures of `compare_exchange_weak`, once per operation and code location
     #[arg(long)]
     pub(super) weak_failures: bool,
 
-    /// Let each thread wake up for no reason so many times, from a condition variable or `park`
+    /// Maximum spurious wakeups per thread, from condition variables and `park`
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) spurious: u32,
 
-    /// Cut an execution after so many steps
+    /// Maximum steps per execution
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) steps: u32,
 
-    /// Whether a matrix that fails is made smaller
+    /// Shrink a failing matrix
     #[arg(long, value_name = "auto|none", default_value = "auto", value_parser = shrinking)]
     pub(super) shrink: Shrinking,
 
-    /// Go on after the first matrix that fails
+    /// Continue after the first failing matrix
     #[arg(long)]
     pub(super) all: bool,
 
-    /// Count executions that are not conflict-serializable, too, which many right subjects have
+    /// Also count executions that are not conflict-serializable (correct subjects may have them)
     #[arg(long)]
     pub(super) serializability: bool,
 
-    /// Show every step of an interleaving
+    /// Show every step of the interleaving
     #[arg(long)]
     pub(super) full: bool,
 
-    /// Write what the subject does one call at a time to a file
+    /// Write the serial histories (observations) to a file
     #[arg(long, value_name = "FILE", requires = "matrix")]
     pub(super) observations: Option<PathBuf>,
 
-    /// Read such a file instead of making the calls one at a time
+    /// Read the serial histories from a file instead of running phase 1
     #[arg(long, value_name = "FILE", requires = "matrix", conflicts_with_all = ["spec", "golden"])]
     pub(super) from_observations: Option<PathBuf>,
 
-    /// Write the history that has no witness to a file, in the same notation
+    /// Write the violating history to a file, in the format of --observations
     #[arg(long, value_name = "FILE")]
     pub(super) violation: Option<PathBuf>,
 
-    /// How to write the outcome
+    /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Output,
 
@@ -184,12 +192,12 @@ const EXAMPLES: &str = "\
 Examples:
   clewline explore treiber-stack
   clewline explore manual-reset-event:pre --matrix \"wait | set reset set\"
-  clewline explore ms-queue --rows 2 --columns 2 --scheduler dpor
-  clewline explore treiber-stack --auto 2 --invocations \"push(1), pop\"
+  clewline explore ms-queue --threads 2 --operations 2 --scheduler dpor
+  clewline explore treiber-stack --auto 2 --calls \"push(1), pop\"
   clewline explore quasi-queue --quasi deq=?
   clewline explore manual-reset-event:pre --html report.html
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Nondeterminism {
@@ -219,9 +227,9 @@ pub(super) fn shrinking(text: &str) -> Result<Shrinking, ParseError> {
     }
 }
 
-/// Who can pick the schedules, one a line.
+/// The list of schedulers, one per line.
 pub(super) fn schedulers() -> String {
     let width = SCHEDULERS.iter().map(|it| it.name.len()).max().unwrap_or(0);
     let line = |it: &clewline_explore::schedulers::Entry| format!("\n  {:width$}  {}", it.name, it.about);
-    format!("Who picks the schedules:{}", SCHEDULERS.iter().map(line).collect::<String>())
+    format!("Scheduler (search strategy):{}", SCHEDULERS.iter().map(line).collect::<String>())
 }

@@ -1,4 +1,4 @@
-//! Which matrices are checked, how, and what to type next.
+//! The matrices to check, the options, and the next commands.
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use super::{
 };
 use crate::commands::{status::Failure, units};
 
-// The engine names tasks by letters, and has so many.
+// The engine names tasks by letters; this is the number of letters.
 const COLUMNS_MAX: usize = 14;
 
-/// Which matrices are checked.
+/// The matrices to check.
 pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
     let plan = Plan {
         initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
-        last: calls(&args.last).map_err(|it| Failure::at("--final", it))?,
+        last: calls(&args.final_calls).map_err(|it| Failure::at("--final", it))?,
         seed: args.seed.unwrap_or_default(),
         ..Plan::default()
     };
     if let Some(text) = &args.matrix {
         let matrix: Matrix = text.parse().map_err(|it| Failure::at("--matrix", it))?;
-        few(matrix.columns.len())?;
+        check_columns(matrix.columns.len())?;
         return Ok(Plan { matrices: vec![matrix], ..plan });
     }
     if args.wants_usual_matrices() && !subject.matrices().is_empty() {
@@ -39,49 +39,49 @@ pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
     }
     let entries = entries(args, subject)?.into_iter().map(Entry::new).collect();
     if let Some(most) = args.auto {
-        return Ok(Plan { entries, auto: Some(few(most)?), ..plan });
+        return Ok(Plan { entries, auto: Some(check_columns(most)?), ..plan });
     }
     let seed = args.seed.unwrap_or_else(|| {
         let seed = new_seed();
-        // Told now, so that it is known even if the subject takes the process with it.
-        eprintln!("note: the seed is {seed}");
+        // Printed first, so that it is known even if the subject ends the process.
+        eprintln!("note: random seed {seed}");
         seed
     });
     Ok(Plan {
         entries,
-        rows: args.rows.unwrap_or(plan.rows),
-        columns: few(args.columns.unwrap_or(plan.columns))?,
+        rows: args.operations.unwrap_or(plan.rows),
+        columns: check_columns(args.threads.unwrap_or(plan.columns))?,
         samples: args.samples.map(|it| it as u64),
         seed,
         ..plan
     })
 }
 
-fn few(columns: usize) -> Result<usize, Failure> {
+fn check_columns(columns: usize) -> Result<usize, Failure> {
     if columns <= COLUMNS_MAX {
         return Ok(columns);
     }
-    Err(Failure::Told(format!("there are at most {COLUMNS_MAX} columns; found {columns}")))
+    Err(Failure::Message(format!("a matrix has at most {COLUMNS_MAX} threads; found {columns}")))
 }
 
 fn new_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
-    // Short enough to be typed again.
+    // Short, because users type it.
     std::hash::RandomState::new().build_hasher().finish() >> 40
 }
 
-/// What matrices are made of.
+/// The entries of generated matrices.
 fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> {
     let mut entries = Vec::new();
-    if let Some(text) = &args.invocations {
-        for call in invocations(text)? {
+    if let Some(text) = &args.calls {
+        for call in parse_calls(text)? {
             entries.push(vec![call]);
         }
     }
     for text in &args.sequence {
         let sequence = calls(text).map_err(|it| Failure::at("--sequence", it))?;
         if sequence.is_empty() {
-            return Err(Failure::Told("--sequence: expected at least one call".to_owned()));
+            return Err(Failure::Message("--sequence: expected at least one call".to_owned()));
         }
         entries.push(sequence);
     }
@@ -91,8 +91,8 @@ fn entries(args: &Args, subject: &Subject) -> Result<Vec<Vec<String>>, Failure> 
     Ok(entries)
 }
 
-/// Calls between commas or blanks that are in no brackets.
-fn invocations(text: &str) -> Result<Vec<String>, Failure> {
+/// Calls separated by commas or blanks outside of brackets.
+fn parse_calls(text: &str) -> Result<Vec<String>, Failure> {
     let mut depth = 0_usize;
     let apart: String = text
         .chars()
@@ -105,10 +105,10 @@ fn invocations(text: &str) -> Result<Vec<String>, Failure> {
             if it == ',' && depth == 0 { ' ' } else { it }
         })
         .collect();
-    calls(&apart).map_err(|it| Failure::at("--invocations", it))
+    calls(&apart).map_err(|it| Failure::at("--calls", it))
 }
 
-/// How each is checked.
+/// The options with which each matrix is checked.
 pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Options, Failure> {
     let mut options = Options {
         scheduler: scheduler(&args.scheduler).ok_or_else(|| {
@@ -116,7 +116,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
             Failure::at("--scheduler", NotFound::new("scheduler", &args.scheduler, names))
         })?,
         time: args.timeout,
-        against: against(args, subject, plan)?,
+        against: reference(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
         counts_unserializable: args.serializability,
         sequences: plan.sequences(),
@@ -125,7 +125,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
-    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory);
+    let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory_model);
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.limits.spurious = args.spurious;
@@ -135,10 +135,10 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     Ok(options)
 }
 
-/// What is right.
-fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, Failure> {
+/// The reference.
+fn reference(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, Failure> {
     if let Some(golden) = &args.golden {
-        return Ok(Reference::Golden(subject::find(golden).map_err(golden_of)?.into_explorable()));
+        return Ok(Reference::Golden(subject::find(golden).map_err(golden_failure)?.into_explorable()));
     }
     if let (Some(path), Some(matrix)) = (&args.from_observations, plan.only()) {
         let name = path.display().to_string();
@@ -161,14 +161,14 @@ fn against(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, Fai
     }
 }
 
-fn golden_of(failure: Failure) -> Failure {
+fn golden_failure(failure: Failure) -> Failure {
     match failure {
-        Failure::Told(told) => Failure::at("--golden", told),
+        Failure::Message(message) => Failure::at("--golden", message),
         other @ (Failure::Killed(_) | Failure::BrokenPipe) => other,
     }
 }
 
-/// What to type next, best first. `shown` is what is wrong.
+/// The next commands, best first. `shown` is the failing matrix.
 pub(super) fn next(
     args: &Args,
     subject: &Subject,
@@ -177,11 +177,11 @@ pub(super) fn next(
     summary: &Summary,
     shown: Option<&Checked>,
 ) -> Vec<String> {
-    // What decides which schedules are explored has no say in a replay.
+    // The scheduler has no effect on a replay.
     let picked =
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
-        let command = of_matrix(args, subject, &checked.matrix);
+        let command = with_matrix(args, subject, &checked.matrix);
         let (again, more) = match (&args.replay, finding.is_serial) {
             (None, true) => (command.clone(), Some(format!("{command} --full"))),
             (None, false) => {
@@ -197,14 +197,14 @@ pub(super) fn next(
         return more.into_iter().chain(page).collect();
     }
     let command = match (plan.only(), plan.auto) {
-        (Some(matrix), _) => of_matrix(args, subject, &matrix),
-        (None, Some(most)) => format!("{} --auto {most}", basis(args, subject)),
+        (Some(matrix), _) => with_matrix(args, subject, &matrix),
+        (None, Some(most)) => format!("{} --auto {most}", with_calls(args, subject)),
         (None, None) => {
             let (rows, columns, samples) = (plan.rows, plan.columns, plan.samples_or_usual());
             let seed = plan.seed;
             format!(
-                "{} --rows {rows} --columns {columns} --samples {samples} --seed {seed}",
-                basis(args, subject)
+                "{} --threads {columns} --operations {rows} --samples {samples} --seed {seed}",
+                with_calls(args, subject)
             )
         }
     };
@@ -223,13 +223,13 @@ pub(super) fn next(
     match (plan.only(), options.bound().filter(|_| summary.bounded != 0)) {
         (Some(_), Some((bound, _))) if bound.may_be_none => vec![format!("{command} --{} none", bound.name)],
         (_, Some((bound, most))) => vec![format!("{command} --{} {}", bound.name, most.saturating_add(1))],
-        (Some(_), None) => vec![basis(args, subject)],
+        (Some(_), None) => vec![with_calls(args, subject)],
         (None, None) => Vec::new(),
     }
 }
 
-/// The command, with what decides what is right.
-fn judged_by(args: &Args, subject: &Subject) -> String {
+/// The command, with the flags that select the reference.
+fn with_reference(args: &Args, subject: &Subject) -> String {
     let mut command = subject.command(&args.subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.spec != "serial" {
@@ -241,9 +241,9 @@ fn judged_by(args: &Args, subject: &Subject) -> String {
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
     }
-    command.push_str(&args.typed_quasi());
-    if args.memory != "sc" {
-        command.push_str(&format!(" --memory {}", args.memory));
+    command.push_str(&args.quasi_flags());
+    if args.memory_model != "sc" {
+        command.push_str(&format!(" --memory-model {}", args.memory_model));
     }
     if args.weak_failures {
         command.push_str(" --weak-failures");
@@ -254,18 +254,18 @@ fn judged_by(args: &Args, subject: &Subject) -> String {
     command
 }
 
-/// The command, with what matrices are made of besides.
-fn basis(args: &Args, subject: &Subject) -> String {
-    let mut command = judged_by(args, subject);
+/// The command, with the flags that select the calls.
+fn with_calls(args: &Args, subject: &Subject) -> String {
+    let mut command = with_reference(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     if args.matrix.is_none() {
-        for (name, value) in [("initial", &args.initial), ("final", &args.last)] {
+        for (name, value) in [("initial", &args.initial), ("final", &args.final_calls)] {
             if !value.is_empty() {
                 add(name, value);
             }
         }
-        if let Some(invocations) = &args.invocations {
-            add("invocations", invocations);
+        if let Some(calls) = &args.calls {
+            add("calls", calls);
         }
         for sequence in &args.sequence {
             add("sequence", sequence);
@@ -274,8 +274,8 @@ fn basis(args: &Args, subject: &Subject) -> String {
     command
 }
 
-fn of_matrix(args: &Args, subject: &Subject, matrix: &Matrix) -> String {
-    let mut command = judged_by(args, subject);
+fn with_matrix(args: &Args, subject: &Subject, matrix: &Matrix) -> String {
+    let mut command = with_reference(args, subject);
     let mut add = |name: &str, value: &str| command.push_str(&format!(" --{name} {}", shell_word(value)));
     add("matrix", &matrix.to_string());
     for (name, calls) in [("initial", &matrix.initial), ("final", &matrix.last)] {

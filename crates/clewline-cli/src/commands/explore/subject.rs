@@ -1,4 +1,4 @@
-//! Subjects as `explore` finds them: structures, which have a specification, and classes, which have none.
+//! Subjects of `explore`: structures (with a specification) and classes (without one).
 
 use std::sync::Arc;
 
@@ -14,31 +14,33 @@ use crate::commands::{registered::Registered, status::Failure};
 pub(super) struct Subject {
     explorable: Arc<dyn Explorable>,
     spec: Option<String>,
-    /// How it is explored, as it is typed, if not by its name.
+    /// The command that explores it, if it is not found by its name.
     command: Option<Box<dyn Fn() -> String>>,
-    /// Whether it is a program that is gone.
+    /// Whether it is a program that has ended.
     is_lost: Box<dyn Fn() -> bool>,
-    /// Whether it is a whole program, all of whose answers are right.
+    /// Whether it is a whole program; then every result is correct.
     is_body: bool,
-    /// Those that it comes with.
+    /// Its own matrices.
     matrices: Vec<Matrix>,
 }
 
-/// Nothing is built in.
+/// Without the lab no subject is built in.
 #[cfg(not(feature = "lab"))]
 pub(super) fn find(name: &str) -> Result<Subject, Failure> {
-    Err(Failure::Told(format!("no subject is called `{name}`: this was built without any")))
+    Err(Failure::Message(format!(
+        "unknown subject `{name}`: this binary was built without subjects (feature `lab`)"
+    )))
 }
 
 /// The subject called `name`: `NAME` or `NAME:VARIANT`.
 #[cfg(feature = "lab")]
 pub(super) fn find(name: &str) -> Result<Subject, Failure> {
     let found = find_explorable(name).map_err(|unknown| match clewline_lab::find(name) {
-        Ok(_) => Failure::Told(format!(
-            "`{name}` cannot be explored: it is not written with `clewline::sync`, so that no thread would ever be interrupted \
-             in the middle of a call; try `clewline stress {name}`"
+        Ok(_) => Failure::Message(format!(
+            "`{name}` cannot be explored: it does not use `clewline::sync`, so the scheduler cannot preempt \
+             a thread inside a call; try `clewline stress {name}`"
         )),
-        Err(_) => Failure::Told(unknown.to_string()),
+        Err(_) => Failure::Message(unknown.to_string()),
     })?;
     let spec = match &found {
         FoundExplorable::Structure(found) => Some(found.entry.spec.to_owned()),
@@ -55,7 +57,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
 }
 
 impl Subject {
-    /// A subject that is in no table.
+    /// A subject that is not in the table.
     pub(super) fn registered(given: Registered) -> Result<Subject, Failure> {
         let matrices = given.matrices.iter().map(|it| it.parse().map_err(|error| Failure::at(it, error)));
         Ok(Subject {
@@ -72,17 +74,17 @@ impl Subject {
         &*self.explorable
     }
 
-    /// The subject, for whoever wants to keep it.
+    /// The owned subject.
     pub(super) fn into_explorable(self) -> Arc<dyn Explorable> {
         self.explorable
     }
 
-    /// The specification that it has, by name.
+    /// The name of its specification.
     pub(super) fn spec(&self) -> Option<&str> {
         self.spec.as_deref()
     }
 
-    /// How it is explored, as it is typed, if it is called `name`.
+    /// The command that explores it under the name `name`.
     pub(super) fn command(&self, name: &str) -> String {
         match &self.command {
             Some(command) => command(),
@@ -90,22 +92,22 @@ impl Subject {
         }
     }
 
-    /// Whether it is a whole program, all of whose answers are right.
+    /// Whether it is a whole program; then every result is correct.
     pub(super) fn is_body(&self) -> bool {
         self.is_body
     }
 
-    /// Whether it is gone: then what was explored last means nothing.
+    /// Whether the program has ended: then the last execution is invalid.
     pub(super) fn is_lost(&self) -> bool {
         (self.is_lost)()
     }
 
-    /// Matrices that it comes with.
+    /// Its own matrices.
     pub(super) fn matrices(&self) -> &[Matrix] {
         &self.matrices
     }
 
-    /// What matrices are made of, if the user does not say.
+    /// The default calls of generated matrices.
     pub(super) fn invocations(&self) -> Vec<String> {
         self.explorable.invocations()
     }

@@ -1,4 +1,4 @@
-//! The rules that arrows keep: no circle between files or rooms, and no arrow to a higher layer.
+//! The rules that arrows keep: no cycle between files or rooms, and no arrow to a higher layer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ pub(super) fn detours(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// The circles between files, and those between the rooms of one folder. A room is a module with
+/// The cycles between files, and those between the rooms of one folder. A room is a module with
 /// all that lies in it.
-pub(super) fn circles(tree: &Tree) -> Vec<String> {
+pub(super) fn cycles(tree: &Tree) -> Vec<String> {
     let arrows = tree.arrows();
     let files = arrows.iter().map(|it| (it.from.clone(), it.to.clone(), it)).collect();
-    let mut complaints: Vec<String> = circles_of(files).iter().map(|it| say("files", it)).collect();
+    let mut complaints: Vec<String> = cycles_of(files).iter().map(|it| say("files", it)).collect();
     let around = |arrow: &Arrow| {
         let (one, other): (Vec<_>, Vec<_>) =
             (arrow.from.split("::").collect(), arrow.to.split("::").collect());
@@ -36,16 +36,16 @@ pub(super) fn circles(tree: &Tree) -> Vec<String> {
         }
     }
     for room in rooms.into_values() {
-        let is_more = |circle: &&Vec<&Arrow>| !complaints.contains(&say("files", circle));
-        let found = circles_of(room);
+        let is_more = |cycle: &&Vec<&Arrow>| !complaints.contains(&say("files", cycle));
+        let found = cycles_of(room);
         let new: Vec<String> = found.iter().filter(is_more).map(|it| say("rooms", it)).collect();
         complaints.extend(new);
     }
     complaints
 }
 
-/// The arrows of each circle: two nodes are in one if each leads to the other.
-fn circles_of(arrows: Vec<(String, String, &Arrow)>) -> Vec<Vec<&Arrow>> {
+/// The arrows of each cycle: two nodes are in one if each leads to the other.
+fn cycles_of(arrows: Vec<(String, String, &Arrow)>) -> Vec<Vec<&Arrow>> {
     let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to, _) in &arrows {
         next.entry(from).or_default().insert(to);
@@ -62,23 +62,23 @@ fn circles_of(arrows: Vec<(String, String, &Arrow)>) -> Vec<Vec<&Arrow>> {
     };
     let reached: BTreeMap<&str, BTreeSet<&str>> = next.keys().map(|it| (*it, reached(it))).collect();
     let leads = |from: &str, to: &str| reached.get(from).is_some_and(|it| it.contains(to));
-    let mut circles: Vec<(&str, Vec<&Arrow>)> = Vec::new();
+    let mut cycles: Vec<(&str, Vec<&Arrow>)> = Vec::new();
     for (from, _, arrow) in arrows.iter().filter(|(from, to, _)| leads(to, from)) {
-        match circles.iter_mut().find(|(one, _)| *one == from || leads(one, from) && leads(from, one)) {
-            Some((_, circle)) => circle.push(arrow),
-            None => circles.push((from, vec![arrow])),
+        match cycles.iter_mut().find(|(one, _)| *one == from || leads(one, from) && leads(from, one)) {
+            Some((_, cycle)) => cycle.push(arrow),
+            None => cycles.push((from, vec![arrow])),
         }
     }
-    circles.into_iter().map(|it| it.1).collect()
+    cycles.into_iter().map(|it| it.1).collect()
 }
 
-fn say(what: &str, circle: &[&Arrow]) -> String {
+fn say(what: &str, cycle: &[&Arrow]) -> String {
     let mut lines = vec![format!(
-        "a circle of {what}: of these arrows cut the one that is new; move what both need to a file of its own"
+        "a cycle of {what}: of these arrows cut the one that is new; move what both need to a file of its own"
     )];
     // One line for each two files.
     let mut between: BTreeMap<(&str, &str), (&str, Vec<&str>)> = BTreeMap::new();
-    for Arrow { from, to, place, what } in circle {
+    for Arrow { from, to, place, what } in cycle {
         between.entry((from, to)).or_insert((place, Vec::new())).1.push(what);
     }
     lines.extend(

@@ -1,7 +1,7 @@
-//! What the reader of imports and the finder of circles do with small trees.
+//! What the reader of imports and the finder of cycles do with small trees.
 
 use super::{
-    rules::{Layers, circles, detours, read_layers, upward},
+    rules::{Layers, cycles, detours, read_layers, upward},
     tree::Tree,
 };
 
@@ -41,12 +41,12 @@ fn imports_are_read_in_every_form() {
     expect("use super::c;", &[]);
     expect("fn a() { crate::b::b(); super::c::C; }", &["b", "c"]);
     expect("fn a<T: crate::e::E>(it: Option<<T as super::e::E>::X>) {}", &["e"]);
-    // Names are followed through those who pass them on, to those who define them.
+    // Names are followed through re-exports to their definitions.
     expect("pub(crate) use crate::d::Outer; fn a(_: Outer) {}", &["d::inner"]);
     expect("use crate::d::Glob;", &["d::inner"]);
     expect("pub use crate::b::B;", &[]);
     expect("use std::fmt; use clewline_core::b::B; impl fmt::Debug for X {}", &[]);
-    // What is no code, or for tests alone, is left out.
+    // Text that is not code, and code for tests, is skipped.
     expect("//! [`B`](crate::b::B)\n/// use crate::b::B;\n/* use crate::c::C; */", &[]);
     expect("const A: &str = \"use crate::b::B;\"; const B: &str = r#\"\"use crate::c::C;\"#;", &[]);
     expect("#[cfg(test)]\nmod tests { use crate::b::B; }\nuse crate::c::C;", &["c"]);
@@ -68,22 +68,22 @@ fn files_of_tests_are_no_part_of_the_tree() {
 }
 
 #[test]
-fn a_table_uses_those_who_are_in_it() {
+fn a_table_uses_its_entries() {
     let list = "table![round, square];";
     let with = |text: &str| format!("{list}\n{text}");
     let (inside, apart) = (with("pub trait Shape {}"), with("mod shape; pub use shape::Shape;"));
-    let circle = [("lib.rs", inside.as_str()), ("round.rs", "use crate::Shape;"), ("square.rs", "")];
-    assert_eq!(circles(&tree(&circle)).len(), 1);
+    let cycle = [("lib.rs", inside.as_str()), ("round.rs", "use crate::Shape;"), ("square.rs", "")];
+    assert_eq!(cycles(&tree(&cycle)).len(), 1);
     let written = "mod round; pub trait Shape {} static ALL: &[&dyn Shape] = &[round::ENTRY];";
-    let circle = [("lib.rs", written), ("round.rs", "use crate::Shape;")];
-    assert_eq!(circles(&tree(&circle)).len(), 1);
+    let cycle = [("lib.rs", written), ("round.rs", "use crate::Shape;")];
+    assert_eq!(cycles(&tree(&cycle)).len(), 1);
     let none = [
         ("lib.rs", apart.as_str()),
         ("round.rs", "use crate::shape::Shape;"),
         ("shape.rs", "pub trait Shape {}"),
         ("square.rs", ""),
     ];
-    assert_eq!(circles(&tree(&none)), Vec::<String>::new());
+    assert_eq!(cycles(&tree(&none)), Vec::<String>::new());
 }
 
 #[test]
@@ -95,32 +95,32 @@ fn an_exported_macro_is_where_it_is_written() {
 }
 
 #[test]
-fn circles_of_two_and_of_three_files_are_found() {
+fn cycles_of_two_and_of_three_files_are_found() {
     let chain = [
         ("lib.rs", "mod a; mod b; mod c;"),
         ("a.rs", "use crate::b::B;\npub struct A;"),
         ("b.rs", "use crate::c::C;\npub struct B;"),
         ("c.rs", "pub struct C;"),
     ];
-    assert_eq!(circles(&tree(&chain)), Vec::<String>::new());
+    assert_eq!(cycles(&tree(&chain)), Vec::<String>::new());
 
     let mut two = chain;
     two[2].1 = "\nuse crate::a::A;\npub struct B;";
-    let found = circles(&tree(&two)).join("\n");
+    let found = cycles(&tree(&two)).join("\n");
     assert!(found.contains("src/a.rs:1: a -> b: crate::b::B"), "{found}");
     assert!(found.contains("src/b.rs:2: b -> a: crate::a::A"), "{found}");
 
     let mut three = chain;
     three[3].1 = "pub struct C;\nfn c() { super::a::A; }";
-    let found = circles(&tree(&three));
-    assert_eq!(found.len(), 1, "the same circle is not told of twice: {found:?}");
+    let found = cycles(&tree(&three));
+    assert_eq!(found.len(), 1, "the same cycle is not reported twice: {found:?}");
     for arrow in ["a.rs:1: a -> b", "b.rs:1: b -> c", "c.rs:2: c -> a: super::a::A"] {
         assert!(found[0].contains(arrow), "{arrow}: {}", found[0]);
     }
 }
 
 #[test]
-fn a_circle_of_folders_need_not_be_one_of_files() {
+fn a_cycle_of_folders_need_not_be_one_of_files() {
     let files = [
         ("lib.rs", "mod left; mod right;"),
         ("left/mod.rs", "pub mod low; pub mod high;"),
@@ -128,25 +128,25 @@ fn a_circle_of_folders_need_not_be_one_of_files() {
         ("left/high.rs", "use crate::right::Right;"),
         ("right.rs", "use crate::left::low::Low;\npub struct Right;"),
     ];
-    let found = circles(&tree(&files));
+    let found = cycles(&tree(&files));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].starts_with("a circle of rooms"), "{}", found[0]);
+    assert!(found[0].starts_with("a cycle of rooms"), "{}", found[0]);
     assert!(found[0].contains("src/left/high.rs:1: left::high -> right"), "{}", found[0]);
 }
 
 #[test]
-fn a_file_and_those_in_its_folder_may_make_a_circle() {
+fn a_file_and_its_folder_may_form_a_cycle() {
     let parent = "mod child;\nuse child::Child;\npub struct Parent(Child);";
     let files = [("lib.rs", "mod a;"), ("a.rs", parent), ("a/child.rs", "pub struct Child;")];
-    assert_eq!(circles(&tree(&files)), Vec::<String>::new());
+    assert_eq!(cycles(&tree(&files)), Vec::<String>::new());
     let mut both = files;
     both[2].1 = "use super::Parent;\npub struct Child;";
-    assert_eq!(circles(&tree(&both)).len(), 1);
+    assert_eq!(cycles(&tree(&both)).len(), 1);
     // More of what the folder's file defines, which does not need it.
     let more =
         [("lib.rs", "mod a;"), ("a.rs", "mod more;\npub struct A;"), ("a/more.rs", "impl super::A {}")];
     assert_eq!(arrows(&more), ["a::more -> a"]);
-    assert_eq!(circles(&tree(&more)), Vec::<String>::new());
+    assert_eq!(cycles(&tree(&more)), Vec::<String>::new());
 }
 
 #[test]

@@ -53,7 +53,7 @@ struct Mention {
 pub(super) struct Tree {
     modules: BTreeMap<String, Module>,
     mentions: Vec<Mention>,
-    /// Macros by name, and the files that define them: their paths do not tell.
+    /// Macros by name, and the files that define them, which their paths do not name.
     macros: BTreeMap<String, String>,
 }
 
@@ -182,8 +182,8 @@ impl Tree {
                 self.pass(origin, &at, &path, depth).filter(|it| self.defines(it))
             };
             let found = known.globs.iter().find_map(through);
-            // An exported macro is at the root, wherever it is written. What a macro defines is where
-            // it is looked for.
+            // An exported macro is at the root, wherever it is written. What a macro defines is
+            // where it is looked for.
             let exported = self.macros.get(first).filter(|_| at.is_empty());
             let module = exported.unwrap_or(&at).clone();
             let here = || Target { module, name: Some(first.clone()), instead: None };

@@ -1,4 +1,4 @@
-/* Every atomic operation on every size, against what it should do. The same must hold in a thread and before there are any. */
+/* Every atomic operation on every size, compared with the expected result, in a thread and before the first thread. */
 #include <stdint.h>
 #include <string.h>
 #include "test.h"
@@ -53,12 +53,12 @@ static long all(long unused) {
     return NOTHING;
 }
 
-/* What is copied in one go is not one word. */
+/* A copy of more than one word. */
 static struct {
     long first, second;
 } pair;
 
-/* Not static: a compiler that sees that nobody reads them leaves out the stores. */
+/* Not static: a compiler would remove stores that are never read. */
 long own __attribute__((aligned(64))), other __attribute__((aligned(64)));
 
 static long half(long value) {

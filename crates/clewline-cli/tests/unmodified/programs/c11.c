@@ -1,4 +1,4 @@
-/* Threads of C11. BUG: nobody has the lock. */
+/* Threads of C11. BUG: without the lock. */
 #include <assert.h>
 #include <stdatomic.h>
 #include <threads.h>

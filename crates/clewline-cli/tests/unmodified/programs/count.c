@@ -2,7 +2,7 @@
 #include <stdatomic.h>
 #include "test.h"
 
-/* Not static: a compiler that sees that nobody reads it leaves out the stores. */
+/* Not static: a compiler would remove stores that are never read. */
 atomic_long shared;
 
 static long store(long value) {

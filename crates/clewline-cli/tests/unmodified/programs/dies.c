@@ -1,4 +1,4 @@
-/* A process that ends in the middle of an execution, in a way that nothing sees. */
+/* A process that ends inside an execution without being noticed. */
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>

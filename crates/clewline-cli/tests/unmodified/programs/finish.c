@@ -1,4 +1,4 @@
-/* Something that only shows when all is over. */
+/* A violation that only the final function shows. */
 #include <stdatomic.h>
 #include "test.h"
 

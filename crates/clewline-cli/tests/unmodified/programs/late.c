@@ -1,4 +1,4 @@
-/* Who waits until some time, in vain, finds that it is not earlier than that; the argument says what for. */
+/* After a timed wait that times out, the clock is not before the deadline; the argument selects the function. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <linux/futex.h>

@@ -1,4 +1,4 @@
-/* A program that says something on both of its outputs, at once. */
+/* A program that writes to both of its outputs. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* Plain accesses of two threads that something orders, each in another way; the argument says which. */
+/* Non-atomic accesses of two threads, ordered by happens-before in different ways; the argument selects one. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -69,7 +69,7 @@ static void *work(void *argument) {
         if (slots[1 - me] != 2 - me)
             abort();
     } else if (is("condition")) {
-        /* Whoever is woken knows what was done before, whatever the lock says. */
+        /* A wakeup orders the accesses before it, independently of the lock. */
         struct timespec soon = {0, 0};
         if (me == 0) {
             plain = 1;
@@ -81,7 +81,7 @@ static void *work(void *argument) {
             pthread_mutex_unlock(&mutex);
         }
     } else if (is("join")) {
-        /* The other thread is started and waited for by this one. */
+        /* The other thread is started and joined by this one. */
         if (me == 0) {
             pthread_t other;
             plain = 1;

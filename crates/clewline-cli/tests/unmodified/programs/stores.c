@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Not static: a compiler that sees that nobody reads it leaves out the stores. */
+/* Not static: a compiler would remove stores that are never read. */
 atomic_long shared;
 
 static void *store(void *value) {

@@ -1,4 +1,4 @@
-/* Two threads count without a lock, after other threads have come and gone; the argument says which. */
+/* Two threads count without a lock, after other threads have ended; the argument selects which. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

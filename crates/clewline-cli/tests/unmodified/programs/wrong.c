@@ -1,4 +1,4 @@
-/* Things that are wrong in some executions only, one each. */
+/* Violations that occur in some executions only, one each. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static long claim(long me) {
     return NOTHING;
 }
 
-/* An update that is no atomic one. */
+/* A non-atomic update. */
 static long add(long unused) {
     (void)unused;
     plain = plain + 1;
@@ -87,7 +87,7 @@ static long raise_high(long unused) {
     return ++halves.high;
 }
 
-/* Locks that are fine. */
+/* Correct locks. */
 static long count(long unused) {
     (void)unused;
     pthread_mutex_lock(&one);
@@ -96,7 +96,7 @@ static long count(long unused) {
     return value;
 }
 
-/* The same for who does not wait. */
+/* The same with trylock. */
 static long try_count(long unused) {
     (void)unused;
     if (pthread_mutex_trylock(&one) != 0)
@@ -128,7 +128,7 @@ static long confirm(long unused) {
     return NOTHING;
 }
 
-/* What nobody sees. */
+/* A blocking system call. */
 static long sleep_in_read(long unused) {
     (void)unused;
     int ends[2];

@@ -16,36 +16,37 @@ use clewline_report::{
     render::Stream,
 };
 
-use super::window::{Facts, Live, Load, Moment, Snapshot, Stop, Window};
-use crate::{check::progress::Progress, error::Error, typed::NoCase};
+use super::window::{Load, Moment, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
+use crate::{check::progress::Progress, error::Error, typed::EmptyHistory};
 
 /// How much is read at a time.
-const PIECE: usize = 1 << 18;
+const READ_BYTES: usize = 1 << 18;
 
-/// What a live system says is judged at least this often, if it says anything.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A live stream is checked at least this often, if it has new events.
+const LIVE_JUDGE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// As long as no more operations have come and none is forgotten, the lines themselves are kept.
-const FEW: u64 = 1 << 17;
+/// Up to this number of operations, and while none is forgotten, the lines themselves are kept.
+const KEPT_LINES_OPS_MAX: u64 = 1 << 17;
 
-/// What a stream came to.
-pub(crate) enum Followed {
+/// How a stream ended.
+pub(crate) enum StreamEnd {
     /// A verdict, and the case that shows it.
     Judged(Box<dyn ErasedHistory>, Judgement, Stream),
-    /// It has to be read as a whole, and here is its beginning: it is short, or nothing of it can be forgotten.
+    /// It has to be read as a whole, and this is its beginning: it is short, or no operation of it
+    /// can be forgotten.
     Whole(Vec<u8>),
-    /// An operation comes after one that was called later, on this line.
+    /// On this line, an operation comes after one that was called later.
     OutOfOrder(usize),
 }
 
-/// Whether operations that are told in one line are known to come in the order of their calls.
+/// Whether operations written in one line are known to come in the order of their calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LineOrder {
-    /// Somebody promises it, so that a violation is certain at once.
+    /// The caller promises it, so a violation is certain at once.
     Promised,
-    /// It will be seen at the end, and a violation is told then. Events, which are in order by definition, do not
-    /// have to wait.
+    /// It is verified at the end, and a violation is reported then. Events, which are ordered by
+    /// definition, do not have to wait.
     Seen,
 }
 
@@ -57,22 +58,22 @@ pub(crate) fn follow(
     window: usize,
     order: LineOrder,
     progress: &dyn Fn(Progress<'_>),
-) -> Result<Followed, Error> {
-    let mut follow = Follow::new(object, Window::new(options, window), order);
-    let mut piece = vec![0; PIECE];
+) -> Result<StreamEnd, Error> {
+    let mut follow = StreamReader::new(object, Window::new(options, window), order);
+    let mut piece = vec![0; READ_BYTES];
     let mut bytes = 0;
     let mut judged = Instant::now();
     loop {
-        // Monitors are too fast to look at limits, and nobody else does while nothing comes.
+        // Monitors are too fast to check limits, and nothing else does while no input comes.
         if let Err(reason) = follow.window.options().budget.allow(0) {
             return Ok(follow.judged(Verdict::Unknown(reason)));
         }
         let read = match input.read(&mut piece) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            // Nothing has come for a while: time to look at what has.
+            // The stream pauses: check what has come.
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                follow.look(Look::Now)?;
+                follow.look(JudgeNow::Now)?;
                 judged = Instant::now();
                 if follow.is_over() {
                     break;
@@ -83,14 +84,14 @@ pub(crate) fn follow(
         };
         bytes += read as u64;
         progress(Progress::Reading(bytes));
-        if follow.take(&piece[..read], read == 0)? == Taken::Whole {
-            return Ok(Followed::Whole(follow.seen.take().unwrap_or_default()));
+        if follow.take(&piece[..read], read == 0)? == LineResult::Whole {
+            return Ok(StreamEnd::Whole(follow.seen.take().unwrap_or_default()));
         }
         if read == 0 {
             break;
         }
-        if PATIENCE <= judged.elapsed() && follow.is_certain_at_once() {
-            follow.look(Look::Now)?;
+        if LIVE_JUDGE_INTERVAL <= judged.elapsed() && follow.is_certain_at_once() {
+            follow.look(JudgeNow::Now)?;
             judged = Instant::now();
         }
         if follow.is_over() {
@@ -100,50 +101,50 @@ pub(crate) fn follow(
     follow.finish()
 }
 
-struct Follow<'a> {
+struct StreamReader<'a> {
     object: &'a dyn ErasedSpec,
     follower: Follower,
     window: Window<RawCall, Value>,
     processes: Processes,
     order: LineOrder,
-    lines: Lines,
-    // What has been read, as long as it is little.
+    lines: LineKind,
+    // The bytes read so far, as long as they are few.
     seen: Option<Vec<u8>>,
     out_of_order: Option<usize>,
-    stop: Option<Stop>,
+    stop: Option<StreamViolation>,
     trouble: Option<ReadError>,
 }
 
-/// What the lines are about.
+/// The kind of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lines {
+enum LineKind {
     Nothing,
     Operations,
     Events,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum JudgeNow {
     Now,
     WhenDue,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Taken {
+enum LineResult {
     Yes,
-    /// The whole has to be read in the ordinary way, which tells best what is wrong, if anything is.
+    /// The whole input has to be read in the ordinary way, which gives the best error messages.
     Whole,
 }
 
-impl<'a> Follow<'a> {
+impl<'a> StreamReader<'a> {
     fn new(object: &'a dyn ErasedSpec, window: Window<RawCall, Value>, order: LineOrder) -> Self {
-        Follow {
+        StreamReader {
             object,
             follower: Follower::new(),
             window,
             processes: Processes::default(),
             order,
-            lines: Lines::Nothing,
+            lines: LineKind::Nothing,
             seen: Some(Vec::new()),
             out_of_order: None,
             stop: None,
@@ -152,7 +153,7 @@ impl<'a> Follow<'a> {
     }
 
     /// Takes the next bytes, or the end.
-    fn take(&mut self, bytes: &[u8], is_end: bool) -> Result<Taken, Error> {
+    fn take(&mut self, bytes: &[u8], is_end: bool) -> Result<LineResult, Error> {
         if let Some(seen) = &mut self.seen {
             seen.extend_from_slice(bytes);
         }
@@ -164,21 +165,21 @@ impl<'a> Follow<'a> {
         };
         for row in &rows {
             self.push(row);
-            self.look(Look::WhenDue)?;
+            self.look(JudgeNow::WhenDue)?;
             if self.is_over() {
-                return Ok(Taken::Yes);
+                return Ok(LineResult::Yes);
             }
-            if self.window.facts.forgotten != 0 || FEW < self.window.facts.operations {
+            if self.window.facts.forgotten != 0 || KEPT_LINES_OPS_MAX < self.window.facts.operations {
                 self.seen = None;
             }
         }
         self.trouble = self.trouble.take().or(taken.err());
         if self.seen.is_some() && (self.trouble.is_some() || self.out_of_order.is_some() || is_end) {
-            return Ok(Taken::Whole);
+            return Ok(LineResult::Whole);
         }
         match self.trouble.take() {
             Some(error) => Err(error.into()),
-            None => Ok(Taken::Yes),
+            None => Ok(LineResult::Yes),
         }
     }
 
@@ -187,10 +188,10 @@ impl<'a> Follow<'a> {
             return;
         }
         let lines = match row.kind {
-            Kind::Operation(..) => Lines::Operations,
-            Kind::Call | Kind::Return | Kind::Fail | Kind::Info => Lines::Events,
+            Kind::Operation(..) => LineKind::Operations,
+            Kind::Call | Kind::Return | Kind::Fail | Kind::Info => LineKind::Events,
         };
-        if self.lines != Lines::Nothing && self.lines != lines {
+        if self.lines != LineKind::Nothing && self.lines != lines {
             return self.refuse(row, "one file holds one kind of line: operations, or events");
         }
         self.lines = lines;
@@ -203,7 +204,7 @@ impl<'a> Follow<'a> {
                 if returned.is_some_and(|it| it < called) {
                     return self.refuse(row, "an operation returns before it is called");
                 }
-                // There is nothing left to judge, but a line that comes too late may still explain everything.
+                // The verdict is known, but a line that comes too late may still change it.
                 if self.stop.is_some() {
                     if !self.window.pass(called) {
                         self.out_of_order = Some(row.line);
@@ -213,8 +214,8 @@ impl<'a> Follow<'a> {
                 }
                 let returned = returned.map(|time| (row.ret, time));
                 let (end_line, id) = (line, row.id);
-                let live = Live { process, object, call, called, returned, line, end_line, id };
-                // A process may call again when nobody knows what became of its operation.
+                let live = WindowOperation { process, object, call, called, returned, line, end_line, id };
+                // A process may call again after the outcome of its operation became unknown.
                 if live.returned.is_none() {
                     self.processes.replace(row.process);
                 }
@@ -244,16 +245,16 @@ impl<'a> Follow<'a> {
         self.trouble = Some(error);
     }
 
-    /// Whether a violation is one whatever comes.
+    /// Whether a violation is certain, whatever follows.
     fn is_certain_at_once(&self) -> bool {
-        self.lines == Lines::Events || self.order == LineOrder::Promised
+        self.lines == LineKind::Events || self.order == LineOrder::Promised
     }
 
-    /// Judges what has come, if it is time.
-    fn look(&mut self, look: Look) -> Result<(), Error> {
+    /// Checks the stream, if it is due.
+    fn look(&mut self, look: JudgeNow) -> Result<(), Error> {
         let is_asked = match look {
-            Look::Now => self.window.is_news(),
-            Look::WhenDue => self.window.is_due(),
+            JudgeNow::Now => self.window.is_news(),
+            JudgeNow::WhenDue => self.window.is_due(),
         };
         if !is_asked || self.stop.is_some() || self.out_of_order.is_some() {
             return Ok(());
@@ -277,14 +278,14 @@ impl<'a> Follow<'a> {
         is_known || (self.out_of_order.is_some() && self.seen.is_none())
     }
 
-    fn finish(mut self) -> Result<Followed, Error> {
+    fn finish(mut self) -> Result<StreamEnd, Error> {
         if let Some(line) = self.out_of_order {
-            return Ok(Followed::OutOfOrder(line));
+            return Ok(StreamEnd::OutOfOrder(line));
         }
         if self.stop.is_none() {
             self.judge(Moment::MAX)?;
         }
-        let Some(Stop { moment, judgement }) = &self.stop else {
+        let Some(StreamViolation { moment, judgement }) = &self.stop else {
             return Ok(self.judged(Verdict::Holds(Witness::default())));
         };
         let line = match judgement.verdict {
@@ -293,11 +294,11 @@ impl<'a> Follow<'a> {
         };
         let load = RawLoad { object: self.object, follower: &self.follower, processes: &self.processes };
         let case = load.load(self.window.snapshot(*moment)?)?;
-        Ok(Followed::Judged(case, judgement.clone(), self.stream(line)))
+        Ok(StreamEnd::Judged(case, judgement.clone(), self.stream(line)))
     }
 
-    /// A verdict that no operations have to show.
-    fn judged(&self, verdict: Verdict) -> Followed {
+    /// A verdict without operations.
+    fn judged(&self, verdict: Verdict) -> StreamEnd {
         let options = self.window.options();
         let deciders = self.window.deciders();
         let judgement = Judgement {
@@ -306,16 +307,17 @@ impl<'a> Follow<'a> {
             algorithm: if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders },
             configurations: options.budget.visited(),
         };
-        Followed::Judged(Box::new(NoCase::default()), judgement, self.stream(None))
+        StreamEnd::Judged(Box::new(EmptyHistory::default()), judgement, self.stream(None))
     }
 
     fn stream(&self, line: Option<usize>) -> Stream {
-        let Facts { operations, most, .. } = self.window.facts;
+        let StreamCounts { operations, most, .. } = self.window.facts;
         Stream { operations, objects: self.follower.objects().len(), most_held: most, line }
     }
 }
 
-/// Processes by their names. One whose operation was given up goes on as another of the same name.
+/// Processes by their names. A process whose operation was abandoned continues under a new id with
+/// the same name.
 #[derive(Debug, Default)]
 struct Processes {
     names: Vec<Value>,
@@ -391,24 +393,24 @@ mod tests {
         )
     }
 
-    fn followed(text: &str) -> Followed {
+    fn followed(text: &str) -> StreamEnd {
         let queue = clewline_specs::find("queue").unwrap();
         follow(&*queue, &mut text.as_bytes(), Options::default(), 10, LineOrder::Seen, &|_| ()).unwrap()
     }
 
     #[test]
-    fn after_a_violation_lines_are_looked_at_but_not_held() {
+    fn after_a_violation_lines_are_validated_but_not_held() {
         let mut text = String::new();
         for round in 0..3_000 {
             text.push_str(&line(2 * round, "enq", "arg", round));
-            let answer = if round == 100 { 7_777 } else { round };
-            text.push_str(&line(2 * round + 1, "deq", "ret", answer));
+            let result = if round == 100 { 7_777 } else { round };
+            text.push_str(&line(2 * round + 1, "deq", "ret", result));
         }
-        let Followed::Judged(_, judgement, stream) = followed(&text) else { panic!("it is in order") };
+        let StreamEnd::Judged(_, judgement, stream) = followed(&text) else { panic!("it is in order") };
         assert_eq!(judgement.verdict.word(), "violated");
         assert_eq!((stream.operations, stream.line), (6_000, Some(202)));
         assert!(stream.most_held < 40, "{}", stream.most_held);
         let late = format!("{text}{}", line(3, "enq", "arg", 7_777));
-        assert!(matches!(followed(&late), Followed::OutOfOrder(6_001)));
+        assert!(matches!(followed(&late), StreamEnd::OutOfOrder(6_001)));
     }
 }

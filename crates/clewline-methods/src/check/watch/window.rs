@@ -1,4 +1,4 @@
-//! The operations that still matter, of a history that is not over.
+//! The operations of a growing history that still matter.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,27 @@ use clewline_core::{ErasedHistory, History, ObjectId, ProcessId, Timed, TimedCol
 
 use crate::error::Error;
 
-/// A window is judged when it has doubled and so many operations have come, unless something else is said.
-pub(crate) const FEWEST: usize = 1 << 16;
+/// By default, a window is checked when it has doubled and at least this number of operations has
+/// come.
+pub(crate) const DEFAULT_WINDOW_OPS: usize = 1 << 16;
 
-/// A moment between two times, just before the second: wide enough that there is one after every time.
+/// A moment between two times, just before the second: wide enough that there is one after every
+/// time.
 pub(crate) type Moment = i128;
 
 /// An operation, with the times of its ends.
 #[derive(Clone, Debug)]
-pub(crate) struct Live<C, R> {
+pub(crate) struct WindowOperation<C, R> {
     pub(crate) process: ProcessId,
     pub(crate) object: ObjectId,
     pub(crate) call: C,
     pub(crate) called: i64,
-    /// What it returned, and when.
+    /// Its result, and when it returned.
     pub(crate) returned: Option<(R, i64)>,
-    /// The line that tells of the call, from 1, and the one that tells of the return.
+    /// The lines of the call and of the return, from 1.
     pub(crate) line: u32,
     pub(crate) end_line: u32,
-    /// What it is known by outside.
+    /// Its id in the source.
     pub(crate) id: Value,
 }
 
@@ -33,18 +35,22 @@ pub(crate) struct Live<C, R> {
 pub(crate) trait Load {
     /// A method with its arguments.
     type Call: Clone;
-    /// What it answers.
+    /// The result of a call.
     type Return: Clone;
 
-    /// Hands the case of `snapshot` to `with`.
-    fn with<T>(&self, snapshot: Of<Self>, with: impl FnOnce(&dyn ErasedHistory) -> T) -> Result<T, Error>;
+    /// Passes the history of `snapshot` to `with`.
+    fn with<T>(
+        &self,
+        snapshot: SnapshotOf<Self>,
+        with: impl FnOnce(&dyn ErasedHistory) -> T,
+    ) -> Result<T, Error>;
 
     /// Whether operations may be forgotten.
     fn may_forget(&self) -> bool;
 }
 
-/// What a [`Load`] makes a case of.
-pub(crate) type Of<L> = Snapshot<<L as Load>::Call, <L as Load>::Return>;
+/// The snapshot that a [`Load`] loads.
+pub(crate) type SnapshotOf<L> = Snapshot<<L as Load>::Call, <L as Load>::Return>;
 
 /// The operations of a window up to some moment.
 pub(crate) struct Snapshot<C, R> {
@@ -56,31 +62,32 @@ pub(crate) struct Snapshot<C, R> {
     places: Vec<u32>,
 }
 
-/// A history that is judged while it grows.
+/// A history that is checked while it grows.
 #[derive(Debug)]
 pub(crate) struct Window<C, R> {
     // Ascends by `called`.
-    operations: Vec<Live<C, R>>,
-    // Operations that had no effect, and when that was told, since the window was judged last. Until then each of
-    // them might have had one.
-    failed: Vec<(Live<C, R>, i64)>,
-    // For each process that waits for an operation, its index.
+    operations: Vec<WindowOperation<C, R>>,
+    // Operations that had no effect, with the time at which that became known, since the last
+    // check. Until then each of them might have had one.
+    failed: Vec<(WindowOperation<C, R>, i64)>,
+    // The index of the open operation of each process.
     open: HashMap<ProcessId, usize>,
-    // What comes is called at this moment, or later.
+    // Later operations are called at this moment, or after it.
     now: i64,
     settled: StreamState,
     options: Options,
-    // How many operations have to come at least, and how many there will be when the window is judged next.
+    // The least number of operations between two checks, and the number at which the next check is
+    // due.
     fewest: usize,
     due: usize,
-    // How many there were when it was judged last.
+    // The number at the last check.
     judged: i64,
-    pub(crate) facts: Facts,
+    pub(crate) facts: StreamCounts,
 }
 
 /// How much has been seen.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct StreamCounts {
     /// How many operations have come.
     pub(crate) operations: u64,
     /// How many of them have been forgotten.
@@ -91,7 +98,7 @@ pub(crate) struct Facts {
 
 /// Why there is no need to go on.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub(crate) struct StreamViolation {
     /// The first moment after which it was certain.
     pub(crate) moment: Moment,
     pub(crate) judgement: Judgement,
@@ -109,7 +116,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
             fewest,
             due: fewest,
             judged: 0,
-            facts: Facts::default(),
+            facts: StreamCounts::default(),
         }
     }
 
@@ -118,7 +125,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.operations.len()
     }
 
-    /// Who has judged.
+    /// The checkers that decided.
     pub(crate) fn deciders(&self) -> String {
         self.settled.deciders()
     }
@@ -133,10 +140,19 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.open.insert(process, self.operations.len());
         let called = self.now;
         self.now += 1;
-        self.hold(Live { process, object, call, called, returned: None, line, end_line: line, id });
+        self.hold(WindowOperation {
+            process,
+            object,
+            call,
+            called,
+            returned: None,
+            line,
+            end_line: line,
+            id,
+        });
     }
 
-    /// Whether `process` waits for an operation.
+    /// Whether `process` has an open operation.
     pub(crate) fn is_open(&self, process: ProcessId) -> bool {
         self.open.contains_key(&process)
     }
@@ -154,20 +170,20 @@ impl<C: Clone, R: Clone> Window<C, R> {
     pub(crate) fn fail(&mut self, process: ProcessId, line: u32) {
         if let Some(at) = self.open.remove(&process) {
             let operation = self.operations.remove(at);
-            self.failed.push((Live { end_line: line, ..operation }, self.now));
+            self.failed.push((WindowOperation { end_line: line, ..operation }, self.now));
             self.now += 1;
             self.open.values_mut().filter(|it| at < **it).for_each(|it| *it -= 1);
             self.facts.operations -= 1;
         }
     }
 
-    /// Nobody will know what became of the open operation of `process`.
+    /// The outcome of the open operation of `process` will stay unknown.
     pub(crate) fn abandon(&mut self, process: ProcessId) {
         self.open.remove(&process);
     }
 
     /// An operation with its times; false if one that was called later has come before.
-    pub(crate) fn operation(&mut self, operation: Live<C, R>) -> bool {
+    pub(crate) fn operation(&mut self, operation: WindowOperation<C, R>) -> bool {
         let is_in_order = self.pass(operation.called);
         if is_in_order {
             self.hold(operation);
@@ -175,7 +191,8 @@ impl<C: Clone, R: Clone> Window<C, R> {
         is_in_order
     }
 
-    /// An operation that need not be held was called then; false if one that was called later has come before.
+    /// An operation that need not be held was called then; false if one that was called later has
+    /// come before.
     pub(crate) fn pass(&mut self, called: i64) -> bool {
         if !self.operations.is_empty() && called < self.now {
             return false;
@@ -184,23 +201,23 @@ impl<C: Clone, R: Clone> Window<C, R> {
         true
     }
 
-    fn hold(&mut self, operation: Live<C, R>) {
+    fn hold(&mut self, operation: WindowOperation<C, R>) {
         self.operations.push(operation);
         self.facts.operations += 1;
         self.facts.most = self.facts.most.max(self.operations.len());
     }
 
-    /// Whether enough has come since the last time that it should be judged.
+    /// Whether a check is due.
     pub(crate) fn is_due(&self) -> bool {
         self.due <= self.operations.len() + self.failed.len()
     }
 
-    /// Whether anything has come since the last time.
+    /// Whether there are new events since the last check.
     pub(crate) fn is_news(&self) -> bool {
         self.judged != self.now
     }
 
-    /// What has happened before `moment`, as far as it still matters.
+    /// The operations before `moment` that still matter.
     pub(crate) fn snapshot(&self, moment: Moment) -> Result<Snapshot<C, R>, Error> {
         let mut columns = TimedColumns::with_capacity(self.operations.len());
         let (mut lines, mut ids, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -208,17 +225,17 @@ impl<C: Clone, R: Clone> Window<C, R> {
             if moment <= live.called.into() {
                 break;
             }
-            let Live { process, object, called, line, id, .. } = *live;
+            let WindowOperation { process, object, called, line, id, .. } = *live;
             let returned = live.returned.as_ref().filter(|(_, at)| Moment::from(*at) < moment).cloned();
             columns.push(Timed { process, object, call: live.call.clone(), called, returned });
             lines.push(line);
             ids.push(id);
             places.push(place);
         }
-        // They have no place. Who asks what to forget asks about a moment after them.
+        // They have no place. The question of what to forget is about a moment after them.
         let is_open = |at: &i64| moment <= Moment::from(*at);
         for (live, _) in self.failed.iter().filter(|(it, at)| is_open(at) && !is_open(&it.called)) {
-            let Live { process, object, called, line, id, .. } = *live;
+            let WindowOperation { process, object, called, line, id, .. } = *live;
             columns.push(Timed { process, object, call: live.call.clone(), called, returned: None });
             lines.push(line);
             ids.push(id);
@@ -231,8 +248,8 @@ impl<C: Clone, R: Clone> Window<C, R> {
         Ok(Snapshot { history, lines, ids, places })
     }
 
-    /// Judges what has happened before `moment`, and forgets what no longer matters.
-    pub(crate) fn advance<L>(&mut self, load: &L, moment: Moment) -> Result<Option<Stop>, Error>
+    /// Checks the operations before `moment`, and forgets those that no longer matter.
+    pub(crate) fn advance<L>(&mut self, load: &L, moment: Moment) -> Result<Option<StreamViolation>, Error>
     where
         L: Load<Call = C, Return = R>,
     {
@@ -258,12 +275,12 @@ impl<C: Clone, R: Clone> Window<C, R> {
             }
             Compaction::Stop(judgement) => match judgement.verdict {
                 Verdict::Violated(_) => self.certain(load, moment).map(Some),
-                Verdict::Unknown(_) | Verdict::Holds(_) => Ok(Some(Stop { moment, judgement })),
+                Verdict::Unknown(_) | Verdict::Holds(_) => Ok(Some(StreamViolation { moment, judgement })),
             },
         }
     }
 
-    /// Judges the window as it was before `moment`.
+    /// Checks the window as of `moment`.
     pub(crate) fn judge(&self, case: &dyn ErasedHistory, options: &Options) -> Judgement {
         self.settled.judge(case.problems(), &|id| case.object(id), options)
     }
@@ -277,7 +294,7 @@ impl<C: Clone, R: Clone> Window<C, R> {
         let mut flags = is_kept.iter();
         self.operations.retain(|_| *flags.next().unwrap_or(&true));
         self.facts.forgotten += (before - self.operations.len()) as u64;
-        // Operations that are open are kept; they have moved.
+        // Open operations are kept; they have moved.
         let mut moved: Vec<usize> = Vec::with_capacity(is_kept.len());
         let mut next = 0;
         for kept in is_kept {
@@ -289,8 +306,9 @@ impl<C: Clone, R: Clone> Window<C, R> {
         self.due = 2 * self.operations.len() + self.fewest;
     }
 
-    /// The first return, or failure, after which a window is violated that is violated at `moment`.
-    fn certain<L>(&self, load: &L, moment: Moment) -> Result<Stop, Error>
+    /// The first return, or failure, after which the window, which is violated at `moment`, is
+    /// violated.
+    fn certain<L>(&self, load: &L, moment: Moment) -> Result<StreamViolation, Error>
     where
         L: Load<Call = C, Return = R>,
     {
@@ -311,18 +329,18 @@ impl<C: Clone, R: Clone> Window<C, R> {
         }
         let moment = moments.get(low).copied().unwrap_or(moment);
         let judgement = load.with(self.snapshot(moment)?, |case| self.judge(case, &self.options))?;
-        Ok(Stop { moment, judgement })
+        Ok(StreamViolation { moment, judgement })
     }
 
-    /// The moment before which everything is known.
+    /// The moment before which all events are known.
     pub(crate) fn now(&self) -> Moment {
         self.now.into()
     }
 
-    /// The last of the lines that tell what happened before `moment`.
+    /// The last line with an event before `moment`.
     pub(crate) fn last_line(&self, moment: Moment) -> u32 {
         let is_before = |at: i64| Moment::from(at) < moment;
-        let line = |it: &Live<C, R>, end: Option<i64>| match end {
+        let line = |it: &WindowOperation<C, R>, end: Option<i64>| match end {
             Some(at) if is_before(at) => it.end_line,
             Some(_) | None => it.line,
         };

@@ -1,23 +1,23 @@
-//! What the values of a call and of its completion say about argument and answer.
+//! How the values of an invocation and of its completion give argument and result.
 
 use clewline_core::{Datum, Value, Values};
 
-// Sorted: what they answer is in the value of the completion.
-const ANSWERING: &[&str] =
+// Sorted: their result is in the value of the completion.
+const METHODS_WITH_RESULT: &[&str] =
     &["deq", "dequeue", "get", "peek", "poll", "pop", "pop-back", "pop-front", "read", "take"];
 // Sorted: they take no argument, and nil is none.
-const NULLARY: &[&str] = &["acquire", "dec", "inc", "lock", "release", "unlock"];
+const METHODS_WITHOUT_ARGUMENT: &[&str] = &["acquire", "dec", "inc", "lock", "release", "unlock"];
 
 #[derive(Clone, Copy)]
 enum Style {
-    Answering,
+    WithResult,
     Cas,
     Nullary,
     Plain,
 }
 
-/// The argument and the answer of an operation that was invoked with one value and, unless it is pending,
-/// completed with another.
+/// The argument and the result of an operation that was invoked with one value and, unless it is
+/// pending, completed with another.
 pub(super) fn meaning(
     values: &Values,
     method: Value,
@@ -27,15 +27,15 @@ pub(super) fn meaning(
     let echo = |it: Value| if it == invoked { Value::ABSENT } else { it };
     let unless_nil = |it: Value| if it == Value::NIL { Value::ABSENT } else { it };
     match style(values, method) {
-        Style::Answering if completed == Some(invoked) => (Value::ABSENT, completed),
-        Style::Answering => (unless_nil(invoked), completed),
+        Style::WithResult if completed == Some(invoked) => (Value::ABSENT, completed),
+        Style::WithResult => (unless_nil(invoked), completed),
         Style::Cas => (invoked, completed.map(|it| Value::bool(it != Value::FALSE))),
         Style::Nullary => (unless_nil(invoked), completed.map(echo)),
         Style::Plain => (invoked, completed.map(echo)),
     }
 }
 
-/// Two values that mean this argument and this answer, if there are such.
+/// Two values that mean this argument and this result, if there are such.
 pub(super) fn spell(
     values: &Values,
     method: Value,
@@ -43,7 +43,7 @@ pub(super) fn spell(
     ret: Option<Value>,
 ) -> Option<(Value, Option<Value>)> {
     let invoked = [arg, Value::NIL, Value::ABSENT];
-    // The plain way first: what takes no argument is invoked with nil.
+    // The plain style first: a method without argument is invoked with nil.
     let invoked = if arg.is_absent() { [Value::NIL, Value::ABSENT, Value::ABSENT] } else { invoked };
     let completed = |invoked| [ret.map(|_| invoked), ret];
     let pairs = invoked.into_iter().flat_map(|it| completed(it).map(|completed| (it, completed)));
@@ -52,9 +52,9 @@ pub(super) fn spell(
 
 fn style(values: &Values, method: Value) -> Style {
     let (Datum::Text(name) | Datum::Symbol(name)) = values.get(method) else { return Style::Plain };
-    if ANSWERING.binary_search(&name).is_ok() {
-        Style::Answering
-    } else if NULLARY.binary_search(&name).is_ok() {
+    if METHODS_WITH_RESULT.binary_search(&name).is_ok() {
+        Style::WithResult
+    } else if METHODS_WITHOUT_ARGUMENT.binary_search(&name).is_ok() {
         Style::Nullary
     } else if name == "cas" {
         Style::Cas

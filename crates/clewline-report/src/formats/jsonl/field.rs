@@ -16,7 +16,7 @@ pub(super) enum Field {
     Id,
     Object,
     Event,
-    /// Of an event; as any that is not known, unless reports want it.
+    /// Of an event; skipped as an unknown member, unless reports need it.
     Time,
 }
 

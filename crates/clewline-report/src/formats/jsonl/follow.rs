@@ -1,18 +1,18 @@
-//! Reading lines as they come, without waiting for the end.
+//! Reading lines incrementally, without waiting for the end.
 
 use clewline_core::{Value, Values};
 
 use super::line::{Row, Scanner};
 use crate::{
     ReadError,
-    text::{MAX_LENGTH, blocks::BYTE_ORDER_MARK},
+    text::{FORM_BYTES_MAX, blocks::BYTE_ORDER_MARK},
 };
 
-/// Reads a file, or a live stream, piece by piece. It keeps the names it has met, and no line.
+/// Reads a file, or a live stream, incrementally. It keeps the names, and no line.
 #[derive(Debug, Default)]
 pub struct Follower {
     scanner: Scanner,
-    // The beginning of a line whose end has not come.
+    // The beginning of an incomplete line.
     rest: Vec<u8>,
     // How many lines are over.
     lines: usize,
@@ -26,11 +26,11 @@ impl Follower {
         Follower::default()
     }
 
-    /// Takes the next bytes, and hands out what the lines that end in them say.
+    /// Takes the next bytes, and passes on the rows of the lines that end in them.
     ///
     /// # Errors
     ///
-    /// If a line is not one of a history; those before it have been handed out.
+    /// If a line is invalid; the rows before it have been passed on.
     pub fn take(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         if !self.has_begun && !bytes.is_empty() {
             self.has_begun = true;
@@ -38,8 +38,8 @@ impl Follower {
         }
         let Some(end) = memchr::memrchr(b'\n', bytes) else {
             self.rest.extend_from_slice(bytes);
-            if MAX_LENGTH < self.rest.len() {
-                let message = format!("this line is longer than {} MiB", MAX_LENGTH >> 20);
+            if FORM_BYTES_MAX < self.rest.len() {
+                let message = format!("this line is longer than {} MiB", FORM_BYTES_MAX >> 20);
                 return Err(ReadError { line: self.lines + 1, column: 0, message, read: 0 });
             }
             return Ok(());
@@ -58,7 +58,7 @@ impl Follower {
         Ok(())
     }
 
-    /// There are no more bytes: the last line may have no end.
+    /// There are no more bytes: the last line may have no line end.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Follower {
         outcome
     }
 
-    /// What the values of the lines so far hold.
+    /// The values of the lines so far.
     #[must_use]
     pub fn values(&self) -> &Values {
         self.scanner.values()

@@ -9,14 +9,14 @@ use crate::{
     ReadError,
     event_reader::Numbering,
     text::{
-        Fault, Sink,
+        Sink, TextError,
         blocks::Lines,
         json::{Json, Scalar},
-        visibly,
+        shown_in_one_line,
     },
 };
 
-/// What a line is about.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An operation: called then, and returned then if it has.
@@ -27,16 +27,16 @@ pub enum Kind {
     Return,
     /// That it had no effect.
     Fail,
-    /// That nobody knows.
+    /// An operation of unknown outcome.
     Info,
 }
 
-/// What a line says. Absent values are [`Value::ABSENT`].
+/// The contents of a line. Absent values are [`Value::ABSENT`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Its number, from 1.
     pub line: usize,
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// The number of the process, in the order of their names' first mention.
     pub process: u32,
@@ -44,22 +44,22 @@ pub struct Row {
     pub object: u32,
     /// The operation's own id.
     pub id: Value,
-    /// What was called.
+    /// The method.
     pub method: Value,
-    /// With what.
+    /// Its argument.
     pub arg: Value,
-    /// What it answered.
+    /// Its result.
     pub ret: Value,
 }
 
-/// Reads lines, and keeps the tables of what they name.
+/// Reads lines, and keeps the tables of their names.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     sink: Sink,
     pub(super) processes: Numbering,
     pub(super) objects: Numbering,
     habits: KeyCache,
-    /// What the lines said since this was last emptied.
+    /// The rows since this was last emptied.
     pub(super) rows: Vec<Row>,
     /// The `time` of each row, if they are kept.
     pub(super) times: Vec<Option<i64>>,
@@ -72,12 +72,12 @@ impl Scanner {
         Scanner { keeps_times, ..Scanner::default() }
     }
 
-    /// The values of what was read.
+    /// The values of the lines.
     pub(super) fn values(&self) -> &Values {
         &self.sink.values
     }
 
-    /// The values of what was read.
+    /// The values of the lines.
     pub(super) fn values_mut(&mut self) -> &mut Values {
         &mut self.sink.values
     }
@@ -87,7 +87,8 @@ impl Scanner {
         (self.sink.values, self.processes.into_names(), self.objects.into_names())
     }
 
-    /// Reads the lines of `block`, the first of which has the number `first`. Rows before an error remain.
+    /// Reads the lines of `block`, the first of which has the number `first`. Rows before an error
+    /// remain.
     pub(super) fn block(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
         let mut lines = Lines::new(block, first);
         loop {
@@ -103,7 +104,7 @@ impl Scanner {
 
     /// The member that comes next, of which the name is passed; `None` at the end of the object.
     #[inline]
-    fn next_field(&mut self, json: &mut Json<'_>, last: Field) -> Result<Option<Field>, Fault> {
+    fn next_field(&mut self, json: &mut Json<'_>, last: Field) -> Result<Option<Field>, TextError> {
         if let Some((field, length)) = self.habits.expect(last, json.rest()) {
             json.pass(length);
             return Ok(Some(field));
@@ -116,7 +117,7 @@ impl Scanner {
         Ok(Some(field))
     }
 
-    fn line(&mut self, text: &str, line: usize) -> Result<Option<Row>, Fault> {
+    fn line(&mut self, text: &str, line: usize) -> Result<Option<Row>, TextError> {
         let mut json = Json::new(text);
         if !json.take(b'{') {
             return match json.peek() {
@@ -139,11 +140,11 @@ impl Scanner {
             return Err(json.fault("the end of the line"));
         }
         let missing =
-            |expected: &str| Fault { at: end - 1, message: format!("expected {expected}, found `}}`") };
+            |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };
         let process = fields.process.ok_or_else(|| missing("`process`: who calls"))?;
         let kind = fields.kind().map_err(|wrong| match wrong {
-            Wrong::Missing(expected) => missing(expected),
-            Wrong::Fault(fault) => fault,
+            LineError::Missing(expected) => missing(expected),
+            LineError::Fault(fault) => fault,
         })?;
         if fields.op.is_none() && matches!(kind, Kind::Operation(..) | Kind::Call) {
             return Err(missing("`op`: what is called"));
@@ -169,7 +170,7 @@ impl Scanner {
     }
 }
 
-// The members of a line that we know; with each whose place matters, its byte.
+// The known members of a line; for each whose place matters, its byte.
 #[derive(Default)]
 struct Fields {
     process: Option<Value>,
@@ -184,14 +185,14 @@ struct Fields {
     time: Option<i64>,
 }
 
-enum Wrong {
+enum LineError {
     // This is expected before the line ends.
     Missing(&'static str),
-    Fault(Fault),
+    Fault(TextError),
 }
 
 impl Fields {
-    fn member(&mut self, field: Field, json: &mut Json<'_>, sink: &mut Sink) -> Result<(), Fault> {
+    fn member(&mut self, field: Field, json: &mut Json<'_>, sink: &mut Sink) -> Result<(), TextError> {
         json.peek();
         let at = json.at();
         let twice = match field {
@@ -219,20 +220,20 @@ impl Fields {
             }
         };
         if twice {
-            return Err(Fault { at, message: format!("`{}` is given twice", field.name()) });
+            return Err(TextError { at, message: format!("`{}` is given twice", field.name()) });
         }
         Ok(())
     }
 
-    fn kind(&self) -> Result<Kind, Wrong> {
-        let fault = |at, message: &str| Err(Wrong::Fault(Fault { at, message: message.to_owned() }));
-        let answer = self.ret.filter(|&(ret, _)| ret != Value::NIL);
+    fn kind(&self) -> Result<Kind, LineError> {
+        let fault = |at, message: &str| Err(LineError::Fault(TextError { at, message: message.to_owned() }));
+        let result = self.ret.filter(|&(ret, _)| ret != Value::NIL);
         let Some(event) = self.event else {
             let Some((called, _)) = self.call else {
-                return Err(Wrong::Missing("`call`, the time of the call, or `event`"));
+                return Err(LineError::Missing("`call`, the time of the call, or `event`"));
             };
             let returned = self.returned.and_then(|(time, _)| time);
-            return match (returned, answer) {
+            return match (returned, result) {
                 (None, Some((_, at))) => {
                     fault(at, "expected `return`, the time of the return, where there is an answer (`ret`)")
                 }
@@ -245,15 +246,15 @@ impl Fields {
                 "expected an event without times: the order of the lines is the order of events",
             );
         }
-        match (event, answer) {
+        match (event, result) {
             (Kind::Return, _) | (_, None) => Ok(event),
             (_, Some((_, at))) => fault(at, "expected an answer (`ret`) only in a `return`"),
         }
     }
 }
 
-/// A whole number, if that is what comes next; passes over anything else.
-fn whole_number(json: &mut Json<'_>) -> Result<Option<i64>, Fault> {
+/// An integer, if one comes next; skips any other value.
+fn whole_number(json: &mut Json<'_>) -> Result<Option<i64>, TextError> {
     json.peek();
     let mut ahead = json.clone();
     if let Ok(number) = ahead.integer("an integer") {
@@ -265,14 +266,14 @@ fn whole_number(json: &mut Json<'_>) -> Result<Option<i64>, Fault> {
 }
 
 /// The name of a process, an object or an operation.
-fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, Fault> {
+fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
     Ok(match json.scalar("an integer or a text")? {
         Scalar::Int(int) => sink.values.int(int),
         Scalar::Text(text) => sink.values.text(&text),
     })
 }
 
-fn event(json: &mut Json<'_>) -> Result<Kind, Fault> {
+fn event(json: &mut Json<'_>) -> Result<Kind, TextError> {
     const EXPECTED: &str = "`call`, `return`, `fail` or `info`";
     json.peek();
     let at = json.at();
@@ -290,6 +291,6 @@ fn event(json: &mut Json<'_>) -> Result<Kind, Fault> {
 }
 
 #[cold]
-fn wrong(expected: &str, found: &str, at: usize) -> Fault {
-    Fault { at, message: format!("expected {expected}, found `{}`", visibly(found)) }
+fn wrong(expected: &str, found: &str, at: usize) -> TextError {
+    TextError { at, message: format!("expected {expected}, found `{}`", shown_in_one_line(found)) }
 }

@@ -1,15 +1,15 @@
-//! Everything the lines of a file said, until it becomes a recording.
+//! The contents of the lines of a file, until they become a recording.
 
 use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
 
 use super::line::{Kind, Row, Scanner};
 use crate::{
     ReadError,
-    event_reader::{EventTimes, Log, Outcome, SourceLines},
+    event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
     text::brief,
 };
 
-/// The lines so far. Rows are numbered as in the book's own scanner.
+/// The lines so far. Rows are numbered as in its own scanner.
 #[derive(Debug)]
 pub(super) struct RowBuilder {
     scanner: Scanner,
@@ -25,11 +25,11 @@ pub(super) struct RowBuilder {
 enum Body {
     Nothing,
     Operations(TimedColumns<RawCall, Value>, SourceLines),
-    Events(Log),
+    Events(EventHistory),
 }
 
 impl RowBuilder {
-    /// Without any line; with times of operations, if they are wanted.
+    /// Without any line; with times of operations, if they are requested.
     pub(super) fn new(times: bool) -> RowBuilder {
         RowBuilder {
             scanner: Scanner::new(times),
@@ -40,7 +40,7 @@ impl RowBuilder {
         }
     }
 
-    /// Whether times of events are looked for.
+    /// Whether times of events are read.
     pub(super) fn keeps_times(&self) -> bool {
         self.times.is_wanted()
     }
@@ -60,7 +60,7 @@ impl RowBuilder {
         let mut rows = std::mem::take(&mut self.scanner.rows);
         if self.times.is_wanted() {
             let times = std::mem::take(&mut self.scanner.times);
-            rows.iter().zip(times).for_each(|(row, time)| self.tell_time(row, time));
+            rows.iter().zip(times).for_each(|(row, time)| self.set_time(row, time));
         }
         rows.drain(..).try_for_each(|row| self.push(&row))?;
         self.scanner.rows = rows;
@@ -76,7 +76,7 @@ impl RowBuilder {
         let object: Vec<u32> = other.objects.names().iter().map(|&it| objects.number(rename(it))).collect();
         if self.times.is_wanted() {
             let renamed = |row: &Row| Row { process: process[row.process as usize], ..*row };
-            other.rows.iter().zip(&other.times).for_each(|(row, &time)| self.tell_time(&renamed(row), time));
+            other.rows.iter().zip(&other.times).for_each(|(row, &time)| self.set_time(&renamed(row), time));
         }
         other.rows.iter().try_for_each(|row| {
             self.push(&Row {
@@ -92,7 +92,7 @@ impl RowBuilder {
         })
     }
 
-    fn tell_time(&mut self, row: &Row, time: Option<i64>) {
+    fn set_time(&mut self, row: &Row, time: Option<i64>) {
         match row.kind {
             Kind::Operation(called, returned) => self.times.operation(row.line, called, returned),
             Kind::Call => self.times.call(row.line, row.process, time),
@@ -111,7 +111,9 @@ impl RowBuilder {
                     Kind::Operation(..) => {
                         Body::Operations(TimedColumns::with_capacity(0), SourceLines::default())
                     }
-                    Kind::Call | Kind::Return | Kind::Fail | Kind::Info => Body::Events(Log::default()),
+                    Kind::Call | Kind::Return | Kind::Fail | Kind::Info => {
+                        Body::Events(EventHistory::default())
+                    }
                 };
                 return self.push(row);
             }
@@ -122,9 +124,9 @@ impl RowBuilder {
                 lines.push(row.line);
             }
             (Body::Events(log), Kind::Call) => log.call(row.line, row.process, row.object, call)?,
-            (Body::Events(_), Kind::Return) => self.end(row, Outcome::Return(row.ret))?,
-            (Body::Events(_), Kind::Fail) => self.end(row, Outcome::Fail)?,
-            (Body::Events(_), Kind::Info) => self.end(row, Outcome::Info)?,
+            (Body::Events(_), Kind::Return) => self.end(row, OperationOutcome::Return(row.ret))?,
+            (Body::Events(_), Kind::Fail) => self.end(row, OperationOutcome::Fail)?,
+            (Body::Events(_), Kind::Info) => self.end(row, OperationOutcome::Info)?,
             (Body::Operations(..), Kind::Call | Kind::Return | Kind::Fail | Kind::Info) => {
                 return Err(self.mixed(row.line, "an operation", "an event"));
             }
@@ -133,7 +135,7 @@ impl RowBuilder {
             }
         }
         if !self.ids.is_empty() || !row.id.is_absent() {
-            // What came before had none.
+            // The lines before had none.
             self.ids.resize(self.len() - 1, Value::ABSENT);
             let ends = matches!(row.kind, Kind::Return | Kind::Fail | Kind::Info);
             self.ids.push(if ends { Value::ABSENT } else { row.id });
@@ -141,7 +143,7 @@ impl RowBuilder {
         Ok(())
     }
 
-    fn end(&mut self, row: &Row, outcome: Outcome) -> Result<(), ReadError> {
+    fn end(&mut self, row: &Row, outcome: OperationOutcome) -> Result<(), ReadError> {
         let Body::Events(log) = &mut self.body else { return Ok(()) };
         let values = self.scanner.values();
         if let (Some(open), false) = (log.open(row.process), row.id.is_absent()) {
@@ -178,7 +180,7 @@ impl RowBuilder {
         let RowBuilder { scanner, body, ids, times, .. } = self;
         let (values, processes, objects) = scanner.into_names();
         let (history, lines) = match body {
-            Body::Nothing => Log::default().finish(),
+            Body::Nothing => EventHistory::default().finish(),
             Body::Operations(columns, lines) => {
                 let history = columns.finish().map_err(|malformed| ReadError {
                     read,
@@ -200,11 +202,12 @@ impl RowBuilder {
     }
 }
 
-/// Two positions with the same id, if there are such: the earliest that repeats one, and the one before it.
+/// Two positions with the same id, if there are such: the earliest that repeats one, and the one
+/// before it.
 fn reused(names: &Names, calls: impl Iterator<Item = usize>) -> Option<(usize, usize)> {
     let own = names.ids.as_ref()?;
     let has_own = |it: &usize| own.get(*it).is_some_and(|id| !id.is_absent());
-    // An operation that had no effect is not in the history, but its id is taken all the same.
+    // An operation without effect is not in the history, but its id is still used up.
     let owners = (0..own.len()).filter(has_own);
     let others = calls.filter(|it| !has_own(it));
     let mut ids: Vec<(Value, usize)> = owners.chain(others).map(|it| (names.id(it), it)).collect();

@@ -1,9 +1,10 @@
 //! Writing the native format.
 //!
-//! A history is written as operations whose times are the ranks of their ends. Where a process calls at the
-//! very time at which its previous operation returns, ranks would claim an overlap that no process can have,
-//! so that those ends share one time, as they did where they came from. A history in which a process goes on
-//! after an operation that nobody knows about cannot be told by times; it is written as events.
+//! A history is written as operations whose times are the ranks of their ends. Where a process
+//! calls at the very time at which its previous operation returns, ranks would claim an overlap
+//! that no process can have, so those ends share one time, as they did in the source. A history in
+//! which a process continues after an operation of unknown outcome cannot be expressed by times; it
+//! is written as events.
 
 use std::{collections::HashMap, io::Write};
 
@@ -101,7 +102,7 @@ fn refuse(recording: &Recording, id: OperationId, why: &str) -> WriteError {
     event_writer::cannot_hold(recording, id, &format!("cannot be written: {why}"))
 }
 
-/// A time for each rank; `None` if some process goes on after a pending operation.
+/// A time for each rank; `None` if some process continues after a pending operation.
 fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
     let history = &recording.history;
     let events = history.events();

@@ -1,4 +1,5 @@
-//! One observation: what the threads did and saw, and the serial histories in which they did.
+//! One observation: the calls and results of the threads, and the serial histories that produce
+//! them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,20 +7,20 @@ use clewline_core::{Names, RawCall, Recording, Value, Values};
 
 use crate::{
     ReadError,
-    event_reader::{Log, Outcome},
-    text::{Fault, visibly},
+    event_reader::{EventHistory, OperationOutcome},
+    text::{TextError, shown_in_one_line},
 };
 
 /// The text inside an element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Content<'a> {
+pub(super) struct ElementText<'a> {
     /// The byte of the file at which it begins.
     pub(super) at: usize,
     /// As it stands in the file.
     pub(super) text: &'a str,
 }
 
-impl<'a> Content<'a> {
+impl<'a> ElementText<'a> {
     /// The words of the text, and where in the file each begins.
     fn words(self) -> impl Iterator<Item = (&'a str, usize)> {
         let start = self.text.as_ptr().addr();
@@ -27,20 +28,20 @@ impl<'a> Content<'a> {
     }
 }
 
-/// What stands inside an `<observation>`.
+/// The contents of an `<observation>`.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     threads: Vec<Value>,
     known: HashSet<Value>,
     // By operation: the thread, and whether it is marked as blocked.
-    owners: HashMap<u64, (usize, Mark)>,
+    owners: HashMap<u64, (usize, EventMark)>,
     operations: HashMap<u64, Declared>,
     // Where the text of each lies in the file.
     histories: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum EventMark {
     Returns,
     Blocks,
 }
@@ -53,18 +54,23 @@ struct Declared {
 
 impl Group {
     /// A thread, and the operations it calls.
-    pub(super) fn thread(&mut self, name: Value, at: usize, content: &Content<'_>) -> Result<(), Fault> {
+    pub(super) fn thread(
+        &mut self,
+        name: Value,
+        at: usize,
+        content: &ElementText<'_>,
+    ) -> Result<(), TextError> {
         if !self.known.insert(name) {
-            return Err(Fault { at, message: "this thread is given twice".to_owned() });
+            return Err(TextError { at, message: "this thread is given twice".to_owned() });
         }
         for (word, at) in content.words() {
             let (number, mark) = match word.strip_suffix('B') {
-                Some(number) => (number, Mark::Blocks),
-                None => (word, Mark::Returns),
+                Some(number) => (number, EventMark::Blocks),
+                None => (word, EventMark::Returns),
             };
             let operation = integer(number).ok_or_else(|| wrong("the number of an operation", word, at))?;
             if self.owners.insert(operation, (self.threads.len(), mark)).is_some() {
-                return Err(Fault { at, message: format!("operation {operation} is called twice") });
+                return Err(TextError { at, message: format!("operation {operation} is called twice") });
             }
         }
         self.threads.push(name);
@@ -77,11 +83,11 @@ impl Group {
         id: u64,
         method: Value,
         at: usize,
-        content: &Content<'_>,
+        content: &ElementText<'_>,
         values: &mut Values,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TextError> {
         let (mut arg, mut result) = (None, None);
-        for pair in Pairs(*content) {
+        for pair in AttributePairs(*content) {
             let (key, value, at) = pair?;
             let value = read_value(values, &value);
             let twice = match key {
@@ -90,19 +96,19 @@ impl Group {
                 _ => return Err(wrong("`value` or `result`", key, at)),
             };
             if twice {
-                return Err(Fault { at, message: format!("`{key}` is given twice") });
+                return Err(TextError { at, message: format!("`{key}` is given twice") });
             }
         }
         let call = RawCall { method, arg: arg.unwrap_or(Value::ABSENT) };
         let declared = Declared { call, result: result.unwrap_or(Value::ABSENT) };
         if self.operations.insert(id, declared).is_some() {
-            return Err(Fault { at, message: format!("operation {id} is given twice") });
+            return Err(TextError { at, message: format!("operation {id} is given twice") });
         }
         Ok(())
     }
 
-    /// A history; what it says is looked at when the threads and operations are known.
-    pub(super) fn history(&mut self, content: &Content<'_>) {
+    /// A history; it is interpreted when the threads and operations are known.
+    pub(super) fn history(&mut self, content: &ElementText<'_>) {
         self.histories.push((content.at, content.text.len()));
     }
 }
@@ -119,21 +125,21 @@ fn read_value(values: &mut Values, written: &str) -> Value {
 }
 
 /// Pairs `key="value"`, and where each begins.
-struct Pairs<'a>(Content<'a>);
+struct AttributePairs<'a>(ElementText<'a>);
 
-impl<'a> Iterator for Pairs<'a> {
-    type Item = Result<(&'a str, String, usize), Fault>;
+impl<'a> Iterator for AttributePairs<'a> {
+    type Item = Result<(&'a str, String, usize), TextError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Content { at, text } = self.0;
+        let ElementText { at, text } = self.0;
         let trimmed = text.trim_ascii_start();
         let at = at + (text.len() - trimmed.len());
         if trimmed.is_empty() {
             return None;
         }
-        let fault = |expected, offset| Some(Err(Fault::expected(expected, trimmed, offset, "element")));
+        let fault = |expected, offset| Some(Err(TextError::expected(expected, trimmed, offset, "element")));
         let located = |it: Option<Self::Item>| {
-            it.map(|it| it.map_err(|fault: Fault| Fault { at: at + fault.at, ..fault }))
+            it.map(|it| it.map_err(|fault: TextError| TextError { at: at + fault.at, ..fault }))
         };
         let key = trimmed.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(trimmed.len());
         if key == 0 {
@@ -148,12 +154,12 @@ impl<'a> Iterator for Pairs<'a> {
         let Some(length) = quoted[1..].find(quote) else {
             return located(fault("a quote at the end of the value", trimmed.len()));
         };
-        self.0 = Content { at: at + key + length + 3, text: &quoted[length + 2..] };
+        self.0 = ElementText { at: at + key + length + 3, text: &quoted[length + 2..] };
         Some(match quick_xml::escape::unescape(&quoted[1..=length]) {
             Ok(value) => Ok((&trimmed[..key], value.into_owned(), at)),
-            Err(error) => Err(Fault {
+            Err(error) => Err(TextError {
                 at,
-                message: format!("expected a value, found this: {}", visibly(&error.to_string())),
+                message: format!("expected a value, found this: {}", shown_in_one_line(&error.to_string())),
             }),
         })
     }
@@ -163,7 +169,7 @@ impl<'a> Iterator for Pairs<'a> {
 #[derive(Debug)]
 pub(super) struct Groups<'a> {
     text: &'a str,
-    log: Log,
+    log: EventHistory,
     values: Values,
     processes: Vec<Value>,
     objects: Vec<Value>,
@@ -171,9 +177,9 @@ pub(super) struct Groups<'a> {
     line: (usize, usize),
 }
 
-// What has happened so far in one history.
+// The state of one history so far.
 #[derive(Default)]
-struct Progress {
+struct HistoryProgress {
     // By thread.
     processes: HashMap<usize, u32>,
     // By operation: whether it has returned.
@@ -186,7 +192,7 @@ impl<'a> Groups<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Groups {
             text,
-            log: Log::default(),
+            log: EventHistory::default(),
             values: Values::new(),
             processes: Vec::new(),
             objects: Vec::new(),
@@ -204,8 +210,9 @@ impl<'a> Groups<'a> {
         self.log.len()
     }
 
-    /// Appends the histories of `group`, which is the observation of that number, or has none around it.
-    pub(super) fn take(&mut self, group: Group, observation: Option<usize>) -> Result<(), Fault> {
+    /// Appends the histories of `group`, which is the observation of that number, or has none
+    /// around it.
+    pub(super) fn take(&mut self, group: Group, observation: Option<usize>) -> Result<(), TextError> {
         for (place, &(at, length)) in group.histories.iter().enumerate() {
             let history = place + 1;
             let name = match observation {
@@ -215,8 +222,8 @@ impl<'a> Groups<'a> {
             let object = self.objects.len() as u32;
             let name = self.values.text(&name);
             self.objects.push(name);
-            let mut progress = Progress::default();
-            for (word, at) in (Content { at, text: &self.text[at..at + length] }).words() {
+            let mut progress = HistoryProgress::default();
+            for (word, at) in (ElementText { at, text: &self.text[at..at + length] }).words() {
                 self.event(&group, object, &mut progress, word, at)?;
             }
         }
@@ -228,11 +235,11 @@ impl<'a> Groups<'a> {
         &mut self,
         group: &Group,
         object: u32,
-        progress: &mut Progress,
+        progress: &mut HistoryProgress,
         word: &str,
         at: usize,
-    ) -> Result<(), Fault> {
-        let fault = |message: String| Fault { at, message };
+    ) -> Result<(), TextError> {
+        let fault = |message: String| TextError { at, message };
         if progress.stuck {
             return Err(wrong("nothing after `#`", word, at));
         }
@@ -264,14 +271,14 @@ impl<'a> Groups<'a> {
                 self.log.call(line, process, object, call)
             }
             (true, Some(_)) => return Err(fault(format!("operation {id} is called twice"))),
-            (false, Some(false)) if mark == Mark::Blocks => {
+            (false, Some(false)) if mark == EventMark::Blocks => {
                 return Err(fault(format!(
                     "operation {id} returns, but its thread says that it blocks ({id}B)"
                 )));
             }
             (false, Some(false)) => {
                 progress.returned.insert(id, true);
-                self.log.end(line, process, None, Outcome::Return(result), &self.values)
+                self.log.end(line, process, None, OperationOutcome::Return(result), &self.values)
             }
             (false, None | Some(true)) => {
                 return Err(fault(format!("operation {id} returns, but is not open")));
@@ -280,7 +287,7 @@ impl<'a> Groups<'a> {
         pushed.map_err(|ReadError { message, .. }| fault(message))
     }
 
-    /// The line of a byte of the file. Going on from the last one asked for is cheap.
+    /// The line of a byte of the file. Continuing from the last request is cheap.
     fn line_of(&mut self, at: usize) -> usize {
         let (mut from, mut line) = self.line;
         if at < from {
@@ -304,6 +311,6 @@ fn integer(number: &str) -> Option<u64> {
 }
 
 #[cold]
-fn wrong(expected: &str, found: &str, at: usize) -> Fault {
-    Fault { at, message: format!("expected {expected}, found `{}`", visibly(found)) }
+fn wrong(expected: &str, found: &str, at: usize) -> TextError {
+    TextError { at, message: format!("expected {expected}, found `{}`", shown_in_one_line(found)) }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// A call of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Who makes it, as an index into the threads.
+    /// Its thread, as an index into the threads.
     pub thread: usize,
     /// The method.
     pub name: String,
@@ -13,14 +13,14 @@ pub struct Call {
     pub value: Option<String>,
 }
 
-/// What became of a call in a history.
+/// The fate of a call in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It was not made.
     NotCalled,
     /// It was made, and did not return.
     Blocked,
-    /// It returned; a method that answers nothing has an empty answer.
+    /// It returned; a method without result has an empty one.
     Returned(String),
 }
 
@@ -36,14 +36,14 @@ pub enum Event {
 /// A history of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What became of each call.
+    /// The fate of each call.
     pub fates: Vec<Fate>,
     /// In which order.
     pub events: Vec<Event>,
 }
 
-/// An observation file. Histories in which every thread did and saw the same share a section; sections and histories are in
-/// the order in which they come.
+/// An observation file. Histories with the same calls and results of every thread share a section;
+/// sections and histories keep their order.
 #[must_use]
 pub fn observation_set(threads: &[String], calls: &[Call], entries: &[Entry]) -> String {
     let mut sections: Vec<(&[Fate], Vec<&Entry>)> = Vec::new();
@@ -66,7 +66,7 @@ pub fn observation_set(threads: &[String], calls: &[Call], entries: &[Entry]) ->
     text
 }
 
-/// A history by itself, below a line that says what is wrong with it.
+/// A history by itself, below a line that names the violation.
 #[must_use]
 pub fn violation(heading: &str, threads: &[String], calls: &[Call], entry: &Entry) -> String {
     let mut text = format!("{}\n", escape(heading));
@@ -85,7 +85,7 @@ fn section(text: &mut String, threads: &[String], calls: &[Call], fates: &[Fate]
             let (mark, result) = match &fates[operation] {
                 Fate::NotCalled => continue,
                 Fate::Blocked => ("B", None),
-                Fate::Returned(answer) => ("", Some(answer).filter(|it| !it.is_empty())),
+                Fate::Returned(returned) => ("", Some(returned).filter(|it| !it.is_empty())),
             };
             numbers[operation] = next;
             words.push(format!("{next}{mark}"));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_leads_to_a_drawing_continues_the_paragraph_before_it() {
+fn a_transition_to_a_drawing_continues_the_paragraph_before_it() {
     let blocks = [
         Block::Paragraph(vec!["One.".to_owned(), "Two.".to_owned()]),
         Block::Lead("Time runs to the right:".to_owned()),

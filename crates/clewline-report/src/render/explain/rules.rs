@@ -1,49 +1,49 @@
-//! What it says that a rule is broken, a sentence or two for each.
+//! Explanations of rule violations, a sentence or two for each.
 
 use std::collections::HashSet;
 
 use clewline_core::{OperationId, Rule};
 
-use super::{Explainer, TOLD, found_value, listed, put_value, times};
+use super::{Explainer, LAST_OPERATIONS_SHOWN, found_value, listed, put_value, times};
 use crate::render::count;
 
 impl Explainer<'_> {
-    /// What a broken rule says, in the words of the operations that break it.
+    /// A rule violation, in terms of the operations that violate it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
-        let told = Explained { teller: self, operations };
-        let words = told.words(rule);
+        let explained = Explained { explainer: self, operations };
+        let words = explained.words(rule);
         let last = |number: u32| operations.len().saturating_sub(number as usize);
-        // Those of which it is said how many there were.
+        // The operations whose number is stated.
         let counted = match rule {
             Rule::Often { added } => [&operations[..1], &operations[last(added)..]].concat(),
             Rule::AddedAgain { removed } if 0 < removed => operations.to_vec(),
             Rule::Left { added } if 1 < added => operations[1..].to_vec(),
             _ => return words,
         };
-        // Of elements that came and went nothing may be held, or told.
+        // Elements that came and went may be neither held nor shown.
         let is_settled = self.judged.has_forgotten() || self.happened_before(&counted, operations);
         if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
     }
 
-    /// Whether what is `counted` had happened before the operations that are told, too.
+    /// Whether the `counted` operations happened before the named ones, too.
     fn happened_before(&self, counted: &[OperationId], operations: &[OperationId]) -> bool {
         let case = self.judged.case;
         let spans = case.spans();
         let labels: HashSet<String> = counted.iter().map(|&it| case.label(it)).collect();
-        let told: HashSet<OperationId> = operations.iter().copied().collect();
+        let named: HashSet<OperationId> = operations.iter().copied().collect();
         let end = operations.iter().map(|it| spans[it.index()].end()).min();
         let is_before = |at: &usize| end.is_some_and(|end| spans[*at].end() < end);
         let mut before = (0..spans.len()).filter(is_before).map(OperationId::from_index);
         let object = operations.first().map(|&it| case.object(it));
         before.any(|it| {
-            !told.contains(&it) && Some(case.object(it)) == object && labels.contains(&case.label(it))
+            !named.contains(&it) && Some(case.object(it)) == object && labels.contains(&case.label(it))
         })
     }
 }
 
 /// The operations of a rule, by their places.
 struct Explained<'t> {
-    teller: &'t Explainer<'t>,
+    explainer: &'t Explainer<'t>,
     operations: &'t [OperationId],
 }
 
@@ -109,24 +109,24 @@ impl Explained<'_> {
 
 impl Explained<'_> {
     fn label(&self, place: usize) -> String {
-        self.operations.get(place).map_or_else(String::new, |&it| self.teller.judged.case.label(it))
+        self.operations.get(place).map_or_else(String::new, |&it| self.explainer.judged.case.label(it))
     }
 
     fn name(&self, place: usize) -> String {
-        self.operations.get(place).map_or_else(String::new, |&it| self.teller.label(it))
+        self.operations.get(place).map_or_else(String::new, |&it| self.explainer.label(it))
     }
 
-    /// What the operation put somewhere.
+    /// The value that the operation put.
     fn put(&self, place: usize) -> String {
         put_value(&self.label(place)).unwrap_or_else(|| format!("what {} put there", self.name(place)))
     }
 
-    /// What the operation found.
+    /// The value that the operation observed.
     fn found(&self, place: usize) -> String {
         found_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
     }
 
-    /// What it put somewhere if it answers nothing, and what it found if it answers something.
+    /// The value that it put if it has no result, and otherwise the value that it observed.
     fn value(&self, place: usize) -> String {
         let label = self.label(place);
         if crate::render::timeline::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
@@ -138,7 +138,7 @@ impl Explained<'_> {
     }
 
     fn is_drawn(&self, place: usize) -> bool {
-        self.operations.get(place).is_some_and(|it| self.teller.violation.counterexample.contains(it))
+        self.operations.get(place).is_some_and(|it| self.explainer.violation.counterexample.contains(it))
     }
 
     fn found_what_is_not_there(&self, rule: Rule) -> String {
@@ -146,8 +146,8 @@ impl Explained<'_> {
         let value = found_value(&self.label(0));
         match (rule, value) {
             (Rule::Added, None) => format!("{first} undoes what nobody had done."),
-            // Of an element that came and went nothing may be held.
-            (Rule::Added, Some(value)) if self.teller.judged.has_forgotten() => {
+            // An element that came and went may no longer be held.
+            (Rule::Added, Some(value)) if self.explainer.judged.has_forgotten() => {
                 format!("{first} found {value}, which nobody had put there, or which was gone by then.")
             }
             (Rule::Added, Some(value)) => format!("{first} found {value}, which nobody had put there."),
@@ -191,7 +191,7 @@ impl Explained<'_> {
     /// `enq(1) happened only once`, or nothing if there are none.
     fn only(&self, places: std::ops::Range<usize>) -> Option<String> {
         let total = places.len();
-        let all = self.counted(places, |id| self.teller.call(id));
+        let all = self.counted(places, |id| self.explainer.call(id));
         match all.as_slice() {
             [] => None,
             [(name, number)] => Some(format!("{name} only {}", times(*number))),
@@ -216,7 +216,7 @@ impl Explained<'_> {
 
     fn often(&self, first: usize, added: usize) -> String {
         let takers = self.operations.len().saturating_sub(added);
-        let all = self.counted(first..takers, |id| self.teller.label(id));
+        let all = self.counted(first..takers, |id| self.explainer.label(id));
         let only = self.only(takers..self.operations.len()).unwrap_or_else(|| "nothing was added".to_owned());
         match all.as_slice() {
             [(name, number)] => format!("{name} happened {}, but {only}.", times(*number)),
@@ -249,9 +249,9 @@ impl Explained<'_> {
 
     fn left(&self, added: usize) -> String {
         let miss = self.name(0);
-        // Of those who saw something one would do.
+        // One of the observing operations is enough.
         let removers = 1 + added..self.operations.len();
-        let adders = times_each(self.counted(1..1 + added, |id| self.teller.label(id)));
+        let adders = times_each(self.counted(1..1 + added, |id| self.explainer.label(id)));
         let (found, goes_first) = match crate::render::timeline::halves(&self.label(0)).1.as_deref() {
             Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
             Some("null") | None => (format!("{miss} found nothing"), ""),
@@ -260,7 +260,7 @@ impl Explained<'_> {
         };
         let had = format!("although {}{goes_first} had returned before it was called", listed(&adders));
         let number = removers.len();
-        let names = times_each(self.counted(removers, |id| self.teller.label(id)));
+        let names = times_each(self.counted(removers, |id| self.explainer.label(id)));
         match (number, added) {
             (0, 1) => format!("{found}, {had} and nobody can have removed {} since.", self.value(1)),
             (0, _) => format!("{found}, {had} and nobody can have removed anything since."),
@@ -290,10 +290,11 @@ impl Explained<'_> {
         }
     }
 
-    /// What it says that elements of a queue leave out of turn. If one is not known to have left, there are fewer operations.
+    /// Elements of a queue leave out of order. If one is not known to have left, there are fewer
+    /// operations.
     fn out_of_turn(&self, rule: Rule) -> String {
         let is_late_drawn =
-            self.operations.last().is_some_and(|it| self.teller.violation.counterexample.contains(it));
+            self.operations.last().is_some_and(|it| self.explainer.violation.counterexample.contains(it));
         let number = self.operations.len();
         match (rule, number) {
             (Rule::OneInFront, 0..=2) => format!(
@@ -339,7 +340,7 @@ impl Explained<'_> {
         }
     }
 
-    // Of either direction: the least may be the first to leave.
+    // For both directions: the least may be the first to leave.
     fn not_the_greatest(&self) -> String {
         let (name, found) = (self.name(0), self.found(0));
         match self.operations.get(1..) {
@@ -407,16 +408,16 @@ impl Explained<'_> {
 
     fn sum(&self, least: i64, greatest: i64) -> String {
         let late = self.name(0);
-        let answer: Option<i64> = found_value(&self.label(0)).and_then(|it| it.parse().ok());
+        let result: Option<i64> = found_value(&self.label(0)).and_then(|it| it.parse().ok());
         let by_then = if 1 < self.operations.len() {
             format!("{} had returned before it was called, and since then the sum was", self.name(1))
         } else {
             "by then the sum was".to_owned()
         };
-        match answer {
+        match result {
             _ if least == greatest => format!("{late} is wrong: {by_then} {least}."),
-            Some(answer) if answer < least => format!("{late} is too little: {by_then} at least {least}."),
-            Some(answer) if greatest < answer => format!("{late} is too much: {by_then} at most {greatest}."),
+            Some(result) if result < least => format!("{late} is too little: {by_then} at least {least}."),
+            Some(result) if greatest < result => format!("{late} is too much: {by_then} at most {greatest}."),
             Some(_) | None => format!("{late} is wrong: {by_then} between {least} and {greatest}."),
         }
     }
@@ -435,29 +436,29 @@ impl Explained<'_> {
         format!("{elements} in every order ({}); {allowed}", listed(&others))
     }
 
-    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of one and the same has no end,
-    /// and an end that is not drawn comes too late to matter.
+    /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of
+    /// equal operations has no end, and an end that is not drawn is too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
-        let is_drawn = |it: &OperationId| self.teller.violation.counterexample.contains(it);
+        let is_drawn = |it: &OperationId| self.explainer.violation.counterexample.contains(it);
         let stretch = |pair: &[OperationId]| match pair {
             [first, last] if first != last && is_drawn(last) => {
-                format!("between {} and {}", self.teller.label(*first), self.teller.label(*last))
+                format!("between {} and {}", self.explainer.label(*first), self.explainer.label(*last))
             }
-            [first, ..] => format!("from {} on", self.teller.label(*first)),
+            [first, ..] => format!("from {} on", self.explainer.label(*first)),
             [] => String::new(),
         };
         let all: Vec<String> = operations.chunks(2).map(stretch).collect();
-        let (told, rest) = all.split_at(all.len().min(TOLD));
+        let (shown, rest) = all.split_at(all.len().min(LAST_OPERATIONS_SHOWN));
         let more = if rest.is_empty() { String::new() } else { format!(", and so on, {} more", rest.len()) };
-        format!("{}{more}", told.join(", then "))
+        format!("{}{more}", shown.join(", then "))
     }
 }
 
 /// `add(1)`, `add(2) (twice)`.
 fn times_each(counted: Vec<(String, usize)>) -> Vec<String> {
-    let told = |(name, number): (String, usize)| match number {
+    let with_count = |(name, number): (String, usize)| match number {
         1 => name,
         _ => format!("{name} ({})", times(number)),
     };
-    counted.into_iter().map(told).collect()
+    counted.into_iter().map(with_count).collect()
 }

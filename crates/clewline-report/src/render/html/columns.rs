@@ -21,32 +21,33 @@ pub struct Columns {
     part: Vec<u32>,
     call: Vec<u32>,
     // One more than the text's number; 0 if there is none.
-    answer: Vec<u32>,
+    result_texts: Vec<u32>,
     id: Vec<u32>,
     start: Vec<u32>,
     // How many ranks later it ends; 0 while it is pending.
     length: Vec<u32>,
     // 0 if it is on none.
     line: Vec<u32>,
-    // Empty if nobody told them: when each was called, and how long it took, or 0 while it is pending.
+    // Empty if times are not known: when each was called, and its duration, or 0 while it is
+    // pending.
     called: Vec<i64>,
     took: Vec<i64>,
 }
 
 /// An operation of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown<'a> {
-    /// Who called: one of the processes that the columns were made with.
+pub struct PageOperation<'a> {
+    /// Its process: one of those that the columns were made with.
     pub process: &'a str,
-    /// On what; empty if there is one object and it has no name.
+    /// Its object; empty if there is one object and it has no name.
     pub object: &'a str,
-    /// About which part of it, if that is judged by itself: a key. Empty if there are no parts.
+    /// The part of the object, if it is checked separately: a key. Empty if there are no parts.
     pub part: &'a str,
-    /// What was called.
+    /// The call.
     pub call: &'a str,
-    /// What it answered, if it answers anything. `?` while it is pending.
+    /// Its result, if it has one. `?` while it is pending.
     pub result: Option<&'a str>,
-    /// The name by which it is known outside; empty if it has none.
+    /// Its name in the source; empty if it has none.
     pub id: &'a str,
     /// The rank of its call among all events.
     pub start: u32,
@@ -56,11 +57,11 @@ pub struct Shown<'a> {
     pub line: Option<u32>,
 }
 
-// Greater whole numbers are not exact in a script.
-const EXACT: i64 = (1 << 53) - 1;
+// Greater integers are not exact in a script.
+const EXACT_INTEGER_MAX: i64 = (1 << 53) - 1;
 
-// Longer texts are shortened: what a key holds may be a page of text.
-const TEXT: usize = 400;
+// Longer texts are shortened: a value may be a page of text.
+const TEXT_CHARS_MAX: usize = 400;
 
 impl Columns {
     /// No operations yet, of `processes`, which are drawn in this order.
@@ -74,27 +75,28 @@ impl Columns {
     /// # Panics
     ///
     /// If the process is not one of those given, or the operation was called before the last one.
-    pub fn push(&mut self, shown: &Shown<'_>) {
+    pub fn push(&mut self, shown: &PageOperation<'_>) {
         let process = self.processes.iter().position(|it| it == shown.process);
         self.push_of(process.expect("processes are given first"), shown);
     }
 
     /// As [`push`](Self::push), with the process as a number.
-    pub(super) fn push_of(&mut self, process: usize, shown: &Shown<'_>) {
+    pub(super) fn push_of(&mut self, process: usize, shown: &PageOperation<'_>) {
         assert!(self.start.last().is_none_or(|&it| it < shown.start), "operations are in call order");
         self.process.push(process as u32);
         self.object.push(self.objects.intern_ref(shown.object));
         self.part.push(self.parts.intern_ref(shown.part));
-        self.call.push(self.texts.intern(shorten(shown.call, TEXT)));
-        self.answer.push(shown.result.map_or(0, |it| self.texts.intern(shorten(it, TEXT)) + 1));
+        self.call.push(self.texts.intern(shorten(shown.call, TEXT_CHARS_MAX)));
+        self.result_texts
+            .push(shown.result.map_or(0, |it| self.texts.intern(shorten(it, TEXT_CHARS_MAX)) + 1));
         self.id.push(self.texts.intern_ref(shown.id));
         self.start.push(shown.start);
         self.length.push(shown.end.map_or(0, |it| it - shown.start));
         self.line.push(shown.line.unwrap_or(0));
     }
 
-    /// Adds the times of the operations, which are found by their lines. If some are missing, or they lie too far apart to be told by a script,
-    /// there are none.
+    /// Adds the times of the operations, which are found by their lines. If some are missing, or
+    /// they are too far apart for exact numbers in a script, there are none.
     pub fn add_times(&mut self, times: &[Times]) {
         let by_line: HashMap<usize, &Times> = times.iter().map(|it| (it.line, it)).collect();
         let found: Option<Vec<&Times>> =
@@ -103,7 +105,7 @@ impl Columns {
         let ends = |it: &&Times| [Some(it.called), it.returned];
         let all = || found.iter().flat_map(ends).flatten();
         let (Some(least), Some(most)) = (all().min(), all().max()) else { return };
-        if most.checked_sub(least).is_none_or(|it| EXACT < it) {
+        if most.checked_sub(least).is_none_or(|it| EXACT_INTEGER_MAX < it) {
             return;
         }
         self.called = found.iter().map(|it| it.called).collect();
@@ -129,16 +131,16 @@ impl Columns {
 
     /// An operation.
     #[must_use]
-    pub fn shown(&self, operation: OperationId) -> Shown<'_> {
+    pub fn shown(&self, operation: OperationId) -> PageOperation<'_> {
         let at = operation.index();
-        let answer = self.answer[at].checked_sub(1).map(|it| self.texts[it].as_str());
+        let result_texts = self.result_texts[at].checked_sub(1).map(|it| self.texts[it].as_str());
         let length = self.length[at];
-        Shown {
+        PageOperation {
             process: &self.processes[self.process[at] as usize],
             object: &self.objects[self.object[at]],
             part: &self.parts[self.part[at]],
             call: &self.texts[self.call[at]],
-            result: answer,
+            result: result_texts,
             id: &self.texts[self.id[at]],
             start: self.start[at],
             end: (length != 0).then(|| self.start[at] + length),
@@ -146,8 +148,8 @@ impl Columns {
         }
     }
 
-    /// The columns as JSON. A column in which all numbers are 0 is empty; calls, lines and times are told by the difference from the one before,
-    /// which is mostly short.
+    /// The columns as JSON. A column of zeros is empty; calls, lines and times are written as
+    /// differences from the one before, which are mostly short.
     pub(super) fn json(&self) -> Json {
         let differences = |column: &[u32]| -> Vec<i64> {
             let before = std::iter::once(0).chain(column.iter().copied());
@@ -173,11 +175,11 @@ impl Columns {
             "object": plain(&self.object),
             "part": plain(&self.part),
             "call": plain(&self.call),
-            "answer": plain(&self.answer),
+            "answer": plain(&self.result_texts),
             "id": plain(&self.id),
             "start": differences(&self.start),
             "length": plain(&self.length),
-            // The first as a text: it may be too great for a number of a script.
+            // The first as a text: it may be too large for a number of a script.
             "clock": first.unwrap_or(0).to_string(),
             "called": waits,
             "took": self.took,

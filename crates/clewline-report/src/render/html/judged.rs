@@ -13,15 +13,15 @@ use super::{
         text::{self, Style},
         timeline::{arguments, halves},
     },
-    Core, Page,
-    columns::{Columns, Shown},
-    orders::{DeadEnd, Path},
+    Page, PageCounterexample,
+    columns::{Columns, PageOperation},
+    orders::{DeadEnd, ShownOrder},
 };
 
 impl Page {
     /// A page about `judged`.
     ///
-    /// Nothing on it depends on how long anything took: the same history gives the same page.
+    /// The page does not depend on durations: the same history gives the same page.
     #[must_use]
     pub fn of(judged: &CheckedHistory<'_>) -> Page {
         let core = match judged.verdict {
@@ -37,17 +37,17 @@ impl Page {
             caller: judged.source.caller(),
             history: Some(columns(judged)),
             picture,
-            counterexample: Core::contradiction(core),
+            counterexample: PageCounterexample::contradiction(core),
             paths: paths(judged),
             ..Page::new(format!("{word}: {}", judged.name), word, text::headline(judged))
         }
     }
 
-    /// Shows these orders as well, each of which leads no further, the longest first. Of several that get stuck at the same operation the first is
-    /// shown.
+    /// Adds these dead ends, the longest first. Of several that are stuck at the same operation the
+    /// first is shown.
     pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[DeadEnd]) {
         for end in ends {
-            let path = Path::dead_end(judged, end);
+            let path = ShownOrder::dead_end(judged, end);
             if self.paths.iter().all(|it| it.stuck != path.stuck) {
                 self.paths.push(path);
             }
@@ -56,12 +56,14 @@ impl Page {
     }
 }
 
-fn paths(judged: &CheckedHistory<'_>) -> Vec<Path> {
+fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {
     match judged.verdict {
-        Verdict::Holds(witness) if !witness.order.is_empty() => vec![Path::witness(judged, &witness.order)],
+        Verdict::Holds(witness) if !witness.order.is_empty() => {
+            vec![ShownOrder::witness(judged, &witness.order)]
+        }
         Verdict::Violated(violation) => match &violation.explanation {
             Explanation::Exhausted { prefix, next } => {
-                vec![Path::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
+                vec![ShownOrder::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
             }
             Explanation::Broken { .. } => Vec::new(),
         },
@@ -72,7 +74,7 @@ fn paths(judged: &CheckedHistory<'_>) -> Vec<Path> {
 fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let case = judged.case;
     let operations = || (0..case.spans().len()).map(OperationId::from_index);
-    // Numbers in the order of numbers, and everything else as in a dictionary.
+    // Numbers in numerical order, and everything else alphabetically.
     let mut rows: BTreeMap<(Option<i64>, String), Vec<ProcessId>> = BTreeMap::new();
     let mut is_known = Vec::new();
     for operation in operations() {
@@ -94,16 +96,16 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let has_ids = case.names().ids.is_some();
     for operation in operations() {
         let span = case.spans()[operation.index()];
-        let (call, answer) = halves(&case.label(operation));
+        let (call, returned) = halves(&case.label(operation));
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
-        let shown = Shown {
+        let shown = PageOperation {
             process: "",
             object: &object,
             part: parts.get(operation.index()).map_or("", String::as_str),
             call: &call,
-            result: answer.as_deref(),
+            result: returned.as_deref(),
             id: &id,
             start: span.call(),
             end: span.ret(),
@@ -117,9 +119,10 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     columns
 }
 
-/// What the part of each operation is called; empty if nothing is judged in parts.
+/// The name of the part of each operation; empty if nothing is judged in parts.
 ///
-/// A part has no name of its own. If all its operations have the same first argument, that is the key they are about.
+/// A part has no name of its own. If all its operations have the same first argument, that is its
+/// key.
 fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
     let problems = judged.case.problems();
     let objects = problems.len();

@@ -1,4 +1,5 @@
-//! Messages between actors, as a sequence diagram: a line down for each actor, an arrow for each message.
+//! Messages between actors, as a sequence diagram: a line down for each actor, an arrow for each
+//! message.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -7,25 +8,25 @@ use clewline_core::OperationId;
 use super::super::timeline::shorten;
 use crate::render::svg::escaped;
 
-/// Who sent what to whom.
+/// A sequence diagram: the messages between actors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Messages {
-    /// What the actors are called, from left to right.
+pub struct SequenceDiagram {
+    /// The names of the actors, from left to right.
     pub actors: Vec<String>,
     /// The messages, in the order in which they were sent.
     pub messages: Vec<Message>,
-    /// What else happened, in order.
-    pub happenings: Vec<Happening>,
+    /// Other events, in order.
+    pub happenings: Vec<ActorEvent>,
 }
 
-/// Something that happened besides: a call, a return, a crash.
+/// An event other than a message: a call, a return, a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Happening {
+pub struct ActorEvent {
     /// In which step of the schedule.
     pub step: usize,
-    /// To whom: an index into the actors. None if to all.
+    /// Its actor: an index. None for all actors.
     pub actor: Option<usize>,
-    /// What: `calls write(1)`.
+    /// Its text: `calls write(1)`.
     pub description: String,
     /// The operation that it is about, if that is in the history.
     pub operation: Option<OperationId>,
@@ -34,25 +35,25 @@ pub struct Happening {
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sent it: an index into the actors.
+    /// The sender: an index into the actors.
     pub from: usize,
-    /// To whom.
+    /// The receiver.
     pub to: usize,
-    /// What it says.
+    /// Its text.
     pub label: String,
     /// In which step of the schedule it was sent.
     pub sent: usize,
-    /// In which step it was received; none if it never was.
+    /// In which step it was received; none if it was not.
     pub received: Option<usize>,
-    /// If it was not: what became of it.
-    pub otherwise: Otherwise,
+    /// If it was not received: why.
+    pub otherwise: NotReceived,
     /// The operation that it is part of, if that is in the history.
     pub operation: Option<OperationId>,
 }
 
-/// What became of a message that was not received.
+/// Why a message was not received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Otherwise {
+pub enum NotReceived {
     /// It never will be.
     #[default]
     Lost,
@@ -60,23 +61,23 @@ pub enum Otherwise {
     OnItsWay,
 }
 
-const COLUMN: usize = 190;
-const ROW: usize = 30;
-const TOP: usize = 44;
+const COLUMN_PX: usize = 190;
+const ROW_PX: usize = 30;
+const TOP_PX: usize = 44;
 
-// The least room on either side of the lines.
-const SIDE: usize = 125;
+// The minimum room on either side of the lines.
+const SIDE_PX_MIN: usize = 125;
 
 // Where the numbers of steps end.
-const NUMBERS: usize = 34;
+const STEP_NUMBERS_RIGHT_PX: usize = 34;
 
-// A label of more letters does not fit between two lines.
-const LABEL: usize = 24;
+// A longer label does not fit between two lines.
+const LABEL_CHARS_MAX: usize = 24;
 
 /// The section of the page.
-pub(super) fn section(messages: &Messages) -> String {
+pub(super) fn section(messages: &SequenceDiagram) -> String {
     let sheet = Sheet::of(messages);
-    let (width, height) = (sheet.width, TOP + (sheet.rows.count + 1) * ROW);
+    let (width, height) = (sheet.width, TOP_PX + (sheet.rows.count + 1) * ROW_PX);
     let mut svg = format!(
         "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          aria-label=\"{} messages between {} actors\" class=\"messages\">\n",
@@ -86,18 +87,18 @@ pub(super) fn section(messages: &Messages) -> String {
     svg.push_str(ARROW);
     for (at, actor) in messages.actors.iter().enumerate() {
         let x = sheet.x(at);
-        let name = escaped(&shorten(actor, LABEL));
+        let name = escaped(&shorten(actor, LABEL_CHARS_MAX));
         // Writing to a string cannot fail.
         let _infallible = writeln!(
             svg,
-            "<path class=\"life\" d=\"M{x} {TOP}V{height}\"/><text class=\"actor\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{name}</text>",
-            TOP - 16
+            "<path class=\"life\" d=\"M{x} {TOP_PX}V{height}\"/><text class=\"actor\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{name}</text>",
+            TOP_PX - 16
         );
     }
     for (step, y) in &sheet.rows.steps {
         let _infallible = writeln!(
             svg,
-            "<text class=\"number\" x=\"{NUMBERS}\" y=\"{}\" text-anchor=\"end\">{step}</text>",
+            "<text class=\"number\" x=\"{STEP_NUMBERS_RIGHT_PX}\" y=\"{}\" text-anchor=\"end\">{step}</text>",
             y + 4
         );
     }
@@ -126,45 +127,46 @@ struct Sheet {
     left: usize,
     width: usize,
     rows: Rows,
-    // By happening: whether it stands to the left of its actor's line, since what is received there comes from the right.
+    // By event: whether it stands to the left of its actor's line, since a message arrives there
+    // from the right.
     is_left: Vec<bool>,
 }
 
 impl Sheet {
-    fn of(messages: &Messages) -> Sheet {
+    fn of(messages: &SequenceDiagram) -> Sheet {
         let last = messages.actors.len().saturating_sub(1);
-        let is_left = |it: &Happening| {
+        let is_left = |it: &ActorEvent| {
             let is_its =
                 |message: &&Message| message.received == Some(it.step) && Some(message.to) == it.actor;
             let message = messages.messages.iter().find(is_its);
             message.is_some_and(|it| it.to < it.from)
         };
         let is_left: Vec<bool> = messages.happenings.iter().map(is_left).collect();
-        // What stands beyond the first and the last line needs room.
-        let (mut left, mut right) = (SIDE, SIDE);
+        // Labels beyond the first and the last line need room.
+        let (mut left, mut right) = (SIDE_PX_MIN, SIDE_PX_MIN);
         for (happening, &is_left) in messages.happenings.iter().zip(&is_left) {
             let Some(actor) = happening.actor else { continue };
-            let wide = pill_width(happening) + 2 * BESIDE;
+            let wide = pill_width(happening) + 2 * EVENT_OFFSET_PX;
             if is_left {
-                left = left.max((NUMBERS + wide).saturating_sub(actor * COLUMN));
+                left = left.max((STEP_NUMBERS_RIGHT_PX + wide).saturating_sub(actor * COLUMN_PX));
             } else {
-                right = right.max(wide.saturating_sub((last - actor.min(last)) * COLUMN));
+                right = right.max(wide.saturating_sub((last - actor.min(last)) * COLUMN_PX));
             }
         }
-        Sheet { left, width: left + last * COLUMN + right, rows: Rows::of(messages), is_left }
+        Sheet { left, width: left + last * COLUMN_PX + right, rows: Rows::of(messages), is_left }
     }
 
     /// Where the line of an actor is.
     fn x(&self, actor: usize) -> usize {
-        self.left + actor * COLUMN
+        self.left + actor * COLUMN_PX
     }
 }
 
-/// From top to bottom, a row for each step in which something is sent or received or happens besides; more if that is several things, so that
-/// each has its label.
+/// From top to bottom, a row for each step with a message or another event; more rows if there are
+/// several, so that each has its label.
 struct Rows {
     count: usize,
-    // Where each step begins, in pixels; what was there at first has no number.
+    // Where each step begins, in pixels; the initial messages have no number.
     steps: Vec<(usize, usize)>,
     // By message: where it is sent and received.
     sent: Vec<usize>,
@@ -174,8 +176,8 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(messages: &Messages) -> Rows {
-        // By step: how many things happen in it besides, and how many messages are sent then.
+    fn of(messages: &SequenceDiagram) -> Rows {
+        // By step: how many other events it has, and how many messages are sent then.
         let mut kinds: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for message in &messages.messages {
             kinds.entry(message.sent).or_default().1 += 1;
@@ -186,9 +188,9 @@ impl Rows {
         for happening in &messages.happenings {
             kinds.entry(happening.step).or_default().0 += 1;
         }
-        let y = |row: usize| TOP + (row + 1) * ROW;
+        let y = |row: usize| TOP_PX + (row + 1) * ROW_PX;
         let mut count = 0;
-        // By step: its first row, and the first rows that no happening, and no message, has taken.
+        // By step: its first row, and the first rows without an event, and without a message.
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
         let mut next: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (step, (happenings, sends)) in kinds {
@@ -214,23 +216,24 @@ impl Rows {
     }
 }
 
-// How wide a letter of a label is, how long a label of a happening, and how far from the line of its actor.
-const LETTER: usize = 7;
-const HAPPENING: usize = 30;
-const BESIDE: usize = 10;
+// The width of a character of a label, the maximum length of an event's label, and its distance
+// from the line of its actor.
+const CHAR_PX: usize = 7;
+const EVENT_LABEL_CHARS_MAX: usize = 30;
+const EVENT_OFFSET_PX: usize = 10;
 
-fn pill_width(happening: &Happening) -> usize {
-    happening.description.chars().count().min(HAPPENING) * LETTER + 18
+fn pill_width(happening: &ActorEvent) -> usize {
+    happening.description.chars().count().min(EVENT_LABEL_CHARS_MAX) * CHAR_PX + 18
 }
 
-/// Something that happened, beside the line of its actor; or across all of them.
-fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
-    let told = shorten(&happening.description, HAPPENING);
+/// An event, beside the line of its actor; or across all of them.
+fn pill(happening: &ActorEvent, sheet: &Sheet, at: usize) -> String {
+    let label = shorten(&happening.description, EVENT_LABEL_CHARS_MAX);
     let (wide, y) = (pill_width(happening), sheet.rows.happened[at]);
     let from = match happening.actor {
         None => (sheet.width / 2).saturating_sub(wide / 2),
-        Some(actor) if sheet.is_left[at] => sheet.x(actor).saturating_sub(BESIDE + wide),
-        Some(actor) => sheet.x(actor) + BESIDE,
+        Some(actor) if sheet.is_left[at] => sheet.x(actor).saturating_sub(EVENT_OFFSET_PX + wide),
+        Some(actor) => sheet.x(actor) + EVENT_OFFSET_PX,
     };
     let svg = format!(
         "<rect class=\"pill\" x=\"{from}\" y=\"{}\" width=\"{wide}\" height=\"20\" rx=\"10\"/>\
@@ -238,7 +241,7 @@ fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
         y - 10,
         from + wide / 2,
         y + 4,
-        escaped(&told)
+        escaped(&label)
     );
     match happening.operation {
         Some(it) => format!("<a href=\"#op={}\">{svg}</a>", it.index()),
@@ -246,23 +249,23 @@ fn pill(happening: &Happening, sheet: &Sheet, at: usize) -> String {
     }
 }
 
-// How far a message goes that never arrives.
-const LOST: usize = 60;
+// How far the arrow of a message goes that never arrives.
+const LOST_MESSAGE_PX: usize = 60;
 
 /// The arrow of a message, and its label.
-fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
+fn arrow(messages: &SequenceDiagram, sheet: &Sheet, at: usize) -> [String; 2] {
     let message = &messages.messages[at];
     let (top, bottom) = (sheet.rows.sent[at], sheet.rows.received[at]);
     let (from, to) = (sheet.x(message.from), sheet.x(message.to));
     let end = match (bottom, to < from) {
         (Some(_), _) => to,
-        (None, true) => from - LOST,
-        (None, false) => from + LOST,
+        (None, true) => from - LOST_MESSAGE_PX,
+        (None, false) => from + LOST_MESSAGE_PX,
     };
-    let down = bottom.unwrap_or(top + ROW / 3);
-    // A message to oneself goes round in a bow.
+    let down = bottom.unwrap_or(top + ROW_PX / 3);
+    // A message to the sender itself is a loop.
     let path = match bottom {
-        Some(_) if from == to => format!("M{from} {top}h28V{}h-28", down.max(top + ROW / 2)),
+        Some(_) if from == to => format!("M{from} {top}h28V{}h-28", down.max(top + ROW_PX / 2)),
         Some(_) | None => format!("M{from} {top}L{end} {down}"),
     };
     let (kind, tip) = match bottom {
@@ -273,8 +276,8 @@ fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
     let (x, anchor) = if to < from { (from - 8, "end") } else { (from + 8, "start") };
     let receiver = messages.actors.get(message.to).filter(|_| bottom.is_none());
     let label = match receiver {
-        Some(receiver) => format!("{} to {receiver}", shorten(&message.label, LABEL)),
-        None => shorten(&message.label, LABEL),
+        Some(receiver) => format!("{} to {receiver}", shorten(&message.label, LABEL_CHARS_MAX)),
+        None => shorten(&message.label, LABEL_CHARS_MAX),
     };
     let mut text =
         format!("<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>\n", top - 5, escaped(&label));
@@ -284,8 +287,8 @@ fn arrow(messages: &Messages, sheet: &Sheet, at: usize) -> [String; 2] {
             "<text class=\"cross\" x=\"{end}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
             down + 5,
             match message.otherwise {
-                Otherwise::Lost => "×",
-                Otherwise::OnItsWay => "…",
+                NotReceived::Lost => "×",
+                NotReceived::OnItsWay => "…",
             }
         );
     }

@@ -1,13 +1,16 @@
-//! Reports as a page: one file that needs no network, with the whole history as a timeline to look around in.
+//! Reports as a page: one file that needs no network, with the whole history as an interactive
+//! timeline.
 //!
-//! What can be told without a script is written here: the verdict, the words, the core as a picture and as a table, the steps of a
-//! schedule, the messages of a protocol. The timeline is drawn by the scripts beside this file from [`Columns`], which stand in the
-//! page as numbers and a table of texts.
+//! Everything that needs no script is written here: the verdict, the words, the counterexample as a
+//! picture and as a table, the steps of a schedule, the messages of a protocol. The timeline is
+//! drawn by the scripts beside this file from [`Columns`], which stand in the page as numbers and a
+//! table of texts.
 //!
-//! A [`Page`] knows neither checkers nor schedulers, so whoever has a history can show it: [`Page::of`] makes one from a
-//! verdict.
+//! A [`Page`] knows neither checkers nor schedulers, so any history can be shown: [`Page::of`]
+//! makes one from a verdict.
 //!
-//! Invariants: the same page gives the same bytes; nothing of what was recorded gets into the page as markup or script.
+//! Invariants: the same page gives the same bytes; no recorded text gets into the page as markup or
+//! script.
 
 mod columns;
 mod judged;
@@ -28,63 +31,64 @@ use super::{
     svg::{Picture, escaped},
 };
 
-pub use columns::{Columns, Shown};
-pub use messages::{Happening, Message, Messages, Otherwise};
-pub use orders::{Around, DeadEnd, Path};
+pub use columns::{Columns, PageOperation};
+pub use messages::{ActorEvent, Message, NotReceived, SequenceDiagram};
+pub use orders::{DeadEnd, ShownOrder, StatesAround};
 pub use steps::{Step, Steps};
 
-/// All that a page tells.
+/// The contents of a page.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What the window is called.
+    /// The title of the window.
     pub title: String,
     /// The verdict's one word: `holds`, `violated`, `unknown`.
     pub verdict: &'static str,
-    /// What comes after the word in the first line: `lost.jsonl is not linearizable as a queue`.
+    /// The text after the word in the first line: `lost.jsonl is not linearizable as a queue`.
     pub headline: String,
     /// The evidence in words, a paragraph each.
     pub words: Vec<String>,
     /// Commands to type next, best first.
     pub next: Vec<String>,
-    /// Who judged what.
+    /// The line about the checker and the history.
     pub checked: String,
-    /// What else is to be known, each with its name: `seed`, `matrix`, `schedule`.
+    /// Further facts, each with its name: `seed`, `matrix`, `schedule`.
     pub facts: Vec<(String, String)>,
-    /// What became of everything that was judged, if that was more than one thing; and whether it is told how long that took.
+    /// The summary of all checks, if there was more than one; and whether it shows durations.
     pub summary: Option<(Summary, Clock)>,
-    /// What a row of the timeline is: `process`, `thread`.
+    /// The noun of a row of the timeline: `process`, `thread`.
     pub caller: &'static str,
-    /// The history; none if there is no one history to show.
+    /// The history; none if there is no single history to show.
     pub history: Option<Columns>,
     /// The operations that the page is about.
-    pub counterexample: Core,
+    pub counterexample: PageCounterexample,
     /// The core, drawn.
     pub picture: Option<Picture>,
-    /// Orders of operations: a witness, or how far one gets. The first is drawn at first.
-    pub paths: Vec<Path>,
-    /// What else is known of some operations: a sentence each.
+    /// Orders of operations: a witness, or dead ends. The first is drawn initially.
+    pub paths: Vec<ShownOrder>,
+    /// Notes on some operations: a sentence each.
     pub notes: Vec<(OperationId, String)>,
-    /// For an exploration: who did what in the schedule.
+    /// For an exploration: the steps of the schedule.
     pub steps: Option<Steps>,
-    /// For actors: who sent what to whom.
-    pub messages: Option<Messages>,
+    /// For actors: the sequence diagram.
+    pub messages: Option<SequenceDiagram>,
 }
 
-/// The operations that a page is about: those that contradict each other, or that wait for ever. Empty if all is well.
+/// The operations that a page is about: those that contradict each other, or that block. Empty if
+/// there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Core {
+pub struct PageCounterexample {
     /// The operations, in call order.
     pub operations: Vec<OperationId>,
-    /// What they are: `The 3 operations that contradict each other`.
+    /// Their description: `The 3 operations that contradict each other`.
     pub title: String,
-    /// What is to be said of each: `one of the 3 operations that contradict each other`.
+    /// The note on each: `one of the 3 operations that contradict each other`.
     pub each: String,
 }
 
-impl Core {
+impl PageCounterexample {
     /// Operations that contradict each other, in call order.
     #[must_use]
-    pub fn contradiction(operations: Vec<OperationId>) -> Core {
+    pub fn contradiction(operations: Vec<OperationId>) -> PageCounterexample {
         let (title, each) = match operations.len() {
             0 => (String::new(), String::new()),
             1 => ("The operation that cannot have happened".to_owned(), "it cannot have happened".to_owned()),
@@ -93,12 +97,12 @@ impl Core {
                 (format!("The {all}"), format!("one of the {all}"))
             }
         };
-        Core { operations, title, each }
+        PageCounterexample { operations, title, each }
     }
 }
 
 impl Page {
-    /// A page that says only this: a verdict's word and what comes after it.
+    /// A page with only a headline: a verdict's word and the text after it.
     #[must_use]
     pub fn new(title: String, verdict: &'static str, headline: String) -> Page {
         Page {
@@ -112,7 +116,7 @@ impl Page {
             summary: None,
             caller: "process",
             history: None,
-            counterexample: Core::default(),
+            counterexample: PageCounterexample::default(),
             picture: None,
             paths: Vec::new(),
             notes: Vec::new(),
@@ -121,10 +125,10 @@ impl Page {
         }
     }
 
-    /// Tells these facts as well, those that have a name.
+    /// Adds these facts, as far as they have a name.
     pub fn add_facts(&mut self, facts: Vec<Fact>) {
         let named = |it| match it {
-            Fact::Named(name, told) => Some((name.to_owned(), told)),
+            Fact::Named(name, value) => Some((name.to_owned(), value)),
             Fact::Line(_) => None,
         };
         self.facts.extend(facts.into_iter().filter_map(named));
@@ -152,7 +156,7 @@ pub fn write(page: &Page) -> String {
 /// A template with its marks filled.
 fn fill(template: &str, page: &Page) -> String {
     let mut html = String::new();
-    // Texts that stand in the page are not looked at again, so what was recorded cannot be taken for a mark.
+    // Inserted texts are not scanned again, so a recorded text cannot be taken for a mark.
     for (place, piece) in template.split("{{").enumerate() {
         let literal = match piece.split_once("}}") {
             Some((mark, rest)) if place != 0 => {
@@ -166,9 +170,9 @@ fn fill(template: &str, page: &Page) -> String {
     html
 }
 
-/// What stands where the template has `mark`.
+/// The text in place of `mark` of the template.
 fn filled(page: &Page, mark: &str) -> String {
-    // Without a history there is nothing to look around in, and no script.
+    // Without a history there is no timeline, and no script.
     let with_history = |html: &str| if page.history.is_some() { fill(html, page) } else { String::new() };
     match mark {
         "title" => escaped(&page.title),
@@ -182,7 +186,7 @@ fn filled(page: &Page, mark: &str) -> String {
         "facts" => facts(&page.facts),
         "checked" => escaped(&page.checked),
         "core" => core(page),
-        // What the page shows comes before what else was judged.
+        // The shown outcome comes before the others.
         "all" if page.history.is_none() => summary(page),
         "others" if page.history.is_some() => summary(page),
         "all" | "others" => String::new(),
@@ -215,25 +219,25 @@ fn next(commands: &[String]) -> String {
     html
 }
 
-/// What else is to be known.
+/// Further facts.
 fn facts(facts: &[(String, String)]) -> String {
     if facts.is_empty() {
         return String::new();
     }
     let mut html = "<section id=\"facts\" aria-labelledby=\"facts-title\">\n<h2 id=\"facts-title\">How it was found</h2>\n<dl>\n".to_owned();
-    for (name, told) in facts {
-        let _infallible = writeln!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(told));
+    for (name, value) in facts {
+        let _infallible = writeln!(html, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
     }
     html.push_str("</dl>\n</section>\n");
     html
 }
 
-/// The core as a picture and as a table, which can be read aloud.
+/// The counterexample as a picture and as a table, which screen readers can read.
 fn core(page: &Page) -> String {
     let (Some(history), false) = (&page.history, page.counterexample.operations.is_empty()) else {
         return String::new();
     };
-    // Where others are drawn as well, they are not all of one kind.
+    // Where other operations are drawn as well, the rows are of several kinds.
     let (svg, drawn) = page.picture.as_ref().map_or(("", 0), |it| (it.svg.as_str(), it.bars));
     let is_alone = drawn <= page.counterexample.operations.len();
     let kind = if is_alone { "" } else { " class=\"others\"" };
@@ -245,7 +249,7 @@ fn core(page: &Page) -> String {
         escaped(&page.counterexample.title),
         svg,
         notes(page, drawn),
-        if page.counterexample.operations.len() <= TABLED { " open" } else { "" },
+        if page.counterexample.operations.len() <= UNFOLDED_TABLE_OPS_MAX { " open" } else { "" },
         escaped(page.caller),
         if history.has_lines() { "<th>line</th>" } else { "" },
     );
@@ -256,7 +260,8 @@ fn core(page: &Page) -> String {
     html
 }
 
-/// What is to be said of the picture of the core, in which so many of its operations are drawn.
+/// The caption of the picture of the counterexample, in which this number of its operations is
+/// drawn.
 fn notes(page: &Page, drawn: usize) -> String {
     let mut html = String::new();
     if page.picture.as_ref().is_some_and(|it| it.beside != 0) {
@@ -273,8 +278,8 @@ fn notes(page: &Page, drawn: usize) -> String {
     html
 }
 
-// A table of more operations is folded at first.
-const TABLED: usize = 12;
+// A larger table is folded initially.
+const UNFOLDED_TABLE_OPS_MAX: usize = 12;
 
 fn row(history: &Columns, operation: OperationId) -> String {
     let shown = history.shown(operation);
@@ -291,19 +296,20 @@ fn row(history: &Columns, operation: OperationId) -> String {
     )
 }
 
-/// What the scripts read.
+/// The data for the scripts.
 fn data(page: &Page) -> String {
-    let notes: Vec<_> = page.notes.iter().map(|(operation, told)| json!([operation.0, told])).collect();
+    let notes: Vec<_> = page.notes.iter().map(|(operation, note)| json!([operation.0, note])).collect();
     let rest = json!({
         "caller": page.caller,
         "core": page.counterexample.operations.iter().map(|it| it.0).collect::<Vec<u32>>(),
         "each": page.counterexample.each,
-        "paths": page.paths.iter().map(Path::json).collect::<Vec<_>>(),
+        "paths": page.paths.iter().map(ShownOrder::json).collect::<Vec<_>>(),
         "notes": notes,
     });
     let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
     let all = json!({ "history": history, "rest": rest });
-    // Within a script only `</script` and `<!--` mean anything; in JSON this sign stands in texts alone.
+    // In a script only `</script` and `<!--` have a meaning; in JSON this character occurs in texts
+    // only.
     all.to_string().replace('<', "\\u003c")
 }
 

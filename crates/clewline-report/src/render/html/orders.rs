@@ -1,4 +1,4 @@
-//! Orders of operations, drawn as a numbered path: a witness, or how far one gets.
+//! Orders of operations, drawn as a numbered path: a witness, or a dead end.
 
 use clewline_core::{Interner, OperationId, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
@@ -7,24 +7,24 @@ use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
 
 /// An order of operations, drawn as a numbered path through them.
 ///
-/// No operation comes before one that returned before it was called.
+/// The order respects real time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Path {
-    /// What it is: `an order in which every answer is right`.
+pub struct ShownOrder {
+    /// Its description: `an order in which every answer is right`.
     pub title: String,
     /// The operations.
     pub order: Vec<OperationId>,
-    /// The operation that cannot come next, if the order leads no further.
+    /// The operation that cannot come next, if the order is a dead end.
     pub stuck: Option<OperationId>,
     /// Why it does not, in a sentence or two; may be empty.
     pub description: String,
-    /// What the object is like around operations of the order, and before the one that is stuck.
-    pub around: Vec<Around>,
+    /// The states around operations of the order, and before the one that is stuck.
+    pub around: Vec<StatesAround>,
 }
 
-/// What an object is like around an operation.
+/// The states of an object around an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Around {
+pub struct StatesAround {
     /// The operation.
     pub operation: OperationId,
     /// The state before it.
@@ -38,21 +38,21 @@ pub struct Around {
 pub struct DeadEnd {
     /// The order.
     pub prefix: Vec<OperationId>,
-    /// The operation that returns before all others that are left, and cannot come next.
+    /// The operation that returns before all remaining ones, and cannot come next.
     pub next: OperationId,
 }
 
-// Of longer orders the states around the last operations are told.
-const STATES: usize = 3_000;
+// Of longer orders only the states around the last operations are shown.
+const STATES_SHOWN_MAX: usize = 3_000;
 
-// Of a state so many letters are told, and so many states if there may be several.
-const LETTERS: usize = 120;
-const SEVERAL: usize = 3;
+// The maximum number of characters of a state, and of states if there may be several.
+const STATE_CHARS_MAX: usize = 120;
+const ALTERNATIVE_STATES_MAX: usize = 3;
 
-impl Path {
+impl ShownOrder {
     /// The order of a witness.
-    pub(super) fn witness(judged: &CheckedHistory<'_>, order: &[OperationId]) -> Path {
-        Path {
+    pub(super) fn witness(judged: &CheckedHistory<'_>, order: &[OperationId]) -> ShownOrder {
+        ShownOrder {
             title: "in which every answer is right".to_owned(),
             order: order.to_vec(),
             stuck: None,
@@ -62,7 +62,7 @@ impl Path {
     }
 
     /// An order that leads no further.
-    pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &DeadEnd) -> Path {
+    pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &DeadEnd) -> ShownOrder {
         let end = explain::longest(judged, &end.prefix, end.next);
         let label = shorten(&judged.case.label(end.next), 40);
         let title = match end.prefix.len() {
@@ -70,10 +70,11 @@ impl Path {
             n => format!("until {label} ({})", count(n as u64, "operation", "operations")),
         };
         let around = around(judged, &end.prefix, Some(end.next));
-        let told = told(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
-        let told = [Some(told).filter(|it| !it.is_empty()), about_states(&end.prefix)];
-        let told = told.into_iter().flatten().collect::<Vec<String>>().join(" ");
-        Path { title, order: end.prefix, stuck: Some(end.next), description: told, around }
+        let sentences =
+            dead_end_sentence(&label, &end.instead, around.last().filter(|it| it.operation == end.next));
+        let sentences = [Some(sentences).filter(|it| !it.is_empty()), about_states(&end.prefix)];
+        let sentences = sentences.into_iter().flatten().collect::<Vec<String>>().join(" ");
+        ShownOrder { title, order: end.prefix, stuck: Some(end.next), description: sentences, around }
     }
 
     /// As the scripts read it: states are stored once.
@@ -96,16 +97,16 @@ impl Path {
 }
 
 /// `There the state is [1, 2], and deq() → 2 could only have been deq() → 1.`
-pub(super) fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> String {
-    const TOLD: usize = 12;
-    let (shown, rest) = instead.split_at(instead.len().min(TOLD));
+pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&StatesAround>) -> String {
+    const ALTERNATIVES_SHOWN_MAX: usize = 12;
+    let (shown, rest) = instead.split_at(instead.len().min(ALTERNATIVES_SHOWN_MAX));
     let state = stuck.map(|it| format!("The state is then {}", it.before));
-    let answers = match (shown, rest.len()) {
+    let results = match (shown, rest.len()) {
         ([some @ .., last], 0) if !some.is_empty() => format!("{} or {last}", some.join(", ")),
         (all, 0) => all.join(", "),
         (some, more) => format!("{} or {}", some.join(", "), count(more as u64, "other", "others")),
     };
-    let could = format!("{label} could only have been {answers}");
+    let could = format!("{label} could only have been {results}");
     match (state, instead.is_empty()) {
         (Some(state), false) => format!("{state}, and {could}."),
         (None, false) => format!("After this order {could}."),
@@ -114,14 +115,19 @@ pub(super) fn told(label: &str, instead: &[String], stuck: Option<&Around>) -> S
     }
 }
 
-/// That states are not told around all operations of a long order.
+/// That states are not shown around all operations of a long order.
 fn about_states(order: &[OperationId]) -> Option<String> {
-    let told = || format!("States are told around its last {} operations.", grouped(STATES as u64));
-    (STATES < order.len()).then(told)
+    let sentence =
+        || format!("States are told around its last {} operations.", grouped(STATES_SHOWN_MAX as u64));
+    (STATES_SHOWN_MAX < order.len()).then(sentence)
 }
 
-/// The states around operations of an order, each part of an object by itself.
-fn around(judged: &CheckedHistory<'_>, order: &[OperationId], stuck: Option<OperationId>) -> Vec<Around> {
+/// The states around operations of an order, for each part of an object separately.
+fn around(
+    judged: &CheckedHistory<'_>,
+    order: &[OperationId],
+    stuck: Option<OperationId>,
+) -> Vec<StatesAround> {
     let parts: Vec<Problem<'_>> = judged.case.problems().into_iter().flat_map(Problem::into_parts).collect();
     let mut home = vec![None; judged.case.spans().len()];
     for (number, part) in parts.iter().enumerate() {
@@ -132,7 +138,7 @@ fn around(judged: &CheckedHistory<'_>, order: &[OperationId], stuck: Option<Oper
     let mut replays: Vec<Option<Box<dyn Replay + '_>>> = parts.iter().map(|_| None).collect();
     let values = judged.case.values();
     let mut around = Vec::new();
-    let first = order.len().saturating_sub(STATES);
+    let first = order.len().saturating_sub(STATES_SHOWN_MAX);
     for (place, &operation) in order.iter().enumerate() {
         let Some((part, position)) = home[operation.index()] else { return around };
         let replay = replays[part].get_or_insert_with(|| parts[part].replay());
@@ -141,27 +147,28 @@ fn around(judged: &CheckedHistory<'_>, order: &[OperationId], stuck: Option<Oper
             return around;
         }
         if first <= place {
-            around.push(Around { operation, before, after: states(&**replay, values) });
+            around.push(StatesAround { operation, before, after: states(&**replay, values) });
         }
     }
     if let Some((operation, (part, _))) = stuck.and_then(|it| Some((it, home[it.index()]?))) {
         let replay = replays[part].get_or_insert_with(|| parts[part].replay());
-        around.push(Around { operation, before: states(&**replay, values), after: String::new() });
+        around.push(StatesAround { operation, before: states(&**replay, values), after: String::new() });
     }
     around
 }
 
 /// `[1, 2]`; `[1] or [2]`.
 fn states(replay: &dyn Replay, values: &Values) -> String {
-    let all = replay.states(LETTERS);
-    let mut told: Vec<String> = all.iter().take(SEVERAL).map(|it| with_values(it, values)).collect();
-    if SEVERAL < all.len() {
-        told.push(format!("{} others", all.len() - SEVERAL));
+    let all = replay.states(STATE_CHARS_MAX);
+    let mut shown: Vec<String> =
+        all.iter().take(ALTERNATIVE_STATES_MAX).map(|it| with_values(it, values)).collect();
+    if ALTERNATIVE_STATES_MAX < all.len() {
+        shown.push(format!("{} others", all.len() - ALTERNATIVE_STATES_MAX));
     }
-    told.join(" or ")
+    shown.join(" or ")
 }
 
-/// A state's text with values that stand in a table, `#12`, as reports write them.
+/// A state's text with table references, `#12`, replaced by the values that reports show.
 pub(super) fn with_values(state: &str, values: &Values) -> String {
     let mut text = String::with_capacity(state.len());
     let mut rest = state;
@@ -176,10 +183,10 @@ pub(super) fn with_values(state: &str, values: &Values) -> String {
         let (token, after) = rest.split_at(word);
         rest = after;
         let number = token.strip_prefix('#').and_then(|it| it.parse::<u64>().ok());
-        // What was cut off in the middle is the number of something else.
+        // A number that is cut off is not that value.
         let number = number.filter(|_| !rest.starts_with('…'));
         match number.and_then(|it| Value::from_word(2 * it)).filter(|&it| values.has(it)) {
-            Some(value) => text.push_str(&shorten(&values.show(value).to_string(), LETTERS)),
+            Some(value) => text.push_str(&shorten(&values.show(value).to_string(), STATE_CHARS_MAX)),
             None if token == "nil" => text.push_str("null"),
             None => text.push_str(token),
         }

@@ -6,25 +6,25 @@ use clewline_core::OperationId;
 
 use crate::render::svg::escaped;
 
-/// Who did what, one after the other.
+/// The steps of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// What the tasks are called, from left to right.
+    /// The names of the tasks, from left to right.
     pub tasks: Vec<String>,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// What is to be said after the last one: who waits for what.
+    /// Text after the last one: the blocked tasks.
     pub then: Vec<String>,
 }
 
-/// A step, or what is told between two steps.
+/// A step, or a text between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its number in the schedule; none if it is a call, a return or a gap.
     pub number: Option<usize>,
-    /// Whose step it is: an index into the tasks.
+    /// Its task: an index.
     pub task: usize,
-    /// What it does: `store x1: 0 → 1`.
+    /// Its text: `store x1: 0 → 1`.
     pub description: String,
     /// Where in the source; may be empty.
     pub place: String,
@@ -50,26 +50,26 @@ pub(super) fn section(steps: &Steps, has_timeline: bool) -> String {
         let kind = if step.number.is_none() { " class=\"talk\"" } else { "" };
         let _infallible = write!(html, "<tr{kind}><td>{number}</td>");
         for task in 0..steps.tasks.len() {
-            let told = if task == step.task {
+            let cell = if task == step.task {
                 linked(&step.description, step.operation.filter(|_| has_timeline))
             } else {
                 String::new()
             };
-            let _infallible = write!(html, "<td>{told}</td>");
+            let _infallible = write!(html, "<td>{cell}</td>");
         }
         let _infallible = writeln!(html, "<td class=\"place\">{}</td></tr>", escaped(&step.place));
     }
     html.push_str("</tbody>\n</table>\n</div>\n");
-    for told in &steps.then {
-        let _infallible = writeln!(html, "<p>{}</p>", escaped(told));
+    for sentence in &steps.then {
+        let _infallible = writeln!(html, "<p>{}</p>", escaped(sentence));
     }
     html.push_str("</section>\n");
     html
 }
 
-fn linked(told: &str, operation: Option<OperationId>) -> String {
+fn linked(text: &str, operation: Option<OperationId>) -> String {
     match operation {
-        Some(operation) => format!("<a href=\"#op={}\">{}</a>", operation.index(), escaped(told)),
-        None => escaped(told),
+        Some(operation) => format!("<a href=\"#op={}\">{}</a>", operation.index(), escaped(text)),
+        None => escaped(text),
     }
 }

@@ -1,4 +1,4 @@
-//! What became of many histories, as a table that links to the page of each.
+//! The outcomes of many histories, as a table that links to the page of each.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::render::svg::escaped;
 pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String {
     let tally = summary.totals();
     let title = if tally == headline { "One by one" } else { &tally };
-    let took = if clock == Clock::Told { "<th class=\"figure\">took</th>" } else { "" };
+    let took = if clock == Clock::Shown { "<th class=\"figure\">took</th>" } else { "" };
     let mut html = format!(
         "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">{}</h2>\n\
          <div class=\"wide\">\n<table>\n<thead><tr><th>verdict</th><th>{}</th><th class=\"figure\">{}</th><th>decided by</th>{took}</tr></thead>\n<tbody>\n",
@@ -41,7 +41,7 @@ pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String
             "<tr><td class=\"{word}\"><strong class=\"word\">{word}</strong></td><td>{name}{why}</td><td class=\"figure\">{work}</td><td>{}</td>",
             escaped(&entry.algorithm)
         );
-        if clock == Clock::Told {
+        if clock == Clock::Shown {
             let _infallible = write!(html, "<td class=\"figure\">{}</td>", escaped(&duration(entry.elapsed)));
         }
         html.push_str("</tr>\n");

@@ -9,10 +9,11 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    Columns, Core, DeadEnd, Happening, Message, Messages, Otherwise, Page, Shown, Step, Steps, write,
+    ActorEvent, Columns, DeadEnd, Message, NotReceived, Page, PageCounterexample, PageOperation,
+    SequenceDiagram, Step, Steps, write,
 };
 
-/// What the scripts of a page read.
+/// The data for the scripts of a page.
 #[track_caller]
 fn data(html: &str) -> Json {
     let (_, rest) = html.split_once("id=\"data\">").expect("there is data");
@@ -20,7 +21,7 @@ fn data(html: &str) -> Json {
     serde_json::from_str(json).expect("the data is JSON")
 }
 
-/// Every tag that is opened is closed; answers how often each occurs.
+/// Every tag that is opened is closed; returns how often each occurs.
 #[track_caller]
 fn tags(xml: &str) -> HashMap<String, usize> {
     let mut reader = quick_xml::Reader::from_str(xml);
@@ -46,7 +47,7 @@ fn overtaken() -> super::super::tests::Drawn {
     ])
 }
 
-const PLAIN: Shown<'_> = Shown {
+const PLAIN: PageOperation<'_> = PageOperation {
     process: "a",
     object: "",
     part: "",
@@ -73,7 +74,7 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
     }));
     let body = html.split_once("<body").unwrap().1;
     let mut places = Vec::new();
-    for told in [
+    for part in [
         "<strong class=\"word\">violated</strong>: lost.jsonl is not linearizable as a queue",
         "These 3 operations contradict each other",
         "<p>The longest order found is enq(1), enq(2).",
@@ -83,13 +84,13 @@ fn the_verdict_comes_first_then_the_evidence_then_what_to_do() {
         "<a href=\"#op=2\">deq()</a></td><td>2</td><td>event 5</td><td>event 7</td><td>3</td>",
         "<canvas id=\"timeline\"",
     ] {
-        places.push(body.find(told).unwrap_or_else(|| panic!("no {told} in\n{body}")));
+        places.push(body.find(part).unwrap_or_else(|| panic!("no {part} in\n{body}")));
     }
     assert!(places.is_sorted(), "{places:?}");
 }
 
 #[test]
-fn how_long_it_took_does_not_change_a_page_or_a_picture() {
+fn durations_do_not_change_a_page_or_a_picture() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let quick = judged(&case, &verdict);
@@ -99,15 +100,15 @@ fn how_long_it_took_does_not_change_a_page_or_a_picture() {
 }
 
 #[test]
-fn the_longest_order_and_what_could_have_been_are_on_the_page() {
+fn the_longest_order_and_the_possible_results_are_on_the_page() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let data = data(&write(&Page::of(&judged(&case, &verdict))));
     // A search may have stopped one operation early.
     assert_eq!(data["rest"]["paths"][0]["order"], serde_json::json!([0, 1]));
     assert_eq!(data["rest"]["paths"][0]["stuck"], 2);
-    let told = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
-    assert_eq!(data["rest"]["paths"][0]["told"], told);
+    let sentence = "The state is then [1, 2], and deq() → 2 could only have been deq() → 1.";
+    assert_eq!(data["rest"]["paths"][0]["told"], sentence);
     assert_eq!(data["rest"]["paths"][0]["states"], serde_json::json!(["[]", "[1]", "[1, 2]", ""]));
     assert_eq!(data["rest"]["paths"][0]["around"], serde_json::json!([[0, 0, 1], [1, 1, 2], [2, 2, 3]]));
 }
@@ -125,9 +126,9 @@ fn a_witness_is_a_path() {
 #[test]
 fn columns_give_back_what_was_put_in() {
     let operations = [
-        Shown { process: "b", object: "x", part: "k", id: "first", line: Some(7), ..PLAIN },
-        Shown { start: 2, end: None, result: Some("?"), line: Some(3), ..PLAIN },
-        Shown { process: "b", start: 5, end: Some(9), result: Some("f()"), line: Some(900), ..PLAIN },
+        PageOperation { process: "b", object: "x", part: "k", id: "first", line: Some(7), ..PLAIN },
+        PageOperation { start: 2, end: None, result: Some("?"), line: Some(3), ..PLAIN },
+        PageOperation { process: "b", start: 5, end: Some(9), result: Some("f()"), line: Some(900), ..PLAIN },
     ];
     let mut columns = Columns::new(vec!["a".to_owned(), "b".to_owned()]);
     operations.iter().for_each(|it| columns.push(it));
@@ -139,12 +140,12 @@ fn columns_give_back_what_was_put_in() {
     assert_eq!(json["length"], serde_json::json!([1, 0, 4]));
     assert_eq!(json["line"], serde_json::json!([7, -4, 897]));
     assert_eq!(json["process"], serde_json::json!([1, 0, 1]));
-    // A text that is both a call and an answer is stored once.
+    // A text that is both a call and a result is stored once.
     assert_eq!(json["texts"], serde_json::json!(["f()", "first", "?", ""]));
 }
 
 #[test]
-fn a_column_that_says_nothing_takes_no_room() {
+fn an_empty_column_takes_no_room() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     columns.push(&PLAIN);
     let json = columns.json();
@@ -154,19 +155,19 @@ fn a_column_that_says_nothing_takes_no_room() {
 }
 
 #[test]
-fn times_are_told_if_all_are_known_and_a_script_can_tell_them() {
+fn times_are_shown_if_all_are_known_and_exact_in_a_script() {
     let columns = |times: &[(usize, i64, Option<i64>)]| -> Json {
         let mut columns = Columns::new(vec!["a".to_owned()]);
-        columns.push(&Shown { line: Some(2), ..PLAIN });
-        columns.push(&Shown { line: Some(1), start: 2, end: None, ..PLAIN });
+        columns.push(&PageOperation { line: Some(2), ..PLAIN });
+        columns.push(&PageOperation { line: Some(1), start: 2, end: None, ..PLAIN });
         let times = times.iter().map(|&(line, called, returned)| Times { line, called, returned });
         columns.add_times(&times.collect::<Vec<_>>());
         let json = columns.json();
         serde_json::json!([json["clock"], json["called"], json["took"]])
     };
     let late = 1_700_000_000_000_000_000;
-    let told = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
-    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), told);
+    let times = serde_json::json!(["1700000000000000000", [0, 7], [5, 0]]);
+    assert_eq!(columns(&[(1, late + 7, None), (2, late, Some(late + 5))]), times);
     let nothing = serde_json::json!(["0", [], []]);
     assert_eq!(columns(&[(2, 0, Some(5))]), nothing);
     assert_eq!(columns(&[(1, i64::MIN, None), (2, i64::MAX - 1, Some(i64::MAX))]), nothing);
@@ -178,10 +179,20 @@ fn nothing_recorded_becomes_markup_or_script() {
     let evil = "</script><script>alert(1)</script><!-- {{data}} & \u{0}";
     let mut page = empty();
     let mut history = Columns::new(vec![evil.to_owned()]);
-    history.push(&Shown { process: evil, object: evil, part: evil, call: evil, result: Some(evil), ..PLAIN });
+    history.push(&PageOperation {
+        process: evil,
+        object: evil,
+        part: evil,
+        call: evil,
+        result: Some(evil),
+        ..PLAIN
+    });
     page.history = Some(history);
-    page.counterexample =
-        Core { title: evil.to_owned(), each: evil.to_owned(), ..Core::contradiction(vec![OperationId(0)]) };
+    page.counterexample = PageCounterexample {
+        title: evil.to_owned(),
+        each: evil.to_owned(),
+        ..PageCounterexample::contradiction(vec![OperationId(0)])
+    };
     page.facts = vec![("seed".to_owned(), evil.to_owned())];
     page.title = evil.to_owned();
     page.headline = evil.to_owned();
@@ -199,12 +210,12 @@ fn nothing_recorded_becomes_markup_or_script() {
         label,
         sent: 0,
         received: None,
-        otherwise: Otherwise::OnItsWay,
+        otherwise: NotReceived::OnItsWay,
         operation: None,
     };
-    let happening = Happening { step: 0, actor: None, description: evil.to_owned(), operation: None };
+    let happening = ActorEvent { step: 0, actor: None, description: evil.to_owned(), operation: None };
     let (actors, happenings) = (vec![evil.to_owned()], vec![happening]);
-    page.messages = Some(Messages { actors, messages: vec![message], happenings });
+    page.messages = Some(SequenceDiagram { actors, messages: vec![message], happenings });
     let html = write(&page);
     // The data and the script.
     assert_eq!(html.matches("<script").count(), 2);
@@ -220,17 +231,17 @@ fn nothing_recorded_becomes_markup_or_script() {
 fn long_texts_are_shortened() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     let long = "x".repeat(100_000);
-    columns.push(&Shown { call: &long, ..PLAIN });
+    columns.push(&PageOperation { call: &long, ..PLAIN });
     assert!(columns.json().to_string().len() < 1_000);
     assert!(columns.shown(OperationId(0)).call.contains('…'));
 }
 
 #[test]
 fn steps_stand_in_the_column_of_their_task() {
-    let step = |number, task, told: &str, operation| Step {
+    let step = |number, task, text: &str, operation| Step {
         number,
         task,
-        description: told.to_owned(),
+        description: text.to_owned(),
         place: "queue.rs:3".to_owned(),
         operation,
     };
@@ -242,13 +253,13 @@ fn steps_stand_in_the_column_of_their_task() {
     let html = write(&Page { steps: Some(steps), ..empty() });
     let (_, section) = html.split_once("<section id=\"steps\"").unwrap();
     let (section, _) = section.split_once("</section>").unwrap();
-    for told in [
+    for part in [
         "<th>step</th><th>a</th><th>b</th><th>where</th>",
         "<tr class=\"talk\"><td></td><td></td><td><a href=\"#op=4\">calls f()</a></td><td class=\"place\">queue.rs:3</td></tr>",
         "<tr><td>1</td><td>load x1</td><td></td><td class=\"place\">queue.rs:3</td></tr>",
         "<p>Then nobody can go on.</p>",
     ] {
-        assert!(section.contains(told), "no {told} in\n{section}");
+        assert!(section.contains(part), "no {part} in\n{section}");
     }
 }
 
@@ -260,10 +271,10 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
         label: format!("m{sent}"),
         sent,
         received,
-        otherwise: Otherwise::Lost,
+        otherwise: NotReceived::Lost,
         operation: None,
     };
-    let messages = Messages {
+    let messages = SequenceDiagram {
         actors: vec!["client".to_owned(), "server".to_owned()],
         messages: vec![
             message(0, 1, 1, Some(4)),
@@ -281,7 +292,8 @@ fn messages_are_arrows_and_those_that_are_lost_end_in_a_cross() {
     assert_eq!(tags(svg)["text"], 2 + 6 + 4 + 1);
     assert_eq!(svg.matches("marker-end").count(), 3);
     assert_eq!(svg.matches('×').count(), 1);
-    // What was sent in step 4 begins where step 4 received: in the row of that step, the third.
+    // A message that was sent in step 4 begins where step 4 received: in the row of that step, the
+    // third.
     assert!(svg.contains("d=\"M125 74L315 134\""), "{svg}");
     assert!(svg.contains("d=\"M315 134L125 224\""), "{svg}");
 }
@@ -294,12 +306,12 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
         label: "m".to_owned(),
         sent: 1,
         received: Some(received),
-        otherwise: Otherwise::Lost,
+        otherwise: NotReceived::Lost,
         operation: None,
     };
     let actors = ["a", "b", "c"].map(str::to_owned).to_vec();
     let html = write(&Page {
-        messages: Some(Messages {
+        messages: Some(SequenceDiagram {
             actors,
             messages: vec![message(1, 2), message(2, 3)],
             happenings: Vec::new(),
@@ -310,39 +322,39 @@ fn messages_that_are_sent_in_one_step_have_a_row_each() {
 }
 
 #[test]
-fn what_happens_besides_stands_on_the_line_of_its_actor() {
+fn other_events_stand_on_the_line_of_their_actor() {
     let message = Message {
         from: 0,
         to: 1,
         label: "m".to_owned(),
         sent: 1,
         received: Some(2),
-        otherwise: Otherwise::Lost,
+        otherwise: NotReceived::Lost,
         operation: None,
     };
-    let calls = Happening {
+    let calls = ActorEvent {
         step: 1,
         actor: Some(0),
         description: "calls f()".to_owned(),
         operation: Some(OperationId(3)),
     };
-    let heals = Happening {
+    let heals = ActorEvent {
         step: 3,
         actor: None,
         description: "all hear each other again".to_owned(),
         operation: None,
     };
     let actors = ["a", "b"].map(str::to_owned).to_vec();
-    let messages = Messages { actors, messages: vec![message], happenings: vec![calls, heals] };
+    let messages = SequenceDiagram { actors, messages: vec![message], happenings: vec![calls, heals] };
     let html = write(&Page { messages: Some(messages), ..empty() });
-    // The call has the first row, and what is sent then the next.
+    // The call has the first row, and the messages sent then the next.
     assert!(html.contains("<a href=\"#op=3\"><rect class=\"pill\" x=\"135\" y=\"64\""), "{html}");
     assert!(html.contains("d=\"M125 104L315 134\""), "{html}");
     assert!(html.contains("x=\"220\" y=\"168\" text-anchor=\"middle\">all hear"), "{html}");
 }
 
 #[test]
-fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_first() {
+fn dead_ends_are_shown_once_for_each_operation_the_longest_first() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let judged = judged(&case, &verdict);
@@ -357,7 +369,7 @@ fn orders_that_lead_no_further_are_told_once_for_each_operation_the_longest_firs
 }
 
 #[test]
-fn states_are_told_with_the_values_that_stand_in_them() {
+fn states_are_shown_with_their_values() {
     let mut values = clewline_core::Values::new();
     let text = values.text("a, b");
     let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
@@ -374,7 +386,7 @@ fn a_page_without_a_history_has_neither_a_timeline_nor_a_script() {
 }
 
 #[test]
-fn a_picture_shows_the_core_alone() {
+fn a_picture_shows_only_the_counterexample() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let svg = svg::counterexample(&judged(&case, &verdict), Ground::Paper).svg;
@@ -390,9 +402,10 @@ fn because(mut found: Violation, why: Why) -> Verdict {
     Verdict::Violated(found)
 }
 
-/// What the words name besides the core is drawn in the terminal, so it is in the picture, and is not taken for a part of the core.
+/// Operations that the words name outside of the counterexample are drawn in the terminal, so they
+/// are in the picture, and are not taken for a part of the counterexample.
 #[test]
-fn in_a_picture_what_is_there_for_comparison_is_dotted() {
+fn in_a_picture_bars_for_comparison_are_dotted() {
     let case = overtaken();
     let Verdict::Violated(found) = exhausted(&[0, 2], &[0], 2) else { panic!("it is violated") };
     let operations = [2, 0, 1].map(OperationId).to_vec();
@@ -409,16 +422,16 @@ fn in_a_picture_what_is_there_for_comparison_is_dotted() {
 }
 
 #[test]
-fn the_last_of_several_answers_comes_after_or() {
-    let told = |answers: i32| {
-        let all: Vec<String> = (1..=answers).map(|it| format!("take() → {it}")).collect();
-        super::orders::told("take() → 0", &all, None)
+fn the_last_of_several_results_comes_after_or() {
+    let sentence = |results: i32| {
+        let all: Vec<String> = (1..=results).map(|it| format!("take() → {it}")).collect();
+        super::orders::dead_end_sentence("take() → 0", &all, None)
     };
     let start = "After this order take() → 0 could only have been take() → 1";
-    assert_eq!(told(1), format!("{start}."));
-    assert_eq!(told(3), format!("{start}, take() → 2 or take() → 3."));
-    assert!(told(12).ends_with(", take() → 11 or take() → 12."), "{}", told(12));
-    assert!(told(13).ends_with(", take() → 12 or 1 other."), "{}", told(13));
+    assert_eq!(sentence(1), format!("{start}."));
+    assert_eq!(sentence(3), format!("{start}, take() → 2 or take() → 3."));
+    assert!(sentence(12).ends_with(", take() → 11 or take() → 12."), "{}", sentence(12));
+    assert!(sentence(13).ends_with(", take() → 12 or 1 other."), "{}", sentence(13));
 }
 
 #[test]
@@ -431,7 +444,8 @@ fn one_operation_is_not_them() {
     assert!(page.contains("What is dotted is no part of it, and"), "{page}");
 }
 
-/// Of a large core that is told in a few words only what they name is drawn, and the page says so.
+/// Of a large counterexample with a short explanation only the operations that it names are drawn,
+/// and the page says so.
 #[test]
 fn a_picture_that_leaves_operations_out_says_so() {
     let enq = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
@@ -439,8 +453,8 @@ fn a_picture_that_leaves_operations_out_says_so() {
     let core: Vec<u32> = (0..14).collect();
     let Verdict::Violated(found) = exhausted(&core, &[], 13) else { panic!("it is violated") };
     let why = Why::Rule { rule: Rule::FirstInFirstOut, operations: vec![OperationId(0)], end: None };
-    let told = because(found.clone(), why);
-    let page = write(&Page::of(&judged(&case, &told)));
+    let violation = because(found.clone(), why);
+    let page = write(&Page::of(&judged(&case, &violation)));
     // Right below the picture, before the table.
     let places =
         ["</svg>", "<p>The 13 others of them are not drawn here", "<details"].map(|it| page.find(it));
@@ -454,29 +468,29 @@ fn a_message_that_is_on_its_way_does_not_end_in_a_cross() {
         let label = "m".to_owned();
         let message = Message { from: 0, to: 1, label, sent: 1, received: None, otherwise, operation: None };
         let actors = vec!["client".to_owned(), "server".to_owned()];
-        let messages = Messages { actors, messages: vec![message], happenings: Vec::new() };
+        let messages = SequenceDiagram { actors, messages: vec![message], happenings: Vec::new() };
         write(&Page { messages: Some(messages), ..empty() })
     };
-    let (lost, waits) = (drawn(Otherwise::Lost), drawn(Otherwise::OnItsWay));
+    let (lost, waits) = (drawn(NotReceived::Lost), drawn(NotReceived::OnItsWay));
     assert!(lost.contains(">×</text>") && !lost.contains(">…</text>"), "{lost}");
     assert!(waits.contains(">…</text>") && !waits.contains(">×</text>"), "{waits}");
 }
 
-/// Around the first operations of a long order no states are told, and the page says so.
+/// Around the first operations of a long order no states are shown, and the page says so.
 #[test]
 fn a_page_says_which_states_it_leaves_out() {
-    let told = |count: i64| {
+    let sentence = |count: i64| {
         let operation = |at: i64| (0, Some(at), 2 * at, Some((None, 2 * at + 1)));
         let case = case(&(0..count).map(operation).collect::<Vec<_>>());
         let order = (0..count as u32).map(OperationId).collect();
         Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].description.clone()
     };
-    assert_eq!(told(3_000), "");
-    assert_eq!(told(3_001), "States are told around its last 3,000 operations.");
+    assert_eq!(sentence(3_000), "");
+    assert_eq!(sentence(3_001), "States are told around its last 3,000 operations.");
 }
 
 #[test]
-fn in_a_picture_who_ended_before_another_began_is_left_of_it() {
+fn in_a_picture_an_operation_that_precedes_another_is_left_of_it() {
     let case = overtaken();
     let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
     let svg = svg::counterexample(&judged(&case, &verdict), Ground::Page).svg;

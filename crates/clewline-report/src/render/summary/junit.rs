@@ -1,7 +1,7 @@
-//! JUnit's XML, which nearly everything that builds software can show.
+//! JUnit's XML, which nearly every continuous integration server can show.
 //!
-//! An entry is a test case. One that is violated has failed; one that is unknown, or could not be read, is an error, since a test that was skipped counts as
-//! passed in most places.
+//! An entry is a test case. A violated one has failed; an unknown or unreadable one is an error,
+//! since most servers count a skipped test as passed.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub fn junit(summary: &Summary, clock: Clock) -> String {
 
 fn seconds(elapsed: std::time::Duration, clock: Clock) -> String {
     match clock {
-        Clock::Told => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
+        Clock::Shown => format!(" time=\"{:.3}\"", elapsed.as_secs_f64()),
         Clock::Hidden => String::new(),
     }
 }
@@ -58,12 +58,12 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
         Word::Violated => "failure",
         Word::Unknown | Word::Unreadable => "error",
     };
-    let mut told = entry.text().trim_end().to_owned();
+    let mut report = entry.text().trim_end().to_owned();
     for command in &entry.next {
-        told.push_str(&format!("\n\nnext: {command}"));
+        report.push_str(&format!("\n\nnext: {command}"));
     }
-    // Line by line: what stands between two lines is to stay.
-    let lines: Vec<String> = told.trim_start_matches('\n').lines().map(escaped).collect();
+    // Line by line: the line breaks are to stay.
+    let lines: Vec<String> = report.trim_start_matches('\n').lines().map(escaped).collect();
     let _infallible = writeln!(
         xml,
         ">\n<{element} type=\"{word}\" message=\"{}\">{}</{element}>\n</testcase>",

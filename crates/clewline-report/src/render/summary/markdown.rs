@@ -2,34 +2,34 @@
 
 use super::{super::grouped, super::text::duration, Clock, Entry, Summary, Word};
 
-// Of more entries that hold only the number is told, and of more others the rest have no section.
-const HOLDING: usize = 100;
-const TOLD: usize = 20;
+// Of more entries that hold only the number is shown, and of more others the rest have no section.
+const HOLDING_ROWS_MAX: usize = 100;
+const SECTIONS_MAX: usize = 20;
 
-/// The summary as Markdown: the tally, a table, and a section for each entry that does not hold.
+/// The summary as Markdown: the totals, a table, and a section for each entry that does not hold.
 #[must_use]
 pub fn markdown(summary: &Summary, clock: Clock) -> String {
     let mut text = format!("## {}: {}\n\n", summary.word().as_str(), plain(&summary.totals()));
-    let took = clock == Clock::Told;
+    let took = clock == Clock::Shown;
     text.push_str(&format!("| verdict | {} | {} | decided by |", summary.nouns.0, summary.work));
     text.push_str(if took { " took |\n" } else { "\n" });
     text.push_str(if took { "|---|---|---:|---|---:|\n" } else { "|---|---|---:|---|\n" });
     let mut holding = 0;
     for entry in summary.ordered() {
         holding += usize::from(entry.verdict == Word::Holds);
-        if holding <= HOLDING {
+        if holding <= HOLDING_ROWS_MAX {
             row(&mut text, entry, clock);
         }
     }
-    if HOLDING < holding {
-        text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING));
+    if HOLDING_ROWS_MAX < holding {
+        text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING_ROWS_MAX));
     }
     let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(|it| it.verdict != Word::Holds).collect();
-    for entry in wrong.iter().take(TOLD) {
+    for entry in wrong.iter().take(SECTIONS_MAX) {
         section(&mut text, entry);
     }
-    if TOLD < wrong.len() {
-        text.push_str(&format!("\n… and {} more that do not hold.\n", wrong.len() - TOLD));
+    if SECTIONS_MAX < wrong.len() {
+        text.push_str(&format!("\n… and {} more that do not hold.\n", wrong.len() - SECTIONS_MAX));
     }
     text
 }
@@ -41,7 +41,7 @@ fn row(text: &mut String, entry: &Entry, clock: Clock) {
     };
     let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
     text.push_str(&format!("| {word} | {} | {work} | {} |", plain(&entry.name), plain(&entry.algorithm)));
-    if clock == Clock::Told {
+    if clock == Clock::Shown {
         text.push_str(&format!(" {} |", duration(entry.elapsed)));
     }
     text.push('\n');
@@ -49,11 +49,11 @@ fn row(text: &mut String, entry: &Entry, clock: Clock) {
 
 fn section(text: &mut String, entry: &Entry) {
     text.push_str(&format!("\n### {}: {}\n", entry.verdict.as_str(), plain(&entry.headline)));
-    let told = entry.text();
-    let told = told.trim_end();
-    if !told.is_empty() {
-        let fence = fence(told);
-        text.push_str(&format!("\n{fence}text\n{told}\n{fence}\n"));
+    let report = entry.text();
+    let report = report.trim_end();
+    if !report.is_empty() {
+        let fence = fence(report);
+        text.push_str(&format!("\n{fence}text\n{report}\n{fence}\n"));
     }
     for (place, command) in entry.next.iter().enumerate() {
         let word = if place == 0 { "Next" } else { "Or" };
@@ -62,13 +62,13 @@ fn section(text: &mut String, entry: &Entry) {
     }
 }
 
-/// More backticks than the text has in a row.
+/// More backticks than the longest run in the text.
 fn fence(text: &str) -> String {
     let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(3.max(longest + 1))
 }
 
-/// `text` with nothing in it that Markdown, or HTML, would take for markup.
+/// `text` with everything escaped that Markdown or HTML would take for markup.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for char in text.chars() {

@@ -38,7 +38,7 @@ fn mixed() -> Summary {
     ])
 }
 
-/// The elements of a text that has to be XML: names, attributes, and what stands within each.
+/// The elements of a text that has to be XML: names, attributes, and contents.
 #[track_caller]
 fn elements(xml: &str) -> Vec<(String, HashMap<String, String>, String)> {
     let mut reader = Reader::from_str(xml);
@@ -99,7 +99,7 @@ fn the_worst_stands_first_in_a_table() {
 }
 
 #[test]
-fn how_long_it_took_is_told_only_if_that_is_asked() {
+fn durations_are_shown_only_on_request() {
     let slow = |elapsed: u64| {
         let mut summary = mixed();
         summary.entries.iter_mut().for_each(|it| it.elapsed = Duration::from_secs(elapsed));
@@ -111,13 +111,13 @@ fn how_long_it_took_is_told_only_if_that_is_asked() {
         ]
     };
     assert_eq!(slow(1), slow(2_000));
-    assert!(junit(&mixed(), Clock::Told).contains(" time=\"1.500\""));
-    assert!(markdown(&mixed(), Clock::Told).contains("| 1.5 s |"));
+    assert!(junit(&mixed(), Clock::Shown).contains(" time=\"1.500\""));
+    assert!(markdown(&mixed(), Clock::Shown).contains("| 1.5 s |"));
 }
 
 #[test]
 fn junit_is_xml_that_counts_what_is_in_it() {
-    let elements = elements(&junit(&mixed(), Clock::Told));
+    let elements = elements(&junit(&mixed(), Clock::Shown));
     let named = |name: &str| elements.iter().filter(|it| it.0 == name).collect::<Vec<_>>();
     let suite = &named("testsuite")[0].1;
     for (attribute, expected) in [("tests", "4"), ("failures", "1"), ("errors", "2"), ("time", "6.000")] {
@@ -129,7 +129,7 @@ fn junit_is_xml_that_counts_what_is_in_it() {
         (lost["name"].as_str(), lost["file"].as_str(), lost["line"].as_str()),
         ("lost, 1.jsonl", "lost, 1.jsonl", "3")
     );
-    // What is unknown is no success.
+    // An unknown verdict is no success.
     assert_eq!((named("failure").len(), named("error").len()), (1, 2));
     let failure = named("failure")[0];
     assert_eq!(failure.1["type"], "violated");
@@ -174,7 +174,7 @@ fn in_markdown_nothing_becomes_markup() {
 }
 
 #[test]
-fn nothing_is_no_success() {
+fn an_empty_summary_is_no_success() {
     let nothing = summary(Vec::new());
     assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
     elements(&junit(&nothing, Clock::Hidden));

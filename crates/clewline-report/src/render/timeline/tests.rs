@@ -176,7 +176,7 @@ fn random_rows(random: &mut Random) -> (Vec<Row>, usize) {
 }
 
 #[test]
-fn what_is_there_for_comparison_is_dotted() {
+fn bars_for_comparison_are_dotted() {
     let rows = [
         Row { name: "a".to_owned(), bars: vec![bar("enq(1)", 0, None)] },
         Row { name: "b".to_owned(), bars: vec![bar("deq() → 1", 1, 2), bar("deq() → 1", 3, 4)] },

@@ -19,7 +19,7 @@ fn at(operation: u32, events: usize, allowed: &[&str]) -> FailurePoint {
     FailurePoint::new(events, OperationId(operation), allowed)
 }
 
-/// 1 and 2 go in at the same time and come out; then 1 comes out again.
+/// 1 and 2 are added concurrently and removed; then 1 is removed again.
 const AGAIN: [tests::Row; 5] = [
     (0, Some(1), 0, Some((None, 2))),
     (1, Some(2), 1, Some((None, 3))),
@@ -29,7 +29,7 @@ const AGAIN: [tests::Row; 5] = [
 ];
 
 #[test]
-fn a_short_trace_is_told_from_the_beginning_to_the_break() {
+fn a_short_trace_is_shown_up_to_the_failure_point() {
     check_trace(
         &AGAIN,
         &[0, 2, 3],
@@ -51,7 +51,8 @@ fn a_short_trace_is_told_from_the_beginning_to_the_break() {
     );
 }
 
-/// One process does a hundred operations; another adds 1000 early and takes what nobody added late.
+/// One process does a hundred operations; another adds 1000 early and late takes a value that was
+/// never added.
 fn long() -> Vec<tests::Row> {
     let mut rows: Vec<tests::Row> =
         (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();
@@ -61,7 +62,7 @@ fn long() -> Vec<tests::Row> {
 }
 
 #[test]
-fn where_one_event_would_be_left_out_it_is_told() {
+fn a_single_event_is_not_left_out() {
     let mut rows = long();
     rows[1] = (0, Some(1), 10, Some((None, 12)));
     rows[100] = (1, Some(1_000), 5, Some((None, 11)));
@@ -81,7 +82,7 @@ fn where_one_event_would_be_left_out_it_is_told() {
 }
 
 #[test]
-fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
+fn of_a_long_trace_the_counterexample_the_overlapping_and_the_last_events_are_shown() {
     let case = tests::case(&long());
     let position = |call: Option<i64>| {
         let is_it = |it: &u32| case.history.call(OperationId(*it)) == &call;
@@ -112,7 +113,7 @@ fn of_a_long_trace_the_core_and_what_overlaps_and_the_end_are_told() {
 }
 
 #[test]
-fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
+fn the_number_of_events_is_bounded_and_the_call_is_one_of_them() {
     let mut rows: Vec<tests::Row> =
         (0..100).map(|it| (0, Some(it), 10 * it, Some((None, 10 * it + 1)))).collect();
     rows.push((2, None, 5, Some((Some(-1), 2_000))));
@@ -121,8 +122,8 @@ fn no_more_than_so_many_events_are_told_and_the_call_is_one_of_them() {
     let Verdict::Violated(violation) = &verdict else { panic!("violated, as it was made") };
     let written =
         wrap(&trace(&tests::judged(&case, &verdict), violation, &at(1, 201, &["deq() → 0"]), 80), 80);
-    let told = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
-    assert_eq!(told, 20, "{written}");
+    let description = written.lines().filter(|it| it.contains(" calls ") || it.contains(" returns")).count();
+    assert_eq!(description, 20, "{written}");
     assert!(written.contains("      3  2        calls deq()\n      …  180 events left out\n"), "{written}");
 }
 
@@ -161,7 +162,7 @@ fn check_instead(allowed: Allowed, expected: &str) {
 }
 
 #[test]
-fn what_is_not_known_is_not_listed() {
+fn unknown_results_are_not_listed() {
     check_instead(
         Allowed::Unknown(Reason::Configurations(7)),
         "What was allowed is not known: the limit of 7 configurations was hit.",
@@ -169,25 +170,25 @@ fn what_is_not_known_is_not_listed() {
 }
 
 #[test]
-fn who_should_wait_has_no_answer() {
+fn an_operation_that_should_block_has_no_result() {
     check_instead(Allowed::Blocked, "It should still be waiting: no answer was allowed.");
 }
 
 #[test]
-fn an_answer_of_nothing_is_told_in_words() {
+fn an_empty_result_is_shown_in_words() {
     check_instead(Allowed::These(vec!["enq(1)".to_owned()]), "Allowed: to return nothing.");
 }
 
 #[test]
-fn of_many_answers_some_are_told() {
+fn of_many_results_some_are_shown() {
     let many = (0..2_000).map(|it| format!("deq() → {it}")).collect();
     check_instead(Allowed::These(many), "Allowed: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 1,988 more.");
 }
 
 #[test]
 fn an_arrow_within_a_text_is_part_of_it() {
-    let check = |label: &str, call: &str, answer: Option<&str>| {
-        assert_eq!(halves(label), (call.to_owned(), answer.map(str::to_owned)));
+    let check = |label: &str, call: &str, result: Option<&str>| {
+        assert_eq!(halves(label), (call.to_owned(), result.map(str::to_owned)));
     };
     check("get(\"a → b\") → \"c → d\"", "get(\"a → b\")", Some("\"c → d\""));
     check("put(\"\\\" → \", 1)", "put(\"\\\" → \", 1)", None);

@@ -7,7 +7,7 @@ fn read(text: &str) -> Result<String, (usize, String)> {
     let mut edn = Edn::new(text, Tail::End);
     let mut value = || {
         let value = edn.value(&mut sink)?;
-        if edn.next()? == Next::End { Ok(value) } else { Err(edn.fault("the end")) }
+        if edn.next()? == NextForm::End { Ok(value) } else { Err(edn.fault("the end")) }
     };
     match value() {
         Ok(value) => {
@@ -17,8 +17,8 @@ fn read(text: &str) -> Result<String, (usize, String)> {
             };
             Ok(format!("{sort}{}", sink.values.show(value)))
         }
-        Err(Stop::Fault(fault)) => Err((fault.at, fault.message)),
-        Err(Stop::More) => panic!("there is no more"),
+        Err(FormEnd::Fault(fault)) => Err((fault.at, fault.message)),
+        Err(FormEnd::More) => panic!("there is no more"),
     }
 }
 
@@ -26,11 +26,11 @@ fn read(text: &str) -> Result<String, (usize, String)> {
 fn check(text: &str, expected: &str) {
     assert_eq!(read(text).map_err(|(at, message)| format!("{at}: {message}")), Ok(expected.to_owned()));
     assert_eq!(Edn::new(text, Tail::End).skip(), Ok(()), "passed over");
-    // However much of it is seen, the rest is asked for and nothing else.
+    // Every proper prefix asks for more, and for nothing else.
     for end in (0..text.len()).filter(|&it| text.is_char_boundary(it)) {
         let mut edn = Edn::new(&text[..end], Tail::More);
         let early = edn.value(&mut Sink::default());
-        assert!(early == Err(Stop::More) || early.is_ok(), "{:?}: {early:?}", &text[..end]);
+        assert!(early == Err(FormEnd::More) || early.is_ok(), "{:?}: {early:?}", &text[..end]);
     }
 }
 
@@ -66,7 +66,7 @@ fn forms_of_every_kind_are_read() {
 }
 
 #[test]
-fn faults_say_what_stood_there() {
+fn errors_quote_the_text_found() {
     check_fault("", 0, "expected a form, found the end of the file");
     check_fault("[1 2", 4, "expected `]`, found the end of the file");
     check_fault("[1 2)", 4, "expected `]`, found `)`");
@@ -82,14 +82,14 @@ fn faults_say_what_stood_there() {
 }
 
 #[test]
-fn brackets_nest_so_deep_and_no_deeper() {
+fn nesting_depth_is_limited() {
     for open in ["[", "(", "{", "#{", "#_", "#a ", "[#_["] {
         let text = open.repeat(1_000_000);
         let mut edn = Edn::new(&text, Tail::End);
-        let Err(Stop::Fault(fault)) = edn.skip() else { panic!("{open}") };
+        let Err(FormEnd::Fault(fault)) = edn.skip() else { panic!("{open}") };
         assert_eq!(fault.message, "brackets nest deeper than 64", "{open}");
         let mut edn = Edn::new(&text, Tail::End);
-        let Err(Stop::Fault(fault)) = edn.value(&mut Sink::default()) else { panic!("{open}") };
+        let Err(FormEnd::Fault(fault)) = edn.value(&mut Sink::default()) else { panic!("{open}") };
         assert_eq!(fault.message, "brackets nest deeper than 64", "{open}");
     }
     let deep = format!("{}{}", "[".repeat(64), "]".repeat(64));
@@ -98,7 +98,7 @@ fn brackets_nest_so_deep_and_no_deeper() {
 }
 
 #[test]
-fn what_edn_cannot_say_is_refused() {
+fn values_that_edn_cannot_express_are_refused() {
     let mut values = Values::new();
     for written in [r#"{"a":1}"#, "1 2", "", "[1]", "1", " 1.5"] {
         let other = values.other(written);

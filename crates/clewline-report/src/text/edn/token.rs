@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::text::number;
 
-/// What a token stands for.
+/// The value of a token.
 pub(super) enum Atom<'a> {
     /// `nil`.
     Nil,
@@ -12,7 +12,7 @@ pub(super) enum Atom<'a> {
     Bool(bool),
     /// An integer of 64 bits.
     Int(i64),
-    /// Anything else, in its one written form.
+    /// Anything else, in its canonical form.
     Other(Cow<'a, str>),
 }
 
@@ -32,7 +32,7 @@ pub(super) fn ends_token(byte: u8) -> bool {
     ENDS_TOKEN[byte as usize]
 }
 
-/// What nearly all numbers are, without the care that the others need.
+/// The fast path for nearly all numbers.
 pub(super) fn short_integer(token: &str) -> Option<i64> {
     if token.is_empty() || 18 < token.len() || (token.starts_with('0') && token != "0") {
         return None;

@@ -3,7 +3,7 @@
 use clewline_core::{Datum, Value, Values};
 
 use super::{Edn, Tail, token::ends_token};
-use crate::text::{Sink, quoted::write_text, visibly};
+use crate::text::{Sink, quoted::write_text, shown_in_one_line};
 
 /// Writes a name as a keyword, or as a text if it cannot be one.
 pub(crate) fn write_name(name: &str, out: &mut String) {
@@ -19,7 +19,7 @@ fn is_keyword(name: &str) -> bool {
     !name.is_empty() && !name.bytes().any(ends_token)
 }
 
-/// Writes a value; reading undoes it. If EDN has no way to, why.
+/// Writes a value; reading returns the same value. If EDN cannot express it, why.
 pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {
     match values.get(value) {
         Datum::Absent => return Err("EDN cannot write a value that is absent".to_owned()),
@@ -49,7 +49,7 @@ pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(
             let mut edn = Edn::new(written, Tail::End);
             let same = edn.value(&mut sink).is_ok_and(|it| sink.values.get(it) == Datum::Other(written));
             if !same || edn.at != written.len() {
-                return Err(format!("EDN has no way to write {}", visibly(written)));
+                return Err(format!("EDN has no way to write {}", shown_in_one_line(written)));
             }
             out.push_str(written);
         }

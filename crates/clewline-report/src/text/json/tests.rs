@@ -3,7 +3,7 @@ use serde_json::Value as Theirs;
 
 use super::*;
 
-/// What `text` is read as, in the way of a report; or the fault.
+/// The value of `text`, as a report shows it; or the error.
 fn read(text: &str) -> Result<String, (usize, String)> {
     let mut sink = Sink::default();
     let mut json = Json::new(text);
@@ -68,7 +68,7 @@ fn escapes_of_every_kind_are_read() {
 }
 
 #[test]
-fn faults_say_what_stood_there() {
+fn errors_quote_the_text_found() {
     check_fault("", 0, "expected a value, found the end of the line");
     check_fault("nul", 0, "expected a value, found `nul`");
     check_fault("+1", 0, "expected a value, found `+1`");
@@ -90,7 +90,7 @@ fn faults_say_what_stood_there() {
 }
 
 #[test]
-fn brackets_nest_so_deep_and_no_deeper() {
+fn nesting_depth_is_limited() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")] {
         let inner = open.matches(['[', '{']).count();
         let deep =
@@ -107,8 +107,8 @@ fn brackets_nest_so_deep_and_no_deeper() {
 /// The value that serde_json reads, as we would show it.
 fn one_form(number: &serde_json::Number) -> String {
     match number::json(&number.to_string()) {
-        number::Json::Int(int) => int.to_string(),
-        number::Json::Other(form) => form,
+        number::JsonNumber::Int(int) => int.to_string(),
+        number::JsonNumber::Other(form) => form,
     }
 }
 
@@ -163,7 +163,7 @@ fn random_value(random: &mut Random, depth: usize) -> String {
             format!("[{space}{}]", items.join(","))
         }
         _ => {
-            // Names are distinct: what a name given twice means is nobody's business.
+            // Names are distinct: the meaning of duplicate names is undefined.
             let members: Vec<String> = (0..random.below(4))
                 .map(|it| {
                     let name = random_text(random);

@@ -3,9 +3,9 @@
 use clewline_core::{Datum, Value, Values};
 
 use super::Json;
-use crate::text::{Sink, quoted::write_text, visibly};
+use crate::text::{Sink, quoted::write_text, shown_in_one_line};
 
-/// Writes a value; reading undoes it. If JSON has no way to, why.
+/// Writes a value; reading returns the same value. If JSON cannot express it, why.
 pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(), String> {
     match values.get(value) {
         Datum::Absent => return Err("JSON cannot write a value that is absent".to_owned()),
@@ -29,7 +29,7 @@ pub(crate) fn write(values: &Values, value: Value, out: &mut String) -> Result<(
             let mut json = Json::new(written);
             let same = json.value(&mut sink).is_ok_and(|it| sink.values.get(it) == Datum::Other(written));
             if !same || json.at != written.len() {
-                return Err(format!("JSON has no way to write {}", visibly(written)));
+                return Err(format!("JSON has no way to write {}", shown_in_one_line(written)));
             }
             out.push_str(written);
         }

@@ -15,8 +15,9 @@ mod release_acquire;
 mod tests;
 mod tso;
 
-use std::sync::atomic::Ordering;
+use std::{str::FromStr, sync::atomic::Ordering};
 
+use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
 
 use super::{place::Place, races::Touches, view::View};
@@ -45,8 +46,18 @@ impl MemoryModel {
         match self {
             MemoryModel::SequentiallyConsistent => "sc",
             MemoryModel::Tso => "tso",
-            MemoryModel::ReleaseAcquire => "release-acquire",
+            MemoryModel::ReleaseAcquire => "rc11",
         }
+    }
+}
+
+impl FromStr for MemoryModel {
+    type Err = NotFound;
+
+    /// The memory model of that name.
+    fn from_str(name: &str) -> Result<MemoryModel, NotFound> {
+        let found = MemoryModel::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or_else(|| NotFound::new("memory model", name, MemoryModel::ALL.map(MemoryModel::name)))
     }
 }
 

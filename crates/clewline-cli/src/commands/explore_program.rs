@@ -1,4 +1,4 @@
-//! `clewline explore` for a subject that is in no table: a program that is started for it.
+//! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
 use std::{ffi::OsString, sync::Arc};
 
@@ -11,37 +11,39 @@ use super::{
     status::{Failure, Status},
 };
 
-// Read here, and not by the parser: other explorations do not have them.
+// Parsed here and not by clap: other explorations do not have them.
 const OWN: &str = "\
-Options of code as it stands:
-  --points <racing|all|atomics>  Which plain accesses are points, besides atomic ones [default: racing]
-  --reuse <never|any>            Whether freed memory may be handed out again, by the choice of the schedule [default: never]
-  --isolate                      Run each execution in a process of its own, which takes some hundred times as long
-  --racing <ADDRESS, …>          Places that race, as a report names them for a replay
+Options for unmodified code:
+  --points <racing|all|atomics>  Non-atomic accesses that are scheduling points: those that race, all, or
+                                 none [default: racing]
+  --reuse <never|any>            Whether malloc may return freed memory again; the scheduler chooses
+                                 [default: never]
+  --isolate                      Run each execution in its own process (about 100 times slower)
+  --racing <ADDRESS,…>           Addresses of racing accesses, for a replay; reports print them
 
-Exit codes: 0 no violation found, 1 violated, 2 bad usage, 3 unknown (and nothing violated).";
+Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
 #[derive(Debug, Parser)]
-struct Alone {
+struct ExploreCommand {
     #[command(flatten)]
     args: explore::Args,
 }
 
-/// Starts a program and explores it, as the arguments of `clewline explore` say that follow the
-/// subject. It is called `name`, and `typed` is what a report's commands begin with.
+/// Starts a program and explores it with the given arguments of `clewline explore`. Its name is
+/// `name`, and `typed` is the prefix of the commands in a report.
 pub(super) fn explore_started(
     name: &str,
     typed: String,
     arguments: &[OsString],
     start: impl FnOnce(&Wanted) -> Result<Session, Error>,
 ) -> Result<Status, Failure> {
-    let (wanted, arguments) = own_options(arguments).map_err(Failure::Told)?;
-    let command = Alone::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
+    let (wanted, arguments) = own_options(arguments).map_err(Failure::Message)?;
+    let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
     let all = [name.into(), name.into()].into_iter().chain(arguments);
-    let parsed = command.try_get_matches_from(all).and_then(|it| Alone::from_arg_matches(&it));
+    let parsed = command.try_get_matches_from(all).and_then(|it| ExploreCommand::from_arg_matches(&it));
     let args = match parsed {
-        Ok(alone) => alone.args,
-        // Help is no error.
+        Ok(parsed) => parsed.args,
+        // Help is not an error.
         Err(error) => {
             error.print()?;
             return Ok(if error.use_stderr() { Status::Failed } else { Status::Done });
@@ -60,7 +62,7 @@ pub(super) fn explore_started(
         command: Box::new(move || command_of(&typed, &wanted, &remote)),
         is_lost: Box::new(move || lost.is_lost()),
         is_body: offer.is_body,
-        // There is one matrix of a whole program.
+        // A whole program has one matrix.
         matrices: if offer.is_body { offer.invocations } else { offer.matrices },
         spec: offer.spec,
         quasi: offer.quasi,
@@ -73,7 +75,7 @@ pub(super) fn explore_started(
     }
 }
 
-/// The options that other explorations do not have, and all others as they are.
+/// The options for unmodified code, and all other options.
 fn own_options(arguments: &[OsString]) -> Result<(Wanted, Vec<OsString>), String> {
     let (mut wanted, mut others) = (Wanted::default(), Vec::new());
     let mut all = arguments.iter();
@@ -113,11 +115,11 @@ fn reuse(text: &str) -> Result<bool, String> {
 
 fn racing(text: &str) -> Result<Vec<usize>, String> {
     let read =
-        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is no address"));
+        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is not an address"));
     text.split(',').map(read).collect()
 }
 
-/// How this exploration is begun, with what it has found out about points.
+/// The command of this exploration, with the scheduling points that it has found.
 fn command_of(typed: &str, wanted: &Wanted, remote: &Remote) -> String {
     let mut command = typed.to_owned();
     match wanted.points {
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn options_of_code_as_it_stands_are_told_from_others() {
+    fn options_for_unmodified_code_are_separated_from_others() {
         let (wanted, others) =
             read("--full --points all --reuse=any --isolate --racing 1f,a0 --matrix x").unwrap();
         let expected = Wanted { points: Points::All, racing: vec![0x1f, 0xa0], reuses: true, isolates: true };
@@ -159,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn values_that_make_no_sense_are_named() {
-        for (words, told) in [
+    fn invalid_values_are_named() {
+        for (words, message) in [
             ("--points none", "--points: expected `racing`, `all` or `atomics`; found `none`"),
             ("--reuse=some", "--reuse: expected `never` or `any`; found `some`"),
-            ("--racing 1f,xy", "--racing: `xy` is no address"),
+            ("--racing 1f,xy", "--racing: `xy` is not an address"),
             ("--full --points", "--points: expected a value"),
         ] {
-            assert_eq!(read(words).unwrap_err(), told);
+            assert_eq!(read(words).unwrap_err(), message);
         }
     }
 }

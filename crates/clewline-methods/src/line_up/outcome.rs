@@ -1,4 +1,4 @@
-//! What came of a test, and how it is told.
+//! The outcome of a test, and its report.
 
 use std::fmt;
 
@@ -10,35 +10,35 @@ use clewline_report::render::{
 };
 
 use super::{
-    environment::{self, Replayed},
+    environment::{self, ReplayToken},
     finding::Checked,
     options::Options,
     present::Presented,
-    text::{Reader, ReportContext, Shown, Summary},
+    text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
 use crate::matrix::Matrix;
 
-/// What came of a test. As text it is the whole report.
+/// The outcome of a test. `Display` writes the whole report.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
-pub struct Tested {
+pub struct Outcome {
     name: String,
     options: Options,
     // The name of the test, as far as it can be known.
     test: Option<String>,
-    /// What the checks of all matrices gave.
+    /// The results of all matrices.
     pub summary: Summary,
-    /// The first matrix that fails, made as small as can be, or else the first of which nobody knows.
+    /// The first matrix that fails, shrunk, or else the first whose verdict is unknown.
     pub found: Option<Checked>,
-    /// That matrix before it was made smaller.
+    /// That matrix before shrinking.
     pub drawn: Option<Matrix>,
     pub(super) is_replay: bool,
 }
 
-impl Tested {
-    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Tested {
-        Tested {
+impl Outcome {
+    pub(super) fn new(name: &str, options: &Options, test: Option<String>) -> Outcome {
+        Outcome {
             name: name.to_owned(),
             options: options.clone(),
             test,
@@ -61,30 +61,30 @@ impl Tested {
         self.summary.verdict()
     }
 
-    /// What to set the environment variable `CLEWLINE_REPLAY` to, to see the execution again.
+    /// The value of the environment variable `CLEWLINE_REPLAY` that replays the execution.
     #[must_use]
     pub fn token(&self) -> Option<String> {
         let found = self.found.as_ref()?;
-        found.finding().map(|it| Replayed::token(&found.matrix, &it.schedule))
+        found.finding().map(|it| ReplayToken::token(&found.matrix, &it.schedule))
     }
 
-    /// What is shown, to whoever asks.
+    /// The presented outcome.
     pub(super) fn presented<T>(&self, show: impl FnOnce(&Presented<'_>) -> T) -> T {
         let next = self.next();
-        let telling = ReportContext {
+        let context = ReportContext {
             subject: &self.name,
-            reader: Reader::Test,
+            reader: Audience::Test,
             is_replay: self.is_replay,
             options: &self.options,
             next: &next,
-            shown: if self.is_replay { Shown::Full } else { Shown::Short },
+            shown: if self.is_replay { InterleavingDetail::Full } else { InterleavingDetail::Short },
         };
         let shown = self.found.as_ref().filter(|it| it.finding().is_some());
-        show(&Presented { context: telling, summary: &self.summary, shown, found: self.drawn.as_ref() })
+        show(&Presented { context, summary: &self.summary, shown, found: self.drawn.as_ref() })
     }
 }
 
-impl Present for Tested {
+impl Present for Outcome {
     fn name(&self) -> &str {
         &self.name
     }
@@ -116,7 +116,7 @@ impl Present for Tested {
     }
 }
 
-impl fmt::Display for Tested {
+impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&present::text(self, &Style::default()))
     }
