@@ -10,15 +10,13 @@ use clewline_bench::{
     digits, ms,
     relaxed::{self, KFifo, LockedStack},
 };
-use clewline_check::relaxed::{
-    Quasi, Relaxation, displaced,
-    enumeration::{Enumeration, Plan},
-};
+use clewline_check::relaxed::{Quasi, Relaxation, displaced};
 use clewline_core::{
     Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall, RawHistory,
     Recording, Specification, Value, Values,
 };
-use clewline_methods::Check;
+use clewline_lab::enumeration::{Enumeration, Plan};
+use clewline_methods::{Check, census::Enumerate};
 use clewline_specs::{
     find,
     queue::{self, Queue},

@@ -22,7 +22,7 @@
 //! not in n. It gives up after [`STEPS`] steps for each operation, or when it remembers `MOST_DEAD` configurations.
 
 mod elements;
-mod rows;
+mod k_fifo;
 
 use clewline_core::{Budget, ObjectKind, Rule};
 
@@ -36,7 +36,7 @@ use super::{
 pub use elements::MOST_DEAD;
 
 use elements::{Elements, Reached};
-use rows::{Found, Rows};
+use k_fifo::{Found, Rows};
 
 /// How many steps of the search an operation is worth.
 pub const STEPS: u64 = 256;

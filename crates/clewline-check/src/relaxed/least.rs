@@ -43,7 +43,7 @@ pub fn least_factor(
     budget: &Budget,
 ) -> LeastFactor {
     let no_class = (relaxation.factors.len() <= class).then(|| format!("class {class} has no quasi factor"));
-    if let Some(why) = relaxation.refuses(problem).or(no_class) {
+    if let Some(why) = relaxation.mismatch(problem).or(no_class) {
         return LeastFactor::Unknown { at_least: 0, reason: Reason::Refused(why) };
     }
     let with = |factor: u32| {

@@ -20,10 +20,7 @@
 //! | [`displaced`] | searches for the two orders at once |
 //! | [`is_displaced`] | the same, and does not say why not |
 //! | [`least_factor`] | finds the least factor of one class for which they exist |
-//! | `enumeration` | tries one order after the other, as the paper does: the judge of the search, and for its counts |
 
-#[cfg(feature = "enumeration")]
-pub mod enumeration;
 mod explain;
 mod lag;
 mod least;
@@ -72,7 +69,7 @@ impl Quasi {
 ///
 /// If the search stopped before it knew.
 pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Result<bool, Reason> {
-    if let Some(why) = relaxation.refuses(problem) {
+    if let Some(why) = relaxation.mismatch(problem) {
         return Err(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget)? {
@@ -89,7 +86,7 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
 /// See the notes in `search.rs` for its cost. What a violation says beyond its being one takes further searches, which
 /// are given up early.
 pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Quasi {
-    if let Some(why) = relaxation.refuses(problem) {
+    if let Some(why) = relaxation.mismatch(problem) {
         return Quasi::Unknown(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget) {

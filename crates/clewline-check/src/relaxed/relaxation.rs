@@ -26,8 +26,9 @@ impl Relaxation {
         changed
     }
 
-    /// Why this says nothing about `problem`, if so.
-    pub(super) fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
+    /// Why this relaxation does not fit `problem`, if it does not.
+    #[must_use]
+    pub fn mismatch(&self, problem: &Problem<'_>) -> Option<String> {
         if self.class_of.len() != problem.len() {
             let (classes, operations) = (self.class_of.len(), problem.len());
             return Some(format!("{classes} operations have a class or none, but there are {operations}"));

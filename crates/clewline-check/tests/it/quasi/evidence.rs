@@ -1,12 +1,15 @@
 //! What is said besides the verdict: witnesses, violations, least factors, and where a search stopped.
 
-use clewline_check::relaxed::{
-    LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
+use clewline_check::{
+    check,
+    relaxed::{LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor},
+    search::SEARCHES,
 };
 use clewline_core::{Budget, ErasedHistory, OperationId, Random, Reason};
+use clewline_testing::share;
 
-use super::relaxation;
-use crate::histories::{drawn, random_times};
+use super::factors::relaxation;
+use crate::histories::{drawn, random_history, random_times};
 
 /// Reads a drawing of a history and factors; the text is that of the violation, or the displacements that are not 0.
 #[track_caller]
@@ -275,4 +278,23 @@ fn a_relaxation_of_something_else_is_refused() {
     let least = least_factor(problem, &Relaxation::all(problem, 0), 1, &Budget::unlimited());
     let reason = Reason::Refused("class 1 has no quasi factor".to_owned());
     assert_eq!(least, LeastFactor::Unknown { at_least: 0, reason });
+}
+
+/// With one class of all operations and factor 0 the answer is that of linearizability.
+#[test]
+fn factor_0_for_all_is_linearizability() {
+    let oracle = SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap();
+    let (mut holds, mut violated) = (0, 0);
+    for spec in ["queue", "stack", "priority-queue", "counter", "register", "set", "bag", "mutex"] {
+        for seed in 0..share(300) {
+            let case = random_history(spec, seed);
+            for problem in case.problems() {
+                let expected = check(oracle, &problem, &Budget::unlimited());
+                let quasi = displaced(&problem, &Relaxation::all(&problem, 0), &Budget::unlimited());
+                assert_eq!(quasi.word(), expected.word(), "{spec} from seed {seed}: {problem:#?}");
+                *if expected.word() == "holds" { &mut holds } else { &mut violated } += 1;
+            }
+        }
+    }
+    assert!(share(500) < holds && share(500) < violated, "{holds}, {violated}");
 }

@@ -6,7 +6,7 @@
 use clewline_check::relaxed::{Quasi, displaced};
 use clewline_core::{Budget, ErasedHistory, Problem};
 
-use super::relaxation;
+use super::factors::relaxation;
 use crate::histories::{drawn, every_history};
 
 /// Whether real time allows an order in which every element leaves as a queue relaxed by `k` lets it.

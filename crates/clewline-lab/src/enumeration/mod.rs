@@ -14,10 +14,9 @@ mod sequentializations;
 
 use std::{collections::HashMap, ops::ControlFlow};
 
+use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, Interner, Problem, Reason};
-
-use super::relaxation::Relaxation;
-use crate::sorting::sort_by_key;
+use clewline_methods::census::{Counting, Counts, Enumerate};
 
 pub use permutations::QuasiPermutations;
 pub use sequentializations::Sequentializing;
@@ -68,6 +67,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What is counted for the tables of the paper.
+    #[must_use]
+    pub fn counting(counting: Counting) -> Plan {
+        let again = match counting {
+            Counting::Distinct | Counting::Everything => Again::Repeat,
+            Counting::Optimized => Again::Skip,
+        };
+        Plan {
+            sequentializing: Sequentializing::Complete,
+            arranging: Arranging::ClassByClass,
+            until: Until::Exhausted,
+            histories: again,
+            orders: again,
+        }
+    }
+
     /// What decides the definition. Orders are not judged twice, which changes no answer.
     pub const ORACLE: Plan = Plan {
         sequentializing: Sequentializing::Complete,
@@ -76,23 +91,6 @@ impl Plan {
         histories: Again::Repeat,
         orders: Again::Skip,
     };
-}
-
-/// How much was tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Histories that were judged.
-    pub histories: u64,
-    /// Histories that were skipped.
-    pub histories_skipped: u64,
-    /// Sequentializations whose orders were tried.
-    pub sequentializations: u64,
-    /// Sequentializations that were skipped.
-    pub sequentializations_skipped: u64,
-    /// Orders that were judged.
-    pub permutations: u64,
-    /// Orders that were skipped.
-    pub permutations_skipped: u64,
 }
 
 /// Serial histories of a golden model, as a report writes their operations.
@@ -172,47 +170,6 @@ impl Enumeration {
         Enumeration { golden: Some(golden), ..Enumeration::new(plan) }
     }
 
-    /// How much was tried so far.
-    #[must_use]
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Whether `problem` is quasi linearizable by displacement, as far as the plan goes.
-    ///
-    /// All problems given to one enumeration must be about one specification, from its initial state.
-    ///
-    /// # Errors
-    ///
-    /// If it may not go on: a budget's configurations are orders here, those of one history.
-    pub fn judge(
-        &mut self,
-        problem: &Problem<'_>,
-        relaxation: &Relaxation,
-        budget: &Budget,
-    ) -> Result<bool, Reason> {
-        if let Some(why) = relaxation.refuses(problem) {
-            return Err(Reason::Refused(why));
-        }
-        let names = self.names(problem);
-        let mut case = Case { problem, relaxation, budget, names, tried: 0, is_legal: false };
-        let key = case.key();
-        if self.plan.histories == Again::Skip
-            && let Some(&holds) = self.histories.get(&key)
-        {
-            self.counts.histories_skipped += 1;
-            return Ok(holds);
-        }
-        self.counts.histories += 1;
-        let holds = match self.subsets(&mut case) {
-            ControlFlow::Break(Stop::Spent(reason)) => return Err(reason),
-            ControlFlow::Break(Stop::Legal) => true,
-            ControlFlow::Continue(()) => case.is_legal,
-        };
-        self.histories.insert(key, holds);
-        Ok(holds)
-    }
-
     /// The number of each operation, the same for those that did the same.
     fn names(&mut self, problem: &Problem<'_>) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(problem.len());
@@ -237,7 +194,7 @@ impl Enumeration {
                 pending.iter().position(|&it| it == at).is_none_or(|index| choice & 1 << index != 0)
             };
             let mut operations: Vec<usize> = (0..spans.len()).filter(|&at| is_in(at)).collect();
-            sort_by_key(&mut operations, |at| spans[at].call());
+            operations.sort_by_key(|&at| spans[at].call());
             self.plan.sequentializing.each(spans, &operations, &mut |it| self.sequentialization(case, it))?;
         }
         ControlFlow::Continue(())
@@ -363,6 +320,47 @@ impl Enumeration {
             Until::Legal if is_legal => ControlFlow::Break(Stop::Legal),
             Until::Legal | Until::Exhausted => ControlFlow::Continue(()),
         }
+    }
+}
+
+impl Enumerate for Enumeration {
+    /// Whether `problem` is quasi linearizable by displacement, as far as the plan goes.
+    ///
+    /// All problems given to one enumeration must be about one specification, from its initial state.
+    ///
+    /// # Errors
+    ///
+    /// If it may not go on: a budget's configurations are orders here, those of one history.
+    fn judge(
+        &mut self,
+        problem: &Problem<'_>,
+        relaxation: &Relaxation,
+        budget: &Budget,
+    ) -> Result<bool, Reason> {
+        if let Some(why) = relaxation.mismatch(problem) {
+            return Err(Reason::Refused(why));
+        }
+        let names = self.names(problem);
+        let mut case = Case { problem, relaxation, budget, names, tried: 0, is_legal: false };
+        let key = case.key();
+        if self.plan.histories == Again::Skip
+            && let Some(&holds) = self.histories.get(&key)
+        {
+            self.counts.histories_skipped += 1;
+            return Ok(holds);
+        }
+        self.counts.histories += 1;
+        let holds = match self.subsets(&mut case) {
+            ControlFlow::Break(Stop::Spent(reason)) => return Err(reason),
+            ControlFlow::Break(Stop::Legal) => true,
+            ControlFlow::Continue(()) => case.is_legal,
+        };
+        self.histories.insert(key, holds);
+        Ok(holds)
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts
     }
 }
 

@@ -12,20 +12,19 @@
 //! in a row comes after all that precede it there. Nobody who found nothing precedes an operation in a row, unless it has been put
 //! at a cut.
 
-mod both;
-mod side;
 
 use std::collections::HashSet;
 
 use clewline_core::Budget;
 
-use super::elements::{Elements, MOST_DEAD, Reached};
-use crate::monitor::columns::NONE;
-pub(super) use both::Both;
-use side::Side;
+use super::{half::Side, merge::Both};
+use crate::monitor::{
+    columns::NONE,
+    quasi_queue::elements::{Elements, MOST_DEAD, Reached},
+};
 
 /// See the [module](self).
-pub(super) struct Rows<'e> {
+pub(in super::super) struct Rows<'e> {
     elements: &'e Elements,
     factor: usize,
     adds: Side,
@@ -70,7 +69,7 @@ enum Turn {
 }
 
 /// What a search came to.
-pub(super) enum Found {
+pub(in super::super) enum Found {
     /// Both rows.
     Rows(Both),
     /// There are none.
@@ -80,7 +79,7 @@ pub(super) enum Found {
 }
 
 impl<'e> Rows<'e> {
-    pub(super) fn new(elements: &'e Elements, factor: u32) -> Rows<'e> {
+    pub(in super::super) fn new(elements: &'e Elements, factor: u32) -> Rows<'e> {
         Rows {
             elements,
             factor: factor as usize,
@@ -103,7 +102,7 @@ impl<'e> Rows<'e> {
     }
 
     /// Searches, for at most so many steps and as long as the budget lasts.
-    pub(super) fn search(&mut self, steps: u64, budget: &Budget) -> Found {
+    pub(in super::super) fn search(&mut self, steps: u64, budget: &Budget) -> Found {
         let mut left = steps;
         if !self.enter() {
             return Found::None { reached: self.reached };

@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
-use clewline_check::relaxed::{
-    Relaxation,
-    enumeration::{
-        Again, Arranging, Counts, Enumeration, Plan, QuasiPermutations, Sequentializing, SerialHistories,
-        Until,
-    },
-};
+use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, ErasedHistory, Problem, Random, Reason};
+use clewline_lab::enumeration::{
+    Again, Arranging, Enumeration, Plan, QuasiPermutations, Sequentializing, SerialHistories, Until,
+};
+use clewline_methods::census::{Counts, Enumerate};
 use clewline_testing::pick;
 
-use super::relaxation;
-use crate::histories::{drawn, every_history, random_times};
+use crate::{
+    factors::relaxation,
+    histories::{drawn, every_history, random_times},
+};
 
 /// What the paper's tables count.
 const PAPER: Plan = Plan {
