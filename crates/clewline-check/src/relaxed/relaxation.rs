@@ -7,7 +7,8 @@ use clewline_core::Problem;
 pub struct Relaxation {
     /// The class of each operation, by position in the problem; `None` may be anywhere.
     pub class_of: Vec<Option<usize>>,
-    /// The quasi factor of each class: by how many places at most an operation is too early or too late.
+    /// The quasi factor of each class: by how many places at most an operation is too early or too
+    /// late.
     pub factors: Vec<u32>,
 }
 

@@ -1,13 +1,15 @@
 //! The paper's enumeration: sequentializations, and the quasi permutations of each.
 //!
-//! Source: Zhang, Chattopadhyay and Wang, Algorithms 1 and 2 and the optimizations of section VI-C. It is the judge of
-//! the search in tests, with [`Sequentializing::Complete`] and [`Arranging::Definition`], and counts what the paper's
-//! tables count, with [`Sequentializing::Pairwise`] and [`Arranging::ClassByClass`].
+//! Source: Zhang, Chattopadhyay and Wang, Algorithms 1 and 2 and the optimizations of section VI-C.
+//! It is the judge of the search in tests, with [`Sequentializing::Complete`] and
+//! [`Arranging::Definition`], and counts what the paper's tables count, with
+//! [`Sequentializing::Pairwise`] and [`Arranging::ClassByClass`].
 //!
-//! The printed algorithms need corrections; `permutations.rs` and `sequentializations.rs` say which.
+//! The printed algorithms need corrections; `permutations.rs` and `sequentializations.rs` say
+//! which.
 //!
-//! Cost: for n operations that all overlap, n! sequentializations; for each, about (k + 1)!^(n / (k + 1)) permutations
-//! and more, and as many interleavings of the classes.
+//! Cost: for n operations that all overlap, n! sequentializations; for each, about (k + 1)!^(n / (k
+//! + 1)) permutations and more, and as many interleavings of the classes.
 
 mod permutations;
 mod sequentializations;
@@ -24,11 +26,11 @@ pub use sequentializations::Sequentializing;
 /// Which orders are tried for a sequentialization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arranging {
-    /// All that the definition has: each class permuted, classes interleaved in any way, operations without a class
-    /// anywhere.
+    /// All that the definition has: each class permuted, classes interleaved in any way, operations
+    /// without a class anywhere.
     Definition,
-    /// One class permuted at a time, in the places where it is, and all else left as it is. For two classes of m
-    /// operations these are 2 T(m, k) orders, as in the paper's tables.
+    /// One class permuted at a time, in the places where it is, and all else left as it is. For two
+    /// classes of m operations these are 2 T(m, k) orders, as in the paper's tables.
     ClassByClass,
 }
 
@@ -59,10 +61,11 @@ pub struct Plan {
     pub arranging: Arranging,
     /// How long.
     pub until: Until,
-    /// Concurrent histories with equal operations whose events come in the same order: the paper's second
-    /// optimization. Its first is in [`SerialHistories`].
+    /// Concurrent histories with equal operations whose events come in the same order: the paper's
+    /// second optimization. Its first is in [`SerialHistories`].
     pub histories: Again,
-    /// Sequentializations and permutations that are equal to some of this or an earlier history: the third.
+    /// Sequentializations and permutations that are equal to some of this or an earlier history:
+    /// the third.
     pub orders: Again,
 }
 
@@ -164,7 +167,8 @@ impl Enumeration {
         }
     }
 
-    /// One to which nothing is legal but these serial histories. Pending operations occur in none of them.
+    /// One to which nothing is legal but these serial histories. Pending operations occur in none
+    /// of them.
     #[must_use]
     pub fn with_golden_model(plan: Plan, golden: SerialHistories) -> Enumeration {
         Enumeration { golden: Some(golden), ..Enumeration::new(plan) }
@@ -239,8 +243,8 @@ impl Enumeration {
         ControlFlow::Continue(())
     }
 
-    /// Adds a permutation of each class from `class` on to `sequences`, then interleaves them. As deep as there are
-    /// classes.
+    /// Adds a permutation of each class from `class` on to `sequences`, then interleaves them. As
+    /// deep as there are classes.
     fn permute_classes(
         &mut self,
         case: &mut Case<'_>,
@@ -262,7 +266,8 @@ impl Enumeration {
         ControlFlow::Continue(())
     }
 
-    /// Extends `order` by what is left of each sequence, in every way. As deep as there are operations.
+    /// Extends `order` by what is left of each sequence, in every way. As deep as there are
+    /// operations.
     fn interleave(
         &mut self,
         case: &mut Case<'_>,
@@ -326,7 +331,8 @@ impl Enumeration {
 impl Enumerate for Enumeration {
     /// Whether `problem` is quasi linearizable by displacement, as far as the plan goes.
     ///
-    /// All problems given to one enumeration must be about one specification, from its initial state.
+    /// All problems given to one enumeration must be about one specification, from its initial
+    /// state.
     ///
     /// # Errors
     ///
@@ -386,7 +392,8 @@ impl Case<'_> {
         [factors.len() as u32].into_iter().chain(factors.iter().copied()).collect()
     }
 
-    /// The same for histories whose events come in the same order and say the same, with the same factors.
+    /// The same for histories whose events come in the same order and say the same, with the same
+    /// factors.
     fn key(&self) -> Vec<u32> {
         let spans = self.problem.spans();
         let mut events: Vec<(u32, [u32; 3])> = Vec::new();

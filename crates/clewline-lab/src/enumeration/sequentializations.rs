@@ -1,9 +1,10 @@
 //! Sequentializations: orders of operations that real time does not contradict.
 //!
-//! Source: Zhang, Chattopadhyay and Wang, Algorithm 1, `compute_sequentializations`. It takes the first two operations
-//! that overlap and goes on with two histories: in one the first returns before the second is called, in the other the
-//! second has moved ahead of the first. Whatever began in between stays behind the second, so with three operations
-//! at a time it misses orders: 2 of 6 if all overlap. With two it is complete.
+//! Source: Zhang, Chattopadhyay and Wang, Algorithm 1, `compute_sequentializations`. It takes the
+//! first two operations that overlap and goes on with two histories: in one the first returns
+//! before the second is called, in the other the second has moved ahead of the first. Whatever
+//! began in between stays behind the second, so with three operations at a time it misses orders: 2
+//! of 6 if all overlap. With two it is complete.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +20,8 @@ pub enum Sequentializing {
 }
 
 impl Sequentializing {
-    /// Calls `each` with sequentializations of `operations`, which index `spans` and ascend by call.
+    /// Calls `each` with sequentializations of `operations`, which index `spans` and ascend by
+    /// call.
     pub(super) fn each<B>(
         self,
         spans: &[Span],
@@ -57,7 +59,8 @@ fn complete<B>(
     ControlFlow::Continue(())
 }
 
-/// Algorithm 1. A history is a list of events, each named by its operation: first its call, then its return.
+/// Algorithm 1. A history is a list of events, each named by its operation: first its call, then
+/// its return.
 fn pairwise<B>(
     spans: &[Span],
     operations: &[usize],

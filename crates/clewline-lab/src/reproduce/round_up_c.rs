@@ -8,7 +8,10 @@ use super::{
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
 use crate::enumeration::{Enumeration, Plan};
-use clewline_methods::{census::{Census, Counting}, line_up::Options as CheckOptions};
+use clewline_methods::{
+    census::{Census, Counting},
+    line_up::Options as CheckOptions,
+};
 use clewline_unmodified::{Asked, Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.

@@ -129,7 +129,13 @@ impl Judge {
 
     /// The least factor is enough, and one less is not.
     #[track_caller]
-    pub(crate) fn check_least(&mut self, problem: &Problem<'_>, relaxation: &Relaxation, class: usize, about: &str) {
+    pub(crate) fn check_least(
+        &mut self,
+        problem: &Problem<'_>,
+        relaxation: &Relaxation,
+        class: usize,
+        about: &str,
+    ) {
         let about = format!("{about}: class {class} with {relaxation:?} of {problem:#?}");
         match least_factor(problem, relaxation, class, &Budget::unlimited()) {
             LeastFactor::Least { factor, witness } => {

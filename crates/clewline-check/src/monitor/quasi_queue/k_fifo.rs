@@ -4,4 +4,4 @@ mod half;
 mod merge;
 mod schedule;
 
-pub(super) use schedule::{Found, Rows};
+pub(super) use schedule::{ScheduleSearch, SearchResult};

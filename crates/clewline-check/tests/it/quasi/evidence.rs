@@ -2,7 +2,9 @@
 
 use clewline_check::{
     check,
-    relaxed::{LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor},
+    relaxed::{
+        LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
+    },
     search::SEARCHES,
 };
 use clewline_core::{Budget, ErasedHistory, OperationId, Random, Reason};
