@@ -3,7 +3,8 @@
 use clewline_check::relaxed::Relaxation;
 use clewline_core::Problem;
 
-/// The operations whose texts begin with each of `methods` are a class of their own; others have none.
+/// The operations whose texts begin with each of `methods` are a class of their own; others have
+/// none.
 pub(crate) fn classes(problem: &Problem<'_>, methods: &[(&str, u32)]) -> Relaxation {
     let class = |text: String| methods.iter().position(|it| text.starts_with(it.0));
     Relaxation {
