@@ -1,16 +1,18 @@
-//! Peak resident memory: of searches on key-value recordings, of long histories, and against a budget.
+//! Peak resident memory: of searches on key-value recordings, of long histories, and against a
+//! budget.
 //!
-//! `memory DIR` takes every `.txt` file in DIR as a key-value log. Each case runs in a process of its own (this
-//! program, started again), which reports the most it has had resident (`VmHWM`); three megabytes of that are
-//! the program itself. Porcupine's peaks for the same files were measured elsewhere.
+//! `memory DIR` takes every `.txt` file in DIR as a key-value log. Each case runs in a process of
+//! its own (this program, started again), which reports its peak resident memory (`VmHWM`); three
+//! megabytes of that are the program itself. Porcupine's peaks for the same files were measured
+//! elsewhere.
 
 use std::{fs, path::Path};
 
 use clewline_bench::{Shape, ask_child, checker, digits, peak_bytes, resident_bytes, store::Run};
 use clewline_check::{Options, check, judge};
 use clewline_core::{
-    Budget, ErasedHistory, ValueDomain, Names, ObjectId, GeneratorConfig, ProcessId, RawCall, Recording, Timed, TimedColumns, Value,
-    Values,
+    Budget, ErasedHistory, GeneratorConfig, Names, ObjectId, ProcessId, RawCall, Recording, Timed,
+    TimedColumns, Value, ValueDomain, Values,
 };
 use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
@@ -56,7 +58,7 @@ fn tables(folder: &Path) {
     println!("| file | search | verdict | configurations | peak, MB |\n|---|---|---|---|---|");
     for file in &files {
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        // With all 50 clients' keys in one problem, neither we nor porcupine come to an end.
+        // With all 50 clients' keys in one problem, neither we nor porcupine finish.
         let count = if name.starts_with("c50") { 2 } else { SEARCHES.len() };
         for search in &SEARCHES[..count] {
             println!("| {name} | {search} | {} |", row(&["store", file, search]));
@@ -74,7 +76,8 @@ fn tables(folder: &Path) {
          | peak, MiB | peak / limit |"
     );
     println!("|---|---|---|---|---|---|---|");
-    // Tables grow by doubling, so whether a limit is kept depends on where between two doublings it lies.
+    // Tables grow by doubling, so whether a limit is kept depends on where between two doublings it
+    // lies.
     let limits = ["64", "128", "512", "640", "768", "896", "1024"];
     let gauged = limits.map(|it| ("jit-graph", it, "resident"));
     let others =
@@ -100,7 +103,8 @@ fn store(file: &str, search: &str) -> Vec<String> {
     let verdict = match search {
         "read only" => String::new(),
         "auto, by key" => {
-            let options = Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
+            let options =
+                Options { budget: budget.clone(), counterexample_configurations: 0, ..Options::default() };
             judge(case.problems(), &options).verdict.word().to_owned()
         }
         name => check(checker(name), &case.problems()[0], &budget).word().to_owned(),
@@ -155,7 +159,8 @@ fn columns(spec: &str, operations: usize) -> Recording {
 fn budget(search: &str, mebibytes: usize, gauge: &str) -> Vec<String> {
     let queue =
         Shape { name: "queue", spec: "queue", mix: &[("enq", 1), ("deq", 1)], values: ValueDomain::Distinct };
-    let plan = GeneratorConfig { operations: 2_000, processes: 8, overlap: 1.0, ..GeneratorConfig::default() };
+    let plan =
+        GeneratorConfig { operations: 2_000, processes: 8, overlap: 1.0, ..GeneratorConfig::default() };
     let case = queue.load(queue.generate_as(&plan));
     let budget = Budget::unlimited().with_memory(mebibytes << 20);
     let budget = if gauge == "none" { budget } else { budget.with_gauge(resident_bytes) };

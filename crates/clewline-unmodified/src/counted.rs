@@ -61,7 +61,8 @@ impl Program {
             Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
         let readings = asked.readings().map_err(no_count)?;
         let session = self.start(&[], &Wanted::default(), Talk::Kept)?;
-        let counted = count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
+        let counted =
+            count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
         session.finish()?;
         let counted = counted.map_err(no_count)?;
         // What differs from run to run says little, whatever was counted.

@@ -213,8 +213,8 @@ mod counters {
             });
             Some(opened.starting_at(&state))
         };
-        let is_told = kept.iter().filter_map(determines).any(|it| is_violated(&it));
-        assert!(is_violated(&helped) || is_told, "{operations:?} of {problem:#?}");
+        let is_determined = kept.iter().filter_map(determines).any(|it| is_violated(&it));
+        assert!(is_violated(&helped) || is_determined, "{operations:?} of {problem:#?}");
     }
 
     /// Neither the evidence nor the minimized counterexample lacks a needed operation.

@@ -395,10 +395,10 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
     let catalogued = find(spec).unwrap();
     let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
     for _ in 0..random.below(3) {
-        let is_answer = |call: &RawCall| call.arg.is_absent();
+        let has_result = |call: &RawCall| call.arg.is_absent();
         let results: Vec<(OperationId, Value)> = history
             .operations()
-            .filter(|it| is_answer(it.call))
+            .filter(|it| has_result(it.call))
             .filter_map(|it| Some((it.id, *it.ret?)))
             .collect();
         if results.len() < 2 {

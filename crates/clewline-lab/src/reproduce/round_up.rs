@@ -9,7 +9,7 @@ use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::entry::{Size, Step, caution};
 use crate::{
-    enumeration::{Enumeration, Plan},
+    enumeration::{Enumeration, EnumerationPlan},
     find::find_explorable,
 };
 use clewline_explore::{Coverage, Limit};
@@ -140,7 +140,7 @@ pub(super) fn measure<'a>(
         let asked = row.asked();
         let readings = asked.readings().expect("factors are read as they are written");
         let golden = golden(row.spec, &asked.matrix);
-        let mut enumeration = Enumeration::new(Plan::counting(counting));
+        let mut enumeration = Enumeration::new(EnumerationPlan::counting(counting));
         let census = census(&*subject, &*golden, &asked.matrix, &readings, counting, check, &mut enumeration)
             .expect("subjects know the calls of their specification");
         (row, census)

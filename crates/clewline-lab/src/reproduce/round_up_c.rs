@@ -7,7 +7,7 @@ use super::{
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
-use crate::enumeration::{Enumeration, Plan};
+use crate::enumeration::{Enumeration, EnumerationPlan};
 use clewline_methods::{
     census::{Census, Counting},
     line_up::Options as CheckOptions,
@@ -60,7 +60,7 @@ fn run(
             programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
         }
         let asked = Asked { executions_max: check.executions_max, time: check.time, ..row.asked() };
-        let mut enumeration = Enumeration::new(Plan::counting(Counting::Distinct));
+        let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
         let counted = programs[row.subject].census(&asked, &mut enumeration)?;
         let begun = Instant::now();
         let serial_histories = golden_histories(row, &check);

@@ -4,37 +4,37 @@ use clewline_check::relaxed::{
     LeastFactor, Quasi, QuasiViolation, Relaxation, Sense, displaced, least_factor,
 };
 use clewline_core::{Budget, Problem};
-use clewline_lab::enumeration::{Enumeration, Plan};
+use clewline_lab::enumeration::{Enumeration, EnumerationPlan};
 use clewline_methods::census::Enumerate;
 
 /// How often each verdict was reached, and each kind of violation.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct VerdictCounts {
     holds: usize,
     violated: usize,
     pub(crate) alone: usize,
     pub(crate) class: usize,
     everywhere: usize,
     never: usize,
-    // Of those that hold, how many have something out of place.
+    // Of those that hold, how many have a displaced operation.
     moved: usize,
     // Too much for the enumeration.
     skipped: usize,
 }
 
-/// The enumeration, which remembers orders it has judged, and how often it was asked.
+/// The enumeration, which remembers orders it has judged, and counts of its verdicts.
 pub(crate) struct Judge {
     enumeration: Enumeration,
     budget: Budget,
-    pub(crate) tally: Tally,
+    pub(crate) counts: VerdictCounts,
 }
 
 impl Judge {
     pub(crate) fn new(orders: u64) -> Judge {
         Judge {
-            enumeration: Enumeration::new(Plan::ORACLE),
+            enumeration: Enumeration::new(EnumerationPlan::ORACLE),
             budget: Budget::unlimited().with_configurations(orders),
-            tally: Tally::default(),
+            counts: VerdictCounts::default(),
         }
     }
 
@@ -46,7 +46,7 @@ impl Judge {
     #[track_caller]
     pub(crate) fn check(&mut self, problem: &Problem<'_>, relaxation: &Relaxation, about: &str) {
         let Some(expected) = self.holds(problem, relaxation) else {
-            self.tally.skipped += 1;
+            self.counts.skipped += 1;
             return;
         };
         let quasi = displaced(problem, relaxation, &Budget::unlimited());
@@ -55,11 +55,11 @@ impl Judge {
         match quasi {
             Quasi::Holds(witness) => {
                 assert_eq!(witness.verify(problem, relaxation), Ok(()), "{about}: {problem:#?}");
-                self.tally.holds += 1;
-                self.tally.moved += usize::from(witness.displacement.iter().any(|it| it.1 != 0));
+                self.counts.holds += 1;
+                self.counts.moved += usize::from(witness.displacement.iter().any(|it| it.1 != 0));
             }
             Quasi::Violated(violation) => {
-                self.tally.violated += 1;
+                self.counts.violated += 1;
                 self.check_violation(problem, relaxation, &violation, about);
             }
             Quasi::Unknown(reason) => panic!("{about}: {reason}"),
@@ -102,10 +102,10 @@ impl Judge {
                 let beyond = nearest.displacement.iter().filter(|it| is_beyond(it.0, it.1)).count();
                 if violation.sense == Sense::Alone {
                     assert_eq!(beyond, 1, "{about}");
-                    self.tally.alone += 1;
+                    self.counts.alone += 1;
                 } else {
                     assert!(1 < beyond, "{about}");
-                    self.tally.class += 1;
+                    self.counts.class += 1;
                 }
             }
             Sense::Everywhere => {
@@ -117,11 +117,11 @@ impl Judge {
                     let most = relaxation.with_factor(class, problem.len() as u32);
                     assert_ne!(self.holds(problem, &most), Some(true), "{about}");
                 }
-                self.tally.everywhere += 1;
+                self.counts.everywhere += 1;
             }
             Sense::Never => {
                 assert_ne!(self.holds(problem, &raised(problem.len() as u32)), Some(true), "{about}");
-                self.tally.never += 1;
+                self.counts.never += 1;
             }
             Sense::AtLeast => panic!("{about}: such a small history is searched to the end"),
         }
@@ -158,9 +158,9 @@ impl Judge {
 
     #[track_caller]
     pub(crate) fn expect_both(&self, at_least: f64, about: &str) {
-        let Tally { holds, violated, moved, skipped, .. } = self.tally;
+        let VerdictCounts { holds, violated, moved, skipped, .. } = self.counts;
         let total = (holds + violated) as f64;
-        assert!(at_least * total <= holds.min(violated) as f64, "{about}: {:?}", self.tally);
-        assert!(0 < moved && skipped * 10 < holds + violated, "{about}: {:?}", self.tally);
+        assert!(at_least * total <= holds.min(violated) as f64, "{about}: {:?}", self.counts);
+        assert!(0 < moved && skipped * 10 < holds + violated, "{about}: {:?}", self.counts);
     }
 }

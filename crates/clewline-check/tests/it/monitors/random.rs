@@ -94,22 +94,22 @@ fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
     let Recording { history, values, names, missing } = recording;
     let one = random.below(history.len());
     let other = (one + 1 + random.below(REACH)) % history.len();
-    let determines = |at: usize| {
+    let call_and_result = |at: usize| {
         let id = OperationId::from_index(at);
         (*history.call(id), history.ret(id).copied())
     };
-    let ((a, answered_a), (b, answered_b)) = (determines(one), determines(other));
+    let ((a, result_a), (b, result_b)) = (call_and_result(one), call_and_result(other));
     let history = history.try_map(|id, call: RawCall, ret: Option<Value>| {
         let (is_one, is_other) = (id.index() == one, id.index() == other);
-        let is_answer = ret.is_some_and(|it| !it.is_absent());
+        let has_result = ret.is_some_and(|it| !it.is_absent());
         Ok::<_, ()>(match way {
-            5.. if is_one && ret.is_some() && answered_b.is_some() => (b, answered_b),
+            5.. if is_one && ret.is_some() && result_b.is_some() => (b, result_b),
             _ if a.method != b.method || !(is_one || is_other) => (call, ret),
             0 => (RawCall { arg: if is_one { b.arg } else { a.arg }, ..call }, ret),
-            1 if is_one && is_answer => (call, Some(Value::NIL)),
-            2 if is_one && is_answer => (call, answered_b.or(ret)),
-            3 | 4 if is_answer && answered_a.is_some() && answered_b.is_some() => {
-                (call, if is_one { answered_b } else { answered_a })
+            1 if is_one && has_result => (call, Some(Value::NIL)),
+            2 if is_one && has_result => (call, result_b.or(ret)),
+            3 | 4 if has_result && result_a.is_some() && result_b.is_some() => {
+                (call, if is_one { result_b } else { result_a })
             }
             _ => (call, ret),
         })
