@@ -69,12 +69,7 @@ pub trait Enumerate {
     /// # Errors
     ///
     /// If `budget` does not suffice.
-    fn judge(
-        &mut self,
-        problem: &Problem<'_>,
-        relaxation: &Relaxation,
-        budget: &Budget,
-    ) -> Result<bool, Reason>;
+    fn judge(&mut self, problem: &Problem<'_>, quasi: &Relaxation, budget: &Budget) -> Result<bool, Reason>;
 
     /// How much was tried so far.
     fn counts(&self) -> Counts;

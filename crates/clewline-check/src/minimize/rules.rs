@@ -163,6 +163,23 @@ impl<'v> View<'v> {
         })
     }
 
+    /// Whether `word` is in the object at first, or may be.
+    fn is_initial(&self, word: u64) -> bool {
+        match self.kind {
+            ObjectKind::Counter | ObjectKind::Other(_) => true,
+            ObjectKind::Register { initial } => initial == word,
+            ObjectKind::Set
+            | ObjectKind::Queue
+            | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Stack
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::PriorityQueue
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Bag
+            | ObjectKind::Multiset => false,
+        }
+    }
+
     /// An operation found an element that was never added, or was added later: known only from all
     /// operations.
     fn found_but_not_added(
@@ -182,20 +199,7 @@ impl<'v> View<'v> {
             | RoleKind::NoEffect => false,
         };
         let word = self.roles.names[element as usize];
-        let is_there_at_first = match self.kind {
-            ObjectKind::Counter | ObjectKind::Other(_) => true,
-            ObjectKind::Register { initial } => initial == word,
-            ObjectKind::Set
-            | ObjectKind::Queue
-            | ObjectKind::QuasiQueue { .. }
-            | ObjectKind::Stack
-            | ObjectKind::QuasiStack { .. }
-            | ObjectKind::PriorityQueue
-            | ObjectKind::QuasiPriorityQueue { .. }
-            | ObjectKind::Bag
-            | ObjectKind::Multiset => false,
-        };
-        if !is_found || is_there_at_first || self.puts(element).any(|it| it != at) {
+        if !is_found || self.is_initial(word) || self.puts(element).any(|it| it != at) {
             return None;
         }
         let end = self.problem.spans()[at].end();
