@@ -1,8 +1,7 @@
-//! Stress tests: what recording an operation costs, and how many operations a second are recorded
-//! and judged.
+//! Stress tests: what recording an operation costs, and how many operations a second are recorded and judged.
 //!
-//! `stress [SECONDS [OBJECT]]` gives each of the end-to-end cases so long, 3 seconds unless
-//! something else is said; those of one object, if it is named.
+//! `stress [SECONDS [OBJECT]]` gives each of the end-to-end cases so long, 3 seconds unless something else is said; those of
+//! one object, if it is named.
 
 use std::{
     hint::black_box,
@@ -14,7 +13,7 @@ use std::{
 };
 
 use clewline_core::{Deterministic, ValueDomain};
-use clewline_threads::{Clock, ClockKind, Settings, Subject, Workers};
+use clewline_threads::{Clock, ClockKind, Workers, Settings, Subject};
 
 fn main() {
     let seconds = std::env::args().nth(1).map_or(3.0, |it| it.parse().expect("a number of seconds"));
@@ -127,9 +126,9 @@ fn recorded(clock: Clock, threads: usize) -> Vec<f64> {
     (0..ROUNDS).map(run).collect()
 }
 
-type Workload = (&'static str, &'static str, &'static [(&'static str, u32)]);
+type ErasedHistory = (&'static str, &'static str, &'static [(&'static str, u32)]);
 
-const CASES: [Workload; 5] = [
+const CASES: [ErasedHistory; 5] = [
     ("queue", "ms-queue", &[("enq", 1), ("deq", 1)]),
     ("stack", "treiber-stack", &[("push", 1), ("pop", 1)]),
     ("set", "skip-list", &[("add", 1), ("remove", 1), ("contains", 2)]),

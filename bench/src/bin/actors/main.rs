@@ -1,17 +1,15 @@
-//! State graphs of actor systems: processor seconds and memory, against stateright's depth-first
-//! search on the same systems.
+//! State graphs of actor systems: processor seconds and memory, against stateright's depth-first search on the same systems.
 //!
-//! `actors` measures everything, each case in a process of its own. `actors ours SYSTEM SERVERS
-//! CLIENTS JOBS` and `actors stateright SYSTEM CLIENTS` measure one. The systems are those of
-//! stateright's examples; the numbers of states must be the same.
+//! `actors` measures everything, each case in a process of its own. `actors ours SYSTEM SERVERS CLIENTS JOBS` and `actors stateright
+//! SYSTEM CLIENTS` measure one. The systems are those of stateright's examples; the numbers of states must be the same.
 
 mod peer;
 
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ModelTables, ReturnOf,
-    Rules, Search, Stepwise, Summary, Verdicts, explore_states,
+    ActorSystem, ModelTables, Clients, Explored, Extend, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
+    Search, Stepwise, Summary, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};

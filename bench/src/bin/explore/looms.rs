@@ -13,7 +13,7 @@ use loom::{
     thread,
 };
 
-use crate::{BOUND, Column, Deadline, Matrix, Statistics, Structure, Way};
+use crate::{BOUND, Column, Deadline, ObjectKind, Matrix, Statistics, Way};
 
 include!("programs.rs");
 
@@ -27,23 +27,18 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
     let mut builder = Builder::new();
     builder.preemption_bound = bound;
     Some(match matrix.kind {
-        Structure::Counter => go::<Counter>(&builder, patience, matrix.columns),
-        Structure::Locked => go::<Locked>(&builder, patience, matrix.columns),
-        Structure::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
-        Structure::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
-        Structure::Steps => go::<Steps>(&builder, patience, matrix.columns),
+        ObjectKind::Counter => go::<Counter>(&builder, patience, matrix.columns),
+        ObjectKind::Locked => go::<Locked>(&builder, patience, matrix.columns),
+        ObjectKind::Treiber => go::<Treiber>(&builder, patience, matrix.columns),
+        ObjectKind::MichaelScott => go::<MichaelScott>(&builder, patience, matrix.columns),
+        ObjectKind::Steps => go::<Steps>(&builder, patience, matrix.columns),
     })
 }
 
-/// What the model panics with when it took too long: loom watches the time on the wall, and nothing
-/// else ends it.
+/// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
 struct Over;
 
-fn go<S: Subject + Send + Sync>(
-    builder: &Builder,
-    patience: Duration,
-    columns: &'static [Column],
-) -> Statistics {
+fn go<S: Subject + Send + Sync>(builder: &Builder, patience: Duration, columns: &'static [Column]) -> Statistics {
     let executions = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&executions);
     let deadline = Deadline::new(patience);

@@ -1,20 +1,17 @@
 //! Exploring: the published loom and shuttle beside our engine, on the same programs.
 //!
-//! The programs are written once and compiled over the atomics and locks of each engine. For loom
-//! and shuttle a main thread makes the structure, starts one thread a column and waits for them, as
-//! their users do; our engine runs the matrix directly. Nobody looks at the answers. Each
-//! exploration is given so much processor time, and is repeated if it needs much less; what does
-//! not end in time says so, and its rate is that of the executions it made. Each row is measured in
-//! a process of its own: shuttle hears of every panic of the process, and loom panics to end a
-//! coroutine.
+//! The programs are written once and compiled over the atomics and locks of each engine. For loom and shuttle a main thread
+//! makes the structure, starts one thread a column and waits for them, as their users do; our engine runs the matrix
+//! directly. Nobody looks at the answers. Each exploration is given so much processor time, and is repeated if it needs
+//! much less; what does not end in time says so, and its rate is that of the executions it made. Each row is measured in
+//! a process of its own: shuttle hears of every panic of the process, and loom panics to end a coroutine.
 //!
-//! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, a second
-//!   unless said otherwise; the best of three.
+//! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, a second unless said otherwise; the best of
+//!   three.
 //! * `explore ours [SECONDS]`: our engine alone.
 //! * `explore costs`: what an execution costs before its first step, and what each step costs.
-//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are,
-//!   and says how many steps that were: for those who count instructions, which is exact on a busy
-//!   machine as well.
+//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are, and says how many steps
+//!   that were: for those who count instructions, which is exact on a busy machine as well.
 //! * `explore memory`: what is resident after each of ten million executions.
 
 mod looms;
@@ -49,7 +46,7 @@ pub type Column = &'static [Call];
 
 /// Which structure.
 #[derive(Clone, Copy, Debug)]
-pub enum Structure {
+pub enum ObjectKind {
     Counter,
     Locked,
     Treiber,
@@ -62,7 +59,7 @@ pub enum Structure {
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix {
     name: &'static str,
-    kind: Structure,
+    kind: ObjectKind,
     columns: &'static [Column],
     /// Whether there are too many schedules to try them without a bound.
     is_large: bool,
@@ -119,38 +116,33 @@ const MATRICES: &[Matrix] = ALL.split_at(6).0;
 const ALL: &[Matrix] = &[
     Matrix {
         name: "(a) counter, 3 fetch_add x 2",
-        kind: Structure::Counter,
+        kind: ObjectKind::Counter,
         columns: &[THREE, THREE],
         is_large: false,
     },
-    Matrix { name: "(b) Treiber, push pop x 2", kind: Structure::Treiber, columns: PAIRS, is_large: false },
+    Matrix { name: "(b) Treiber, push pop x 2", kind: ObjectKind::Treiber, columns: PAIRS, is_large: false },
     Matrix {
         name: "(c) Michael-Scott, enq deq x 2",
-        kind: Structure::MichaelScott,
+        kind: ObjectKind::MichaelScott,
         columns: PAIRS,
         is_large: false,
     },
     Matrix {
         name: "(d) counter below a lock, 3 x 3",
-        kind: Structure::Locked,
+        kind: ObjectKind::Locked,
         columns: &[THREE, THREE, THREE],
         is_large: false,
     },
-    Matrix { name: "(e) Treiber, 3 x 3", kind: Structure::Treiber, columns: MIXED, is_large: true },
-    Matrix {
-        name: "(f) Michael-Scott, 3 x 3",
-        kind: Structure::MichaelScott,
-        columns: MIXED,
-        is_large: true,
-    },
+    Matrix { name: "(e) Treiber, 3 x 3", kind: ObjectKind::Treiber, columns: MIXED, is_large: true },
+    Matrix { name: "(f) Michael-Scott, 3 x 3", kind: ObjectKind::MichaelScott, columns: MIXED, is_large: true },
     steps(&[&[Put(5)], &[Put(5)]]),
     steps(&[&[Put(50)], &[Put(50)]]),
     steps(&[&[Put(100)], &[Put(100)]]),
-    Matrix { kind: Structure::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) },
+    Matrix { kind: ObjectKind::Counter, ..steps(&[&[Put(1); 50], &[Put(1); 50]]) },
 ];
 
 const fn steps(columns: &'static [Column]) -> Matrix {
-    Matrix { name: "steps", kind: Structure::Steps, columns, is_large: true }
+    Matrix { name: "steps", kind: ObjectKind::Steps, columns, is_large: true }
 }
 
 fn main() {
@@ -222,8 +214,8 @@ fn measure(run: Run, matrix: &Matrix, way: Way, patience: Duration) -> Option<Ro
     }
 }
 
-/// The best of several rounds, in each of which every engine explores the matrix in every way:
-/// whatever else the machine does meanwhile makes nobody faster.
+/// The best of several rounds, in each of which every engine explores the matrix in every way: whatever else the machine does
+/// meanwhile makes nobody faster.
 fn measure_all(matrix: usize, engines: usize, patience: Duration) -> Vec<(usize, Way, Row)> {
     let mut best: Vec<(usize, Way, Row)> = Vec::new();
     for _ in 0..ROUNDS {
@@ -326,8 +318,7 @@ fn print_row(name: &str, way: Way, row: &Row, ours: Option<&Row>) {
     );
 }
 
-/// Two tasks of one call with few accesses and with many: a straight line through the times has a
-/// slope and a height.
+/// Two tasks of one call with few accesses and with many: a straight line through the times has a slope and a height.
 fn costs() {
     println!("| two tasks | us an execution | ns a step | ns a step, each a call |");
     println!("|---|---|---|---|");

@@ -16,7 +16,7 @@ use shuttle::{
     thread,
 };
 
-use crate::{BOUND, Column, DEPTH, Deadline, Matrix, Statistics, Structure, Way};
+use crate::{BOUND, Column, DEPTH, Deadline, ObjectKind, Matrix, Statistics, Way};
 
 include!("programs.rs");
 
@@ -30,11 +30,11 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
         Way::Reduced | Way::BoundedReduced => return None,
     };
     Some(match matrix.kind {
-        Structure::Counter => go::<Counter>(scheduler, patience, matrix.columns),
-        Structure::Locked => go::<Locked>(scheduler, patience, matrix.columns),
-        Structure::Treiber => go::<Treiber>(scheduler, patience, matrix.columns),
-        Structure::MichaelScott => go::<MichaelScott>(scheduler, patience, matrix.columns),
-        Structure::Steps => go::<Steps>(scheduler, patience, matrix.columns),
+        ObjectKind::Counter => go::<Counter>(scheduler, patience, matrix.columns),
+        ObjectKind::Locked => go::<Locked>(scheduler, patience, matrix.columns),
+        ObjectKind::Treiber => go::<Treiber>(scheduler, patience, matrix.columns),
+        ObjectKind::MichaelScott => go::<MichaelScott>(scheduler, patience, matrix.columns),
+        ObjectKind::Steps => go::<Steps>(scheduler, patience, matrix.columns),
     })
 }
 

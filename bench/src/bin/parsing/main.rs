@@ -1,12 +1,11 @@
 //! Reading histories: nanoseconds a line and megabytes a second, for files of 10^4 to 10^6 lines.
 //!
 //! `alone` is about the JSON reader by itself. The other table is about reading as a whole:
-//! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run:
-//! splitting them into lines with memchr, about as fast as memory allows, and serde_json reading
-//! each line into a typed struct, which is then forgotten (for EDN there is no such peer). The
-//! ranking of operations by their times is part of our reading; its share is shown. Processor time
-//! of one thread; what a second job gains is a ratio of times on the wall, and means little on a
-//! busy machine.
+//! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run: splitting them
+//! into lines with memchr, about as fast as memory allows, and serde_json reading each line into a typed struct,
+//! which is then forgotten (for EDN there is no such peer). The ranking of operations by their times is part of
+//! our reading; its share is shown. Processor time of one thread; what a second job gains is a ratio of times on
+//! the wall, and means little on a busy machine.
 
 mod alone;
 
@@ -27,19 +26,19 @@ fn main() {
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     let sizes = || std::iter::successors(Some(10_000), |it| Some(it * 10)).take_while(|it| *it <= most);
-    for kind in [FileContent::Ints, FileContent::Texts, FileContent::Events, FileContent::Edn] {
+    for kind in [ObjectKind::Ints, ObjectKind::Texts, ObjectKind::Events, ObjectKind::Edn] {
         sizes().for_each(|lines| measure(kind, lines));
     }
     println!();
     alone::print_head();
-    for kind in [FileContent::Ints, FileContent::Texts] {
+    for kind in [ObjectKind::Ints, ObjectKind::Texts] {
         sizes().for_each(|lines| alone::measure(&format!("{kind:?}"), &write(kind, &rows(lines)), lines));
     }
 }
 
 /// What is written in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FileContent {
+enum ObjectKind {
     /// An operation a line on a queue of integers.
     Ints,
     /// An operation a line on a register of texts, each of which occurs about twice.
@@ -50,12 +49,11 @@ enum FileContent {
     Edn,
 }
 
-fn measure(kind: FileContent, lines: usize) {
+fn measure(kind: ObjectKind, lines: usize) {
     let rows = rows(lines);
     let text = write(kind, &rows);
-    let format =
-        formats::find(if kind == FileContent::Edn { "jepsen" } else { "jsonl" }).expect("it is registered");
-    let is_timed = matches!(kind, FileContent::Ints | FileContent::Texts);
+    let format = formats::find(if kind == ObjectKind::Edn { "jepsen" } else { "jsonl" }).expect("it is registered");
+    let is_timed = matches!(kind, ObjectKind::Ints | ObjectKind::Texts);
     let operations = if is_timed { lines } else { lines / 2 };
     let read = |jobs: usize| {
         let options = ReadOptions { jobs, ..ReadOptions::default() };
@@ -66,7 +64,7 @@ fn measure(kind: FileContent, lines: usize) {
         let split = memchr::memchr_iter(b'\n', text.as_bytes()).fold(0, |sum, end| sum ^ end);
         black_box(split);
     });
-    let peer = (kind != FileContent::Edn).then(|| cpu(RUNS, || alone::forget_with_serde(&text)));
+    let peer = (kind != ObjectKind::Edn).then(|| cpu(RUNS, || alone::forget_with_serde(&text)));
     let ours = cpu(RUNS, || read(1));
     let twice = wall(RUNS, || read(2));
     let alone = wall(RUNS, || read(1));
@@ -107,35 +105,35 @@ fn rows(lines: usize) -> Vec<Row> {
     (0..lines).map(row).collect()
 }
 
-fn write(kind: FileContent, rows: &[Row]) -> String {
+fn write(kind: ObjectKind, rows: &[Row]) -> String {
     let mut text = String::new();
     for (number, Row { process, call, end }) in rows.iter().enumerate() {
         let times = format_args!(r#""call": {call}, "return": {end}"#);
         let is_even = number.is_multiple_of(2);
         let written = match kind {
-            FileContent::Ints if is_even => {
+            ObjectKind::Ints if is_even => {
                 writeln!(
                     text,
                     r#"{{"process": {process}, "op": "enq", "arg": {number}, "ret": true, {times}}}"#
                 )
             }
-            FileContent::Ints => {
+            ObjectKind::Ints => {
                 writeln!(text, r#"{{"process": {process}, "op": "deq", "ret": {number}, {times}}}"#)
             }
-            FileContent::Texts if is_even => {
+            ObjectKind::Texts if is_even => {
                 writeln!(text, r#"{{"process": {process}, "op": "write", "arg": "value {number}", {times}}}"#)
             }
-            FileContent::Texts => {
+            ObjectKind::Texts => {
                 let last = number - 1;
                 writeln!(text, r#"{{"process": {process}, "op": "read", "ret": "value {last}", {times}}}"#)
             }
-            FileContent::Events if is_even => {
+            ObjectKind::Events if is_even => {
                 writeln!(text, r#"{{"event": "call", "process": {process}, "op": "enq", "arg": {number}}}"#)
             }
-            FileContent::Events => {
+            ObjectKind::Events => {
                 writeln!(text, r#"{{"event": "return", "process": {}, "ret": true}}"#, process - 1)
             }
-            FileContent::Edn => {
+            ObjectKind::Edn => {
                 let (kind, process) = if is_even { ("invoke", *process) } else { ("ok", process - 1) };
                 let value = format_args!(":f :write, :value {}, :time {call}", number / 2);
                 writeln!(text, "{{:index {number}, :type :{kind}, :process {process}, {value}}}")
