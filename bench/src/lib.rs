@@ -1,4 +1,5 @@
-//! What the benchmarks share: histories in the shapes of the papers, stopwatches, and what a process holds.
+//! What the benchmarks share: histories in the shapes of the papers, stopwatches, and memory of a
+//! process.
 
 pub mod relaxed;
 pub mod store;
@@ -13,7 +14,8 @@ use clewline_core::{Budget, ErasedHistory, GeneratorConfig, OperationId, Recordi
 use clewline_specs::find;
 use cpu_time::ThreadTime;
 
-/// Processor time of this thread in `run`: the median of `times` runs, or of fewer if they take seconds.
+/// Processor time of this thread in `run`: the median of `times` runs, or of fewer if they take
+/// seconds.
 pub fn cpu(times: usize, mut run: impl FnMut()) -> Duration {
     median(times, || {
         let start = ThreadTime::now();
@@ -22,7 +24,7 @@ pub fn cpu(times: usize, mut run: impl FnMut()) -> Duration {
     })
 }
 
-/// Time on the wall in `run`, which may use several threads: the median, as in [`cpu`].
+/// Wall-clock time of `run`, which may use several threads: the median, as in [`cpu`].
 pub fn wall(times: usize, mut run: impl FnMut()) -> Duration {
     median(times, || {
         let start = Instant::now();
@@ -31,7 +33,7 @@ pub fn wall(times: usize, mut run: impl FnMut()) -> Duration {
     })
 }
 
-/// The median of what `measure` answers in `times` runs, or in as many as fit two seconds.
+/// The median of the results of `measure` in `times` runs, or in as many as fit two seconds.
 pub fn median(times: usize, mut measure: impl FnMut() -> Duration) -> Duration {
     let mut taken: Vec<Duration> = Vec::with_capacity(times);
     while taken.len() < times && taken.iter().sum::<Duration>() < Duration::from_secs(2) {
@@ -41,8 +43,8 @@ pub fn median(times: usize, mut measure: impl FnMut() -> Duration) -> Duration {
     taken[taken.len() / 2]
 }
 
-/// The shortest processor time of this thread in each of `runs`, which take turns for `rounds` rounds: what else goes
-/// on beside hits all of them, and only ever adds.
+/// The shortest processor time of this thread in each of `runs`, which take turns for `rounds`
+/// rounds: other load affects all of them, and only ever adds.
 pub fn best<const N: usize>(rounds: usize, mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
     let mut best = [Duration::MAX; N];
     for _ in 0..rounds {
@@ -73,7 +75,7 @@ pub fn digits(number: f64) -> String {
     }
 }
 
-/// How many times `other` is in `one`: `12.3 x`.
+/// `one` divided by `other`: `12.3 x`.
 #[must_use]
 pub fn ratio(one: Duration, other: Duration) -> String {
     format!("{} x", digits(one.as_secs_f64() / other.as_secs_f64()))
@@ -113,7 +115,7 @@ pub const STACK: Shape =
 /// A kind of generated history.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// What the tables call it.
+    /// Its name in the tables.
     pub name: &'static str,
     /// The specification.
     pub spec: &'static str,
@@ -136,7 +138,7 @@ impl Shape {
         })
     }
 
-    /// A history as `plan` has it, but for methods and values.
+    /// A history by `plan`, except for methods and values.
     #[must_use]
     pub fn generate_as(&self, plan: &GeneratorConfig) -> Recording {
         let mix = self.mix.iter().map(|&(name, weight)| (name.to_owned(), weight)).collect();
@@ -151,15 +153,15 @@ impl Shape {
         spec.load(recording).expect("a specification reads what it generated")
     }
 
-    /// `recording` with two answers exchanged, as near to its end as makes it a violation.
+    /// `recording` with two results exchanged, as near to its end as makes it a violation.
     ///
-    /// None if no two answers of one method among the last [`TAIL`] operations do.
+    /// None if no two results of one method among the last [`TAIL_OPERATIONS`] operations do.
     #[must_use]
     pub fn violate(&self, recording: &Recording) -> Option<Recording> {
         let history = &recording.history;
         let len = history.len();
         let id = OperationId::from_index;
-        let pairs = (1..TAIL.min(len)).flat_map(|last| (0..last).map(move |at| (at, last)));
+        let pairs = (1..TAIL_OPERATIONS.min(len)).flat_map(|last| (0..last).map(move |at| (at, last)));
         for (a, b) in pairs.map(|(at, last)| (id(len - 1 - last), id(len - 1 - at))) {
             if history.call(a).method != history.call(b).method || history.ret(a) == history.ret(b) {
                 continue;
@@ -171,7 +173,7 @@ impl Shape {
             let Ok(history) = exchanged else { continue };
             let changed = Recording { history, ..recording.clone() };
             let case = self.load(changed.clone());
-            let budget = Budget::unlimited().with_configurations(JUDGED);
+            let budget = Budget::unlimited().with_configurations(JUDGED_CONFIGURATIONS_MAX);
             match check(checker("jit-graph"), &case.problems()[0], &budget) {
                 Verdict::Violated(_) => return Some(changed),
                 Verdict::Holds(_) | Verdict::Unknown(_) => (),
@@ -181,8 +183,8 @@ impl Shape {
     }
 }
 
-const TAIL: usize = 32;
-const JUDGED: u64 = 10_000_000;
+const TAIL_OPERATIONS: usize = 32;
+const JUDGED_CONFIGURATIONS_MAX: u64 = 10_000_000;
 
 /// The search of that name.
 #[must_use]
@@ -190,19 +192,19 @@ pub fn checker(name: &str) -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == name).expect("the search is registered")
 }
 
-/// The most memory this process has had resident so far, in bytes; 0 if the system does not tell.
+/// The peak resident memory of this process so far, in bytes; 0 if the system does not report it.
 #[must_use]
 pub fn peak_bytes() -> usize {
     status("VmHWM:")
 }
 
-/// What this process has resident now, in bytes; 0 if the system does not tell.
+/// The resident memory of this process now, in bytes; 0 if the system does not report it.
 #[must_use]
 pub fn resident_bytes() -> usize {
     status("VmRSS:")
 }
 
-/// Lets the peak begin anew at what is resident now; nothing if the system cannot.
+/// Resets the peak to what is resident now; does nothing if the system cannot.
 pub fn reset_peak() {
     // proc(5): writing 5 "resets the peak resident set size (high water mark)".
     let _where_there_is_none = std::fs::write("/proc/self/clear_refs", "5");
@@ -214,7 +216,7 @@ fn status(field: &str) -> usize {
     value.and_then(|it| it.trim().strip_suffix(" kB")?.parse::<usize>().ok()).unwrap_or(0) << 10
 }
 
-/// What this program prints when it is started once more, with `arguments`; none if it gives up.
+/// The output of this program when it is started once more, with `arguments`; none if it gives up.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Relaxed containers on real threads, small enough to be believed, and what is recorded of them.
+//! Relaxed containers on real threads, simple enough to be trusted, and recordings of them.
 
 use std::sync::{
     Mutex,
@@ -17,8 +17,9 @@ use clewline_threads::{Settings, Subject, Workers};
 const FREE: u64 = 0;
 const TAKEN: u64 = u64::MAX;
 
-/// A k-FIFO queue: segments of k + 1 slots, filled and emptied in any order. A slot is used once, so whoever finds a segment
-/// twice without a value, and with the same slots free, has found the queue empty in between.
+/// A k-FIFO queue: segments of k + 1 slots, filled and emptied in any order. A slot is used once,
+/// so a thread that finds a segment twice without a value, and with the same slots free, has found
+/// the queue empty in between.
 pub struct KFifo {
     slots: Vec<AtomicU64>,
     width: usize,
@@ -28,7 +29,7 @@ pub struct KFifo {
 }
 
 impl KFifo {
-    /// A queue with room for so many values.
+    /// A queue with room for `values` values.
     #[must_use]
     pub fn new(k: u32, values: usize) -> KFifo {
         let width = k as usize + 1;
@@ -42,7 +43,7 @@ impl KFifo {
         }
     }
 
-    /// The slots of a segment, from another one each time.
+    /// The slots of a segment, starting at another one each time.
     fn segment(&self, number: usize) -> impl Iterator<Item = &AtomicU64> {
         let start = self.turn.fetch_add(7, SeqCst) % self.width;
         let slots = &self.slots[number * self.width..(number + 1) * self.width];
@@ -135,7 +136,7 @@ fn small(value: i64) -> Value {
     Value::small(value).expect("below a billion")
 }
 
-/// What so many threads record, half of whose calls add values, none of them twice.
+/// The recording of threads that call at random: half of the calls add values, none of them twice.
 pub fn recorded<S: Specification<Return = Value> + 'static>(
     subject: impl Subject<S> + 'static,
     (threads, operations): (usize, usize),

@@ -1,9 +1,9 @@
-//! A simulated key-value store, told as porcupine's test data tells of a real one.
+//! A simulated key-value store, recorded in the format of porcupine's test data.
 //!
-//! Clients are always busy: as soon as one is answered it calls again, so with 50 clients nearly 50
-//! operations are open at any time. Each operation takes effect at one moment between its call and its
-//! return, so the log is linearizable. The mix is that of porcupine's own recordings: gets, nearly as many
-//! appends of texts that occur once, and one put in twenty operations.
+//! Clients are always busy: as soon as one has a response it calls again, so with 50 clients nearly
+//! 50 operations are open at any time. Each operation takes effect at one moment between its call
+//! and its return, so the log is linearizable. The mix is that of porcupine's own recordings: gets,
+//! nearly as many appends of texts that occur once, and one put in twenty operations.
 
 use std::fmt::Write;
 
@@ -18,9 +18,9 @@ pub struct Run {
     pub keys: usize,
     /// How many operations they call together.
     pub operations: usize,
-    /// One client in so many is slow: its operations stay open 16 times as long. 0: none is.
+    /// One client in this many is slow: its operations stay open 16 times as long. 0: none is.
     pub slow: usize,
-    /// Everything random follows from this.
+    /// The random seed.
     pub seed: u64,
 }
 
@@ -53,13 +53,13 @@ impl Run {
             }
             match std::mem::replace(&mut doing[client], Doing::Nothing) {
                 Doing::Waiting(call) => {
-                    let answer = call.take_effect(&mut store[call.key]);
-                    doing[client] = Doing::Returning(call, answer);
+                    let response = call.take_effect(&mut store[call.key]);
+                    doing[client] = Doing::Returning(call, response);
                     continue;
                 }
-                Doing::Returning(call, answer) => {
+                Doing::Returning(call, response) => {
                     returned += 1;
-                    call.write(client, "ok", &format!("{answer:?}"), &mut log);
+                    call.write(client, "ok", &format!("{response:?}"), &mut log);
                 }
                 Doing::Nothing => (),
             }

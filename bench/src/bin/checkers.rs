@@ -1,9 +1,10 @@
 //! Each checker on maps, registers and queues of growing length: the shape of Lowe's Figure 4.
 //!
-//! Linearizable histories, then the same with two answers exchanged as near to the end as makes them
-//! violations: those a search has to exhaust. The whole object is one problem here, as in the paper; `auto`
-//! judges a map by key, and says what is wrong. Processor time, except for competitions (`+`): they have a
-//! thread for each competitor, so theirs is time on the wall, and suffers if the machine is busy.
+//! Linearizable histories, then the same with two results exchanged as near to the end as makes
+//! them violations: those a search has to exhaust. The whole object is one problem here, as in the
+//! paper; `auto` judges a map by key, and explains violations. Processor time, except for
+//! competitions (`+`): they have a thread for each competitor, so theirs is wall-clock time, and
+//! suffers if the machine is busy.
 
 use std::time::Duration;
 
@@ -13,12 +14,12 @@ use clewline_core::{Budget, Recording, Verdict};
 
 const NAMES: [&str; 7] =
     ["wg-tree", "wg-graph", "jit-tree", "jit-graph", "jit-tree+jit-graph", "wg-tree+jit-graph", "auto"];
-const LIMIT: u64 = 3_000_000;
+const CONFIGURATIONS_MAX: u64 = 3_000_000;
 const SEEDS: u64 = 3;
 
 fn main() {
     println!("time in ms (configurations) for 4 processes x N operations; medians of {SEEDS} histories");
-    println!("`-`: gave up after {LIMIT} configurations\n");
+    println!("`-`: gave up after {CONFIGURATIONS_MAX} configurations\n");
     for shape in SHAPES {
         for kind in ["linearizable", "violated"] {
             println!("| {}, {kind} | {} |", shape.name, NAMES.join(" | "));
@@ -41,7 +42,7 @@ fn one(shape: Shape, histories: &[Recording], kind: &str, name: &str) -> String 
     let mut cells: Vec<(Duration, String)> = Vec::new();
     for history in histories {
         let case = shape.load(history.clone());
-        let budget = Budget::unlimited().with_configurations(LIMIT);
+        let budget = Budget::unlimited().with_configurations(CONFIGURATIONS_MAX);
         let mut outcome = None;
         let run = || {
             let before = budget.visited();
@@ -63,7 +64,7 @@ fn one(shape: Shape, histories: &[Recording], kind: &str, name: &str) -> String 
     cells.get(cells.len() / 2).map_or_else(|| "no such history".to_owned(), |it| it.1.clone())
 }
 
-/// The verdict of the checker, or checkers, on the whole object; `auto` takes it apart.
+/// The verdict of the checker, or checkers, on the whole object; `auto` divides it.
 fn decide(problems: Vec<clewline_core::Problem<'_>>, name: &str, budget: &Budget) -> Verdict {
     if name == "auto" {
         let options =

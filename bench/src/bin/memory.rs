@@ -1,8 +1,10 @@
-//! Peak resident memory: of searches on key-value recordings, of long histories, and against a budget.
+//! Peak resident memory: of searches on key-value recordings, of long histories, and against a
+//! budget.
 //!
-//! `memory DIR` takes every `.txt` file in DIR as a key-value log. Each case runs in a process of its own (this
-//! program, started again), which reports the most it has had resident (`VmHWM`); three megabytes of that are
-//! the program itself. Porcupine's peaks for the same files were measured elsewhere.
+//! `memory DIR` takes every `.txt` file in DIR as a key-value log. Each case runs in a process of
+//! its own (this program, started again), which reports its peak resident memory (`VmHWM`); three
+//! megabytes of that are the program itself. Porcupine's peaks for the same files were measured
+//! elsewhere.
 
 use std::{fs, path::Path};
 
@@ -56,7 +58,7 @@ fn tables(folder: &Path) {
     println!("| file | search | verdict | configurations | peak, MB |\n|---|---|---|---|---|");
     for file in &files {
         let name = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
-        // With all 50 clients' keys in one problem, neither we nor porcupine come to an end.
+        // With all 50 clients' keys in one problem, neither we nor porcupine finish.
         let count = if name.starts_with("c50") { 2 } else { SEARCHES.len() };
         for search in &SEARCHES[..count] {
             println!("| {name} | {search} | {} |", row(&["store", file, search]));
@@ -74,7 +76,8 @@ fn tables(folder: &Path) {
          | peak, MiB | peak / limit |"
     );
     println!("|---|---|---|---|---|---|---|");
-    // Tables grow by doubling, so whether a limit is kept depends on where between two doublings it lies.
+    // Tables grow by doubling, so whether a limit is kept depends on where between two doublings it
+    // lies.
     let limits = ["64", "128", "512", "640", "768", "896", "1024"];
     let gauged = limits.map(|it| ("jit-graph", it, "resident"));
     let others =

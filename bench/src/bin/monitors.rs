@@ -1,10 +1,12 @@
-//! Monitors: growth from 10^4 to 10^7 operations, beside a search; memory; and from a file to the verdict.
+//! Monitors: growth from 10^4 to 10^7 operations, beside a search; memory; and from a file to the
+//! verdict.
 //!
-//! `monitors [MOST] [SPEC]` goes up to MOST operations (10^6 unless told), for one object or for all. Histories are
-//! simulated with distinct values; in violated ones two answers at three quarters of the way are exchanged. Times are
-//! processor time of one thread, from a ranked history in memory (or a file of JSON lines) to the verdict. The peer
-//! is `jit-graph` on the same history in the same run; `-` gave up. Memory is what judging adds, at its peak, to the
-//! history it judges: in a process of its own, whose allocator is told to give back what is freed.
+//! `monitors [MOST] [SPEC]` goes up to MOST operations (default 10^6), for one object or for all.
+//! Histories are simulated with distinct values; in violated ones two results at three quarters of
+//! the way are exchanged. Times are processor time of one thread, from a ranked history in memory
+//! (or a file of JSON lines) to the verdict. The peer is `jit-graph` on the same history in the
+//! same run; `-` gave up. Memory is what judging adds, at its peak, to the history: in a process of
+//! its own, with an allocator that returns freed memory to the system.
 
 use std::{fs, hint::black_box, sync::mpsc, thread, time::Duration};
 
@@ -33,13 +35,13 @@ const OBJECTS: [Object; 8] = [
 ];
 
 const PROCESSES: [usize; 3] = [4, 32, 100];
-const LEAST: usize = 10_000;
+const OPERATIONS_MIN: usize = 10_000;
 const RUNS: usize = 5;
 
-// Beyond these a search is taken not to finish, and is not tried on longer histories.
+// Beyond these limits a search counts as not finishing, and is not tried on longer histories.
 const PEER_CONFIGURATIONS: u64 = 2_000_000;
 const PEER_BYTES: usize = 1 << 30;
-const PEER_PATIENCE: Duration = Duration::from_secs(10);
+const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -65,7 +67,7 @@ fn object(spec: &str) -> Object {
     OBJECTS.into_iter().find(|it| it.shape.spec == spec).expect("one of the objects")
 }
 
-/// What is judged, and how fast that should be.
+/// What is judged, and the target time.
 #[derive(Clone, Copy)]
 struct Object {
     shape: Shape,
@@ -86,15 +88,15 @@ impl Object {
     fn generate(&self, operations: usize, processes: usize) -> Recording {
         let plan = GeneratorConfig { operations, processes, overlap: 0.9, ..GeneratorConfig::default() };
         match self.shape.spec {
-            // To draw from a large bag takes long. What leaves a priority queue of shuffled values might have
-            // left a bag.
+            // To sample from a large bag takes long. What is removed from a priority queue of
+            // shuffled values might have been removed from a bag.
             "bag" => renamed(object("priority-queue").shape.generate_as(&plan), &[("poll", "take")]),
             _ => self.shape.generate_as(&plan),
         }
     }
 }
 
-/// The recording with some methods called otherwise.
+/// The recording with some methods renamed.
 fn renamed(mut recording: Recording, names: &[(&str, &str)]) -> Recording {
     let values = &mut recording.values;
     let names: Vec<(Value, Value)> = names.iter().map(|(a, b)| (values.text(a), values.text(b))).collect();
@@ -143,7 +145,7 @@ fn tables(most: usize, objects: &[Object]) {
 }
 
 fn sizes(most: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(LEAST), |it| Some(it * 10)).take_while(move |&it| it <= most)
+    std::iter::successors(Some(OPERATIONS_MIN), |it| Some(it * 10)).take_while(move |&it| it <= most)
 }
 
 /// Rows of growing histories, linearizable and violated.
@@ -162,7 +164,7 @@ fn growth(object: &Object, processes: usize, most: usize) {
                 continue;
             };
             let case = object.shape.load(recording);
-            let Some(holds) = rule(&*case, Want::Verdict) else {
+            let Some(holds) = monitor_holds(&*case, Want::Verdict) else {
                 println!("| {name} | {operations} | {processes} | no monitor | | | | | | | |");
                 continue;
             };
@@ -189,7 +191,7 @@ fn growth(object: &Object, processes: usize, most: usize) {
 
 fn measure(case: &dyn ErasedHistory, want: Want) -> Duration {
     cpu(RUNS, || {
-        black_box(rule(case, want));
+        black_box(monitor_holds(case, want));
     })
 }
 
@@ -201,8 +203,8 @@ fn times(one: Duration, other: Duration) -> String {
     digits(one.as_secs_f64() / other.as_secs_f64())
 }
 
-/// Whether the monitor says that the history holds; none if it does not say.
-fn rule(case: &dyn ErasedHistory, want: Want) -> Option<bool> {
+/// Whether the monitor's verdict is that the history holds; none if it cannot decide.
+fn monitor_holds(case: &dyn ErasedHistory, want: Want) -> Option<bool> {
     let problems = case.problems();
     match monitor::judge(&problems[0], want, &Budget::unlimited()) {
         Ok(MonitorVerdict::Holds(_)) => Some(true),
@@ -211,20 +213,21 @@ fn rule(case: &dyn ErasedHistory, want: Want) -> Option<bool> {
     }
 }
 
-/// How long the search takes, if it comes to an end. It judges keys apart, where there are keys.
+/// The time of the search, if it finishes. It judges keys apart, where there are keys.
 fn peer(case: &dyn ErasedHistory, holds: bool) -> Option<Duration> {
     let budget = Budget::unlimited().with_configurations(PEER_CONFIGURATIONS).with_memory(PEER_BYTES);
     let (done, waiting) = mpsc::channel::<()>();
     let watched = budget.clone();
     let watch = thread::spawn(move || {
-        if waiting.recv_timeout(PEER_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            watched.stop(Reason::Time(PEER_PATIENCE));
+        if waiting.recv_timeout(PEER_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
+            watched.stop(Reason::Time(PEER_TIMEOUT));
         }
     });
     let start = ThreadTime::now();
     let parts = case.problems().into_iter().flat_map(Problem::into_parts);
     let verdicts = parts.map(|it| check(checker("jit-graph"), &it, &budget));
-    // Words in the order of the alphabet: what holds is outdone by what is unknown, and that by what is violated.
+    // Words in the order of the alphabet: what holds is outdone by what is unknown, and that by
+    // what is violated.
     let verdict = verdicts.map(|it| it.word()).max().unwrap_or("holds");
     let elapsed = start.elapsed();
     drop(done);
@@ -236,18 +239,18 @@ fn peer(case: &dyn ErasedHistory, holds: bool) -> Option<Duration> {
     Some(elapsed)
 }
 
-/// `recording` with two answers exchanged, three quarters of the way, that makes it a violation.
+/// `recording` with two results exchanged, three quarters of the way, so that it is violated.
 ///
-/// None if none of some pairs does, or no monitor can tell.
+/// None if none of some pairs does, or no monitor can decide.
 fn violated(object: &Object, recording: &Recording) -> Option<Recording> {
     const ATTEMPTS: usize = 20;
-    const APART: usize = 1_000;
+    const DISTANCE_OPERATIONS: usize = 1_000;
     let history = &recording.history;
     let id = OperationId::from_index;
     let start = history.len() / 4 * 3;
     let mut attempts = 0;
-    for a in (start..history.len() - APART).map(id) {
-        // Nothing and false are no answers that anyone misses.
+    for a in (start..history.len() - DISTANCE_OPERATIONS).map(id) {
+        // Exchanging nothing or false would not be a violation.
         if history.ret(a).is_none_or(|it| [Value::ABSENT, Value::NIL, Value::FALSE].contains(it)) {
             continue;
         }
@@ -256,13 +259,15 @@ fn violated(object: &Object, recording: &Recording) -> Option<Recording> {
                 && history.ret(*it).is_some_and(|it| ![Value::ABSENT, Value::NIL].contains(it))
                 && history.ret(*it) != history.ret(a)
         };
-        let Some(b) = (a.index() + APART..history.len()).map(id).find(exchanged) else { continue };
+        let Some(b) = (a.index() + DISTANCE_OPERATIONS..history.len()).map(id).find(exchanged) else {
+            continue;
+        };
         let changed = history.clone().try_map(|it, call, ret| {
             let other = if it == a { Some(b) } else { (it == b).then_some(a) };
             Ok::<_, ()>((call, other.map_or(ret, |other| history.ret(other).copied())))
         });
         let changed = Recording { history: changed.ok()?, ..recording.clone() };
-        match rule(&*object.shape.load(changed.clone()), Want::Verdict)? {
+        match monitor_holds(&*object.shape.load(changed.clone()), Want::Verdict)? {
             false => return Some(changed),
             true if ATTEMPTS == attempts => return None,
             true => attempts += 1,
@@ -275,8 +280,8 @@ fn ask_memory(object: &Object, operations: usize, processes: usize, want: &str) 
     let [operations, processes] = [operations, processes].map(|it| it.to_string());
     // Blocks of this size and more are given back to the system when they are freed.
     let settings = [("MALLOC_MMAP_THRESHOLD_", "65536"), ("MALLOC_TOP_PAD_", "0")];
-    let answer = ask_child_with(&["memory", object.shape.spec, &operations, &processes, want], &settings);
-    answer.unwrap_or_else(|| "failed".to_owned())
+    let output = ask_child_with(&["memory", object.shape.spec, &operations, &processes, want], &settings);
+    output.unwrap_or_else(|| "failed".to_owned())
 }
 
 fn memory(object: Object, operations: usize, processes: usize, want: &str) -> String {
@@ -284,7 +289,7 @@ fn memory(object: Object, operations: usize, processes: usize, want: &str) -> St
     let case = object.shape.load(object.generate(operations, processes));
     reset_peak();
     let before = resident_bytes();
-    match rule(&*case, want) {
+    match monitor_holds(&*case, want) {
         Some(_) => digits(peak_bytes().saturating_sub(before) as f64 / operations as f64),
         None => "no monitor".to_owned(),
     }
@@ -309,10 +314,10 @@ fn from_file(object: &Object, operations: usize) {
         let case = specification.load(recording).expect("it fits its specification");
         stages[1].push(lap.elapsed());
         lap = ThreadTime::now();
-        black_box(rule(&*case, Want::Verdict));
+        black_box(monitor_holds(&*case, Want::Verdict));
         stages[2].push(lap.elapsed());
     }
-    // A file that stays behind is no matter.
+    // It does not matter if the file remains.
     let _removed = fs::remove_file(&path);
     let median = |mut times: Vec<Duration>| {
         times.sort_unstable();

@@ -1,10 +1,12 @@
-//! The published stateright crate's `LinearizabilityTester` beside our checkers, on the same histories.
+//! The published stateright crate's `LinearizabilityTester` beside our checkers, on the same
+//! histories.
 //!
-//! Four processes; registers and stacks (stateright's own specifications), queues and maps (written here), of
-//! growing size, linearizable and with two answers exchanged near the end. Both sides start from one recording
-//! in memory: theirs turns it into calls and returns of its types, is told the events in order and decides; ours
-//! loads it and decides. Processor time. Stateright is started in a process of its own, which gives up after ten
-//! seconds of it; a table ends where that happens to the median of its histories.
+//! Four processes; registers and stacks (stateright's own specifications), queues and maps (written
+//! here), of growing size, linearizable and with two results exchanged near the end. Both sides
+//! start from one recording in memory: theirs turns it into calls and returns of its types,
+//! receives the events in order and decides; ours loads it and decides. Processor time. Stateright
+//! is started in a process of its own, which gives up after ten seconds of it; a table ends where
+//! that happens to the median of its histories.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,17 +27,17 @@ use stateright::semantics::{
 const SHAPES: [Shape; 4] = [REGISTER, STACK, QUEUE, MAP];
 const SIZES: [usize; 12] = [2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512];
 const SEEDS: u64 = 5;
-const PATIENCE: Duration = Duration::from_secs(10);
+const STATERIGHT_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [shape, kind, operations, seed] = &arguments[..] {
         let number = |it: &str| it.parse().expect("a number");
-        return answer(SHAPES[number(shape)], kind, number(operations), number(seed) as u64);
+        return run_stateright(SHAPES[number(shape)], kind, number(operations), number(seed) as u64);
     }
     println!(
         "medians of {SEEDS} histories of 4 processes; \
-         in brackets how many of them stateright gave up after {PATIENCE:?}\n"
+         in brackets how many of them stateright gave up after {STATERIGHT_TIMEOUT:?}\n"
     );
     for (number, shape) in SHAPES.iter().enumerate() {
         for kind in ["linearizable", "violated"] {
@@ -65,11 +67,11 @@ fn compare(shape: usize, kind: &str, operations: usize) -> bool {
         };
         graph.push(ours(false));
         auto.push(ours(true));
-        // Once the median is settled the rest need not be waited for.
+        // Once the median is certain the rest need not be run.
         let arguments = [shape.to_string(), kind.to_owned(), operations.to_string(), seed.to_string()];
-        let answer =
+        let output =
             (gave_up <= SEEDS / 2).then(|| ask_child(&arguments.each_ref().map(|it| &**it))).flatten();
-        let Some((verdict, time)) = answer.as_deref().and_then(|it| it.split_once(' ')) else {
+        let Some((verdict, time)) = output.as_deref().and_then(|it| it.split_once(' ')) else {
             gave_up += 1;
             theirs.push(Duration::MAX);
             continue;
@@ -89,7 +91,9 @@ fn compare(shape: usize, kind: &str, operations: usize) -> bool {
         _ => format!(" ({gave_up})"),
     };
     let (time, times) = match theirs {
-        Duration::MAX => (format!("> {}", ms(PATIENCE)), format!("> {}", ratio(PATIENCE, auto))),
+        Duration::MAX => {
+            (format!("> {}", ms(STATERIGHT_TIMEOUT)), format!("> {}", ratio(STATERIGHT_TIMEOUT, auto)))
+        }
         time => (ms(time) + &note, ratio(time, auto)),
     };
     println!("| 4 x {} | {time} | {} | {} | {times} |", operations / 4, ms(graph), ms(auto));
@@ -113,9 +117,9 @@ fn decide(shape: Shape, recording: Recording, judging: bool) -> bool {
 }
 
 /// In a process of its own: prints stateright's verdict and how many nanoseconds it took.
-fn answer(shape: Shape, kind: &str, operations: usize, seed: u64) {
+fn run_stateright(shape: Shape, kind: &str, operations: usize, seed: u64) {
     thread::spawn(|| {
-        while ProcessTime::now().as_duration() < PATIENCE {
+        while ProcessTime::now().as_duration() < STATERIGHT_TIMEOUT {
             thread::sleep(Duration::from_millis(20));
         }
         std::process::exit(1);
@@ -124,17 +128,17 @@ fn answer(shape: Shape, kind: &str, operations: usize, seed: u64) {
     let mut holds = false;
     let time = cpu(3, || {
         holds = match shape.spec {
-            "register" => ask(Register(Value::NIL), &recording, register),
-            "stack" => ask(Vec::new(), &recording, stack),
-            "queue" => ask(Queue::default(), &recording, |_, call, ret| (call, ret)),
-            _ => ask(Map::default(), &recording, map),
+            "register" => check_with_stateright(Register(Value::NIL), &recording, register),
+            "stack" => check_with_stateright(Vec::new(), &recording, stack),
+            "queue" => check_with_stateright(Queue::default(), &recording, |_, call, ret| (call, ret)),
+            _ => check_with_stateright(Map::default(), &recording, map),
         }
     });
     println!("{} {}", if holds { "linearizable" } else { "violated" }, time.as_nanos());
 }
 
-/// Tells stateright what happened, one event after the other, and asks it.
-fn ask<S>(
+/// Passes the events to stateright, one after the other, and returns its verdict.
+fn check_with_stateright<S>(
     initial: S,
     recording: &Recording,
     read: impl Fn(&Values, RawCall, Value) -> (S::Op, S::Ret),
@@ -150,11 +154,11 @@ where
         let ret = *history.ret(id).expect("no operation is pending");
         let (op, ret) = read(&recording.values, *history.call(id), ret);
         let process = history.process(id).0;
-        let told = match end {
+        let recorded = match end {
             End::Call => tester.on_invoke(process, op),
             End::Return => tester.on_return(process, ret),
         };
-        told.expect("a history is well formed");
+        recorded.expect("a history is well formed");
     }
     tester.is_consistent()
 }
@@ -180,7 +184,7 @@ fn stack(values: &Values, call: RawCall, ret: Value) -> (VecOp<Value>, VecRet<Va
     }
 }
 
-/// A queue. An `enq` has an argument and answers nothing.
+/// A queue. An `enq` has an argument and returns nothing.
 #[derive(Clone, Default)]
 struct Queue(VecDeque<Value>);
 

@@ -1,8 +1,9 @@
-//! Quasi linearizability by displacement: the paper's enumeration beside the search, and how the search grows.
+//! Quasi linearizability by displacement: Round-Up's enumeration beside the search, and how the
+//! search grows.
 //!
-//! Histories are those of a queue that hands out any of its first k + 1 elements, none of them overtaken more than k
-//! times, by a few processes whose operations overlap. Half of them are then spoiled: a `deq` near the end and an
-//! earlier one exchange what they got.
+//! Histories are those of a queue that removes any of its first k + 1 elements, none of them
+//! overtaken more than k times, by a few processes with overlapping operations. In half of them a
+//! `deq` near the end and an earlier one then exchange their results.
 
 use std::time::{Duration, Instant};
 
@@ -10,15 +11,13 @@ use clewline_bench::{
     digits, ms,
     relaxed::{self, KFifo, LockedStack},
 };
-use clewline_check::relaxed::{
-    Quasi, Relaxation, displaced,
-    enumeration::{Enumeration, Plan},
-};
+use clewline_check::relaxed::{Quasi, Relaxation, displaced};
 use clewline_core::{
     Budget, ErasedHistory, Event, EventLog, History, Names, ObjectId, Problem, ProcessId, Random, RawCall,
     RawHistory, Recording, Specification, Value, Values,
 };
-use clewline_methods::Check;
+use clewline_lab::enumeration::{Enumeration, EnumerationPlan};
+use clewline_methods::{Check, census::Enumerate};
 use clewline_specs::{
     find,
     queue::{self, Queue},
@@ -137,7 +136,7 @@ impl Classes {
     }
 }
 
-/// What runs took, and how often they gave up.
+/// The cost of runs, and how often they gave up.
 #[derive(Default)]
 struct Sums {
     time: Duration,
@@ -165,7 +164,7 @@ fn beside(operations: usize, processes: usize, classes: Classes) {
         let case = load(simulated(operations, processes, 2, seed), seed % 2 == 1);
         let problem = &case.problems()[0];
         let relaxation = classes.relaxation(problem, 2);
-        let mut enumeration = Enumeration::new(Plan::ORACLE);
+        let mut enumeration = Enumeration::new(EnumerationPlan::ORACLE);
         let start = Instant::now();
         let by_enumeration =
             enumeration.judge(problem, &relaxation, &Budget::unlimited().with_configurations(ORDERS));
@@ -215,7 +214,7 @@ fn load(history: (RawHistory, Values), spoiled: bool) -> Box<dyn ErasedHistory> 
     find("queue").expect("it is in the catalog").load(recording).expect("its operations are a queue's")
 }
 
-/// The last `deq` and one that is five before it exchange what they got.
+/// The last `deq` and the one five before it exchange their results.
 fn spoil(history: RawHistory) -> RawHistory {
     let takes: Vec<_> = history.operations().filter(|it| it.ret.is_some_and(|it| !it.is_absent())).collect();
     let Some(last) = takes.last() else { return history };
@@ -240,7 +239,8 @@ fn simulated(operations: usize, processes: usize, k: usize, seed: u64) -> (RawHi
     let [enq, deq] = ["enq", "deq"].map(|it| values.text(it));
     let mut log: EventLog<RawCall, Value> = EventLog::new();
     let mut doing: Vec<Doing> = (0..processes).map(|_| Doing::Nothing).collect();
-    // Each element with how often it was overtaken; calls that will add or take one count at once.
+    // Each element with how often it was overtaken; calls that will add or remove one count at
+    // once.
     let mut inside: Vec<(i64, usize)> = Vec::new();
     let (mut called, mut added, mut to_take, mut open) = (0, 0, 0, 0);
     while called < operations || 0 < open {
@@ -269,7 +269,7 @@ fn simulated(operations: usize, processes: usize, k: usize, seed: u64) -> (RawHi
                 inside.push((value, 0));
                 doing[process] = Doing::Returning(None);
             }
-            // Waits while there is nothing.
+            // Waits while the queue is empty.
             Doing::Dequeuing if inside.is_empty() => (),
             Doing::Dequeuing => {
                 let worn = inside.iter().position(|it| k <= it.1).unwrap_or(k).min(inside.len() - 1);

@@ -1,12 +1,13 @@
-//! Recorded histories, from file to verdict: etcd under Jepsen as a cas-register, key-value stores as maps.
+//! Recorded histories, from file to verdict: etcd under Jepsen as a cas-register, key-value stores
+//! as maps.
 //!
-//! `recorded DIR` takes every `.log` file below DIR as a Jepsen log of a cas-register and every `.txt` file as
-//! a key-value log. Processor time of this process, one thread; files are in memory before the clock starts.
-//! What porcupine takes for the same files was measured elsewhere, under another load, and does not include
-//! reading them; it stands beside to compare orders of magnitude.
+//! `recorded DIR` takes every `.log` file below DIR as a Jepsen log of a cas-register and every
+//! `.txt` file as a key-value log. Processor time of this process, one thread; files are in memory
+//! before the clock starts. Porcupine's times for the same files were measured elsewhere, under
+//! another load, and do not include reading them; they allow to compare orders of magnitude.
 //!
-//! Then porcupine's hardest file, of 50 clients, in simulated variants. `recorded SLOW SEED` prints one of them:
-//! one client in SLOW is slow, none if that is 0.
+//! Then porcupine's hardest file, of 50 clients, in simulated variants. `recorded SLOW SEED` prints
+//! one of them: one client in SLOW is slow, none if that is 0.
 
 use std::{
     fs,
@@ -40,7 +41,7 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|";
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=40;
-const EXPLODED: u64 = 1_000_000;
+const CONFIGURATIONS_MAX: u64 = 1_000_000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -131,10 +132,10 @@ fn simulated() {
             })
             .collect();
         figures.sort_by_key(|(_, it)| it.judge);
-        for (seed, _) in figures.iter().filter(|(_, it)| EXPLODED <= it.configurations) {
+        for (seed, _) in figures.iter().filter(|(_, it)| CONFIGURATIONS_MAX <= it.configurations) {
             let path = std::env::temp_dir().join(format!("store-{slow}-{seed}.txt"));
             fs::write(&path, variant(slow, *seed).log()).expect("the temporary folder can be written");
-            eprintln!("seed {seed} takes over {EXPLODED} configurations: {}", path.display());
+            eprintln!("seed {seed} takes over {CONFIGURATIONS_MAX} configurations: {}", path.display());
         }
         let (_, middle) = &figures[figures.len() / 2];
         let (seed, worst) = &figures[figures.len() - 1];
@@ -168,7 +169,8 @@ struct Figures {
 }
 
 impl Figures {
-    /// What stands in a row behind the name; `peer` is the least and the greatest time of porcupine in ms.
+    /// What stands in a row behind the name; `peer` is the least and the greatest time of porcupine
+    /// in ms.
     fn row(&self, peer: Option<(f64, f64)>) -> String {
         let Figures { operations, parts, verdict, configurations, read, judge } = self;
         let peer = match peer {
@@ -207,7 +209,7 @@ fn measure(text: &[u8], format: &str, spec: &str, way: Way) -> Figures {
     let case = load();
     let mut figures = Figures { operations: case.spans().len(), read, ..Figures::default() };
     figures.judge = cpu(7, || {
-        let budget = Budget::unlimited().with_configurations(20 * EXPLODED).with_memory(4 << 30);
+        let budget = Budget::unlimited().with_configurations(20 * CONFIGURATIONS_MAX).with_memory(4 << 30);
         if way == Way::Whole {
             figures.verdict = check(checker("jit-graph"), &case.problems()[0], &budget).word();
             (figures.parts, figures.configurations) = (1, budget.visited());

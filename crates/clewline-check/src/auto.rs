@@ -1,13 +1,15 @@
-//! What `auto` chooses: a monitor where one applies, a search for the rest.
+//! The choice of `auto`: a monitor where one applies, a search for the rest.
 //!
-//! A history that its monitor cannot decide, because a value is added twice, say, is cut where the object is
-//! certainly empty and nobody is using it: what comes after does not depend on what came before. Pieces in which values are
-//! distinct are still the monitor's; the others are searched. Before that, what can be seen without any search is looked for in the whole: a value
-//! that nobody put there, or found too often.
+//! A monitor may be unable to decide a history, for example because a value is added twice. Then
+//! the history is cut where the object is certainly empty and no operation is open: what comes
+//! after does not depend on what came before. Pieces with distinct values still go to the monitor;
+//! the others are searched. Before that, the whole history is tested for what needs no search: a
+//! value that was found but never added, or found too often.
 //!
-//! A queue is searched by the queue-oriented search, as long as that gets on. Otherwise the search is the just-in-time
-//! graph search, which was the fastest, or nearly so, on everything measured (`docs/performance.md`); a long history is
-//! searched piece by piece. Competition gained little, and the tree searches do not finish where it matters.
+//! A queue goes to the queue-oriented search while that makes progress. Otherwise the search is the
+//! just-in-time graph search, which was the fastest, or nearly so, on everything measured
+//! (`docs/performance.md`); a long history is searched piece by piece. Competition gained little,
+//! and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,
@@ -25,20 +27,21 @@ use crate::{
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
 
-/// How many steps for each operation the queue-oriented search may take, before another one is tried. It rarely takes
-/// more than one.
-const STEPS: u64 = 64;
+/// Steps per operation that the queue-oriented search may take before another one is tried. It
+/// rarely takes more than one.
+const QUEUE_SEARCH_STEPS_PER_OPERATION: u64 = 64;
 
-/// A search is cut where nobody uses the object if it has so many operations, into pieces of at least so many.
-const LONG: usize = 1 << 17;
-const SEGMENT: usize = 1 << 14;
+/// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
+/// into pieces of at least `SEGMENT_OPERATIONS_MIN`.
+const SEGMENTED_SEARCH_OPERATIONS_MIN: usize = 1 << 17;
+const SEGMENT_OPERATIONS_MIN: usize = 1 << 14;
 
-/// Who decided.
+/// Which checkers decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DecidedBy {
-    // The monitors that were asked.
+    // The monitors that were used.
     monitors: BTreeSet<&'static str>,
-    // Those who judged what no monitor could, and how many operations that were.
+    // The searches that decided what no monitor could, and on how many operations.
     searches: BTreeMap<Cow<'static, str>, usize>,
 }
 
@@ -58,13 +61,13 @@ impl DecidedBy {
         other.searches.into_iter().for_each(|(name, operations)| self.add_search(name, operations));
     }
 
-    /// Their names alone: `queue monitor, jit-graph`.
+    /// The names alone: `queue monitor, jit-graph`.
     pub(crate) fn names(&self) -> String {
         let searches = self.searches.keys().map(|it| &**it);
         self.monitors.iter().copied().chain(searches).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether nobody was asked.
+    /// Whether no checker was used.
     pub(crate) fn is_empty(&self) -> bool {
         self.monitors.is_empty() && self.searches.is_empty()
     }
@@ -81,20 +84,20 @@ impl fmt::Display for DecidedBy {
             let names: Vec<&str> = self.searches.keys().map(|it| &**it).collect();
             return f.write_str(&names.join(", "));
         }
-        let told = |(name, &operations): (&Cow<'_, str>, &usize)| match operations {
+        let described = |(name, &operations): (&Cow<'_, str>, &usize)| match operations {
             1 => format!("{name} on 1 operation"),
             _ => format!("{name} on {operations} operations"),
         };
-        let searches: Vec<String> = self.searches.iter().map(told).collect();
+        let searches: Vec<String> = self.searches.iter().map(described).collect();
         write!(f, "{}, then {}", monitors.join(", "), searches.join(" and "))
     }
 }
 
-/// Decides `problem` with whatever suits it; answers also what that was.
+/// Decides `problem` with the checker that suits it; also returns which one that was.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, DecidedBy) {
     let mut deciders = DecidedBy::default();
     let Some(monitor) = problem.kind().and_then(monitor::find) else {
-        return (searched(problem, budget, &mut deciders), deciders);
+        return (decide_by_search(problem, budget, &mut deciders), deciders);
     };
     deciders.monitors.insert(monitor.name());
     if let Ok(verdict) = monitor::decide(problem, budget) {
@@ -110,9 +113,9 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     for piece in pieces(problem) {
         let piece = problem.range(piece);
         let verdict = match monitor::decide(&piece, budget) {
-            // The whole was refused, so a piece that is the whole is refused as well.
+            // The whole was unsupported, so a piece that is the whole is unsupported as well.
             Ok(verdict) => verdict,
-            Err(_) => searched(&piece, budget, &mut deciders),
+            Err(_) => decide_by_search(&piece, budget, &mut deciders),
         };
         match verdict {
             Verdict::Holds(witness) => order.extend(witness.order),
@@ -124,10 +127,10 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     (unknown.unwrap_or(Verdict::Holds(Witness { order })), deciders)
 }
 
-/// Searches what no monitor judges. A queue is first searched as one.
-fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
+/// Searches what no monitor decides. A queue is first given to the queue-oriented search.
+fn decide_by_search(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
     if piece.kind() == Some(ObjectKind::Queue) {
-        let steps = STEPS.saturating_mul(piece.len() as u64 + 1);
+        let steps = QUEUE_SEARCH_STEPS_PER_OPERATION.saturating_mul(piece.len() as u64 + 1);
         let limited = budget.child().with_configurations(budget.configurations().min(steps));
         let verdict = check(&QueueOriented, piece, &limited);
         if !matches!(verdict, Verdict::Unknown(_)) {
@@ -136,11 +139,15 @@ fn searched(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> V
         }
     }
     deciders.add_search("jit-graph", piece.len());
-    let in_segments = if LONG <= piece.len() { segments::decide(piece, budget, SEGMENT) } else { None };
+    let in_segments = if SEGMENTED_SEARCH_OPERATIONS_MIN <= piece.len() {
+        segments::decide(piece, budget, SEGMENT_OPERATIONS_MIN)
+    } else {
+        None
+    };
     in_segments.unwrap_or_else(|| JitGraph.decide(piece, budget))
 }
 
-/// Where `problem` falls apart: ranges of positions, each of which begins when the object is as it was at first.
+/// Where `problem` can be cut: ranges of positions, each of which begins in the initial state.
 fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
     let whole = 0..problem.len();
     match Columns::new(problem) {
@@ -149,7 +156,7 @@ fn pieces(problem: &Problem<'_>) -> Vec<Range<usize>> {
     }
 }
 
-/// Cuts where nobody is using the object and as many elements have left it as came.
+/// Cuts where no operation is open and as many elements were removed as added.
 pub(crate) fn cut_where_empty(columns: &Columns) -> Vec<Range<usize>> {
     let is_counted = columns.kind.is_container() || columns.kind == ObjectKind::Multiset;
     let mut pieces: Vec<Range<usize>> = Vec::new();

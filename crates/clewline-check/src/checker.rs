@@ -1,4 +1,4 @@
-//! What decides problems, in the eyes of all who ask.
+//! The interface of all checkers.
 
 use clewline_core::{Budget, Problem, Reason, Verdict};
 
@@ -10,7 +10,7 @@ pub trait Checker: Sync {
     /// One line for `--help`.
     fn about(&self) -> &str;
 
-    /// Why this checker cannot judge `problem`, if it cannot.
+    /// Why this checker cannot decide `problem`, if it cannot.
     fn refuses(&self, _problem: &Problem<'_>) -> Option<String> {
         None
     }
@@ -19,7 +19,7 @@ pub trait Checker: Sync {
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict;
 }
 
-/// Asks `checker` about `problem`.
+/// Runs `checker` on `problem`.
 pub fn check(checker: &dyn Checker, problem: &Problem<'_>, budget: &Budget) -> Verdict {
     match checker.refuses(problem) {
         Some(reason) => Verdict::Unknown(Reason::Refused(reason)),

@@ -1,4 +1,4 @@
-//! Every checker that can be named.
+//! The list of all checkers that can be named.
 
 use crate::{checker::Checker, monitor, search};
 

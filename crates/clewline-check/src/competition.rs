@@ -1,10 +1,11 @@
-//! Competition: several checkers at once, the first to know wins.
+//! Competition: several checkers run in parallel, the first verdict wins.
 //!
-//! Checkers err in different places, so the best of two is often much better than either. The others are told
-//! to stop as soon as one has an answer, and look up every thousand configurations or so.
+//! Checkers are slow on different histories, so the best of two is often much better than either.
+//! The others are stopped as soon as one has a verdict; they check for this about every thousand
+//! configurations.
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 6 ("competition parallel").
-//! Which of several right answers (which witness, say) is given depends on who is first.
+//! Which of several correct verdicts (which witness, for example) is returned depends on timing.
 
 use std::sync::OnceLock;
 
@@ -12,9 +13,9 @@ use clewline_core::{Budget, Problem, Reason, Verdict, parallel};
 
 use crate::checker::{Checker, check};
 
-/// Lets `checkers` compete for the verdict on `problem`; answers it, and the index of who found it.
+/// Lets `checkers` compete for the verdict on `problem`. Returns it, and the index of the winner.
 ///
-/// If none of them knows, the answer is that of the first in the list.
+/// If none of them knows, the result is that of the first in the list.
 ///
 /// # Panics
 ///

@@ -1,21 +1,23 @@
-//! Verdicts on histories that grow one event at a time, and in many ways from one beginning.
+//! Verdicts on histories that grow one event at a time, and share prefixes.
 //!
-//! An exploration meets thousands of histories, most of which differ from another in their last event. What matters of a history
-//! for all that may follow is its *frontier*: every way in which the object may be, with which of the open operations
-//! having taken effect. A frontier without any such way is a violation, and stays one.
+//! An exploration meets thousands of histories, most of which differ from another in their last
+//! event. What matters of a history for all that may follow is its *frontier*: every configuration,
+//! that is, a state of the object with the set of open operations that have taken effect. An empty
+//! frontier is a violation, and stays one.
 //!
-//! Operations take effect as late as possible: only when one returns, it and whatever open ones must come before it
-//! (G. Lowe, "Testing for linearizability", 2017, calls this just in time). What an operation that took effect early will return
-//! is not known yet. The states before and after it are kept, and looked at again when it returns.
+//! Operations take effect as late as possible: only when one returns, it and the open ones that
+//! must come before it (just in time, G. Lowe, "Testing for linearizability", 2017). The result of
+//! an operation that took effect early is not known yet. The states before and after it are kept,
+//! and checked when it returns.
 //!
-//! Requires: at most 64 operations. Cost: frontiers are kept once, and so is what comes of each by each return: a history usually costs
-//! a look-up.
+//! Requires: at most 64 operations. Cost: frontiers are interned, and so is the successor of each
+//! by each return: a history usually costs one lookup.
 
 use std::collections::{BTreeSet, HashMap};
 
 use clewline_core::{Interner, Specification};
 
-/// What matters of a history for all that may follow.
+/// What matters of a history for all that may follow: the number of a frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FrontierId(pub u32);
 
@@ -26,18 +28,18 @@ pub struct Frontiers<S: Specification> {
     calls: Vec<S::Call>,
     states: Interner<S::State>,
     returns: Interner<S::Return>,
-    frontiers: Interner<Vec<Way>>,
-    // By frontier, those called, who returns, and what.
+    frontiers: Interner<Vec<Configuration>>,
+    // By frontier, set of called operations, operation that returns, and result.
     steps: HashMap<(FrontierId, u64, u32, u32), FrontierId>,
 }
 
-// One way in which the object may be.
+// One possible configuration of the object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Way {
+struct Configuration {
     state: u32,
-    // Those that have taken effect.
+    // The operations that have taken effect.
     done: u64,
-    // Those of them that have not returned yet, with the states before and after each.
+    // Those of them that have not returned, with the states before and after each.
     early: Vec<(u32, u32, u32)>,
 }
 
@@ -54,7 +56,7 @@ impl<S: Specification> Frontiers<S> {
         assert!(calls.len() <= 64, "operations are bits of a word");
         let (mut states, mut frontiers) = (Interner::new(), Interner::new());
         let state = states.intern(specification.initial());
-        let start = frontiers.intern(vec![Way { state, done: 0, early: Vec::new() }]);
+        let start = frontiers.intern(vec![Configuration { state, done: 0, early: Vec::new() }]);
         assert_eq!(FrontierId(start), Self::START, "the first that is kept");
         Frontiers { specification, calls, states, returns: Interner::new(), frontiers, steps: HashMap::new() }
     }
@@ -65,49 +67,61 @@ impl<S: Specification> Frontiers<S> {
         self.frontiers[id.0].is_empty()
     }
 
-    /// The frontier after `operation` returned `ret`; `called` are all that were called by then, one bit each. A call by itself
-    /// changes no frontier.
+    /// The frontier after `operation` returned `ret`; `called` are all operations called by then,
+    /// one bit each. A call by itself does not change a frontier.
     pub fn returned(&mut self, id: FrontierId, called: u64, operation: u32, ret: &S::Return) -> FrontierId {
         let key = (id, called, operation, self.returns.intern_ref(ret));
         if let Some(&known) = self.steps.get(&key) {
             return known;
         }
-        let mut ways = BTreeSet::new();
-        for way in self.frontiers[id.0].clone() {
-            self.advance(way, called, operation, ret, &mut ways);
+        let mut configurations = BTreeSet::new();
+        for configuration in self.frontiers[id.0].clone() {
+            self.advance(configuration, called, operation, ret, &mut configurations);
         }
-        let found = FrontierId(self.frontiers.intern(ways.into_iter().collect()));
+        let found = FrontierId(self.frontiers.intern(configurations.into_iter().collect()));
         self.steps.insert(key, found);
         found
     }
 
-    // Every way in which `operation` may have returned `ret`, from `way`.
-    fn advance(&mut self, way: Way, called: u64, operation: u32, ret: &S::Return, ways: &mut BTreeSet<Way>) {
-        if way.done >> operation & 1 == 1 {
-            let at = way.early.iter().position(|it| it.0 == operation).expect("it has not returned yet");
-            let (_, before, after) = way.early[at];
+    // Adds every configuration after `configuration` in which `operation` returned `ret`.
+    fn advance(
+        &mut self,
+        configuration: Configuration,
+        called: u64,
+        operation: u32,
+        ret: &S::Return,
+        configurations: &mut BTreeSet<Configuration>,
+    ) {
+        if configuration.done >> operation & 1 == 1 {
+            let at =
+                configuration.early.iter().position(|it| it.0 == operation).expect("it has not returned yet");
+            let (_, before, after) = configuration.early[at];
             if self.step(before, operation, Some(ret)).contains(&after) {
-                let mut way = way;
-                way.early.remove(at);
-                ways.insert(way);
+                let mut configuration = configuration;
+                configuration.early.remove(at);
+                configurations.insert(configuration);
             }
             return;
         }
         let mut seen = BTreeSet::new();
-        let mut open = vec![way];
-        while let Some(way) = open.pop() {
-            for after in self.step(way.state, operation, Some(ret)) {
-                let done = way.done | 1 << operation;
-                ways.insert(Way { state: after, done, early: way.early.clone() });
+        let mut open = vec![configuration];
+        while let Some(configuration) = open.pop() {
+            for after in self.step(configuration.state, operation, Some(ret)) {
+                let done = configuration.done | 1 << operation;
+                configurations.insert(Configuration {
+                    state: after,
+                    done,
+                    early: configuration.early.clone(),
+                });
             }
             let others = (0..self.calls.len() as u32)
-                .filter(|it| *it != operation && (called & !way.done) >> it & 1 == 1);
+                .filter(|it| *it != operation && (called & !configuration.done) >> it & 1 == 1);
             for other in others {
-                for after in self.step(way.state, other, None) {
-                    let mut early = way.early.clone();
-                    early.push((other, way.state, after));
+                for after in self.step(configuration.state, other, None) {
+                    let mut early = configuration.early.clone();
+                    early.push((other, configuration.state, after));
                     early.sort_unstable();
-                    let next = Way { state: after, done: way.done | 1 << other, early };
+                    let next = Configuration { state: after, done: configuration.done | 1 << other, early };
                     if seen.insert(next.clone()) {
                         open.push(next);
                     }

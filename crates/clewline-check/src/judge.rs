@@ -1,9 +1,10 @@
-//! Judging whole histories: objects and keys apart, parts in parallel, and a core for every violation.
+//! Judging whole histories: objects and keys apart, parts in parallel, and a counterexample for
+//! every violation.
 //!
-//! Linearizability is local, so each object is judged by itself, and so is each part of an object that its
-//! specification says is independent, the shortest first. A part that is violated settles the matter: parts after
-//! it are no longer of interest and are stopped, parts before it are finished, so that the same violation is reported
-//! however many threads there are.
+//! Linearizability is local, so each object is judged by itself, and so is each part of an object
+//! that its specification declares independent, the shortest first. The first violated part
+//! decides: parts after it are stopped, parts before it are finished, so that the reported
+//! violation does not depend on the number of threads.
 
 use std::{
     ops::ControlFlow,
@@ -24,11 +25,12 @@ use crate::{
 /// A verdict on a whole history, and how it was reached.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The verdict. A witness is an order of the operations of all objects; a core belongs to one part.
+    /// The verdict. A witness orders the operations of all objects; a counterexample belongs to one
+    /// part.
     pub verdict: Verdict,
     /// How many independent parts (objects, and keys of each) the history has.
     pub parts: usize,
-    /// Who decided.
+    /// Which checkers decided.
     pub algorithm: String,
     /// How many configurations were visited in all, give or take a few.
     pub configurations: u64,
@@ -37,11 +39,11 @@ pub struct Judgement {
 /// Judges the problems of one history, one for each object.
 #[must_use]
 pub fn judge(problems: Vec<Problem<'_>>, options: &Options) -> Judgement {
-    judge_by(problems, options).0
+    judge_with_deciders(problems, options).0
 }
 
-/// As [`judge`]; answers also who decided.
-pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, DecidedBy) {
+/// As [`judge`]; also returns which checkers decided.
+pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options) -> (Judgement, DecidedBy) {
     let visited = options.budget.visited();
     let mut parts: Vec<Problem<'_>> =
         problems.into_iter().flat_map(|it| into_parts(it, &options.algorithm)).collect();
@@ -57,7 +59,7 @@ pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgem
         }
     });
     let deciders = deciders.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // Who would have decided, if there was nothing to decide.
+    // The checker that would have decided, if there was nothing to decide.
     let algorithm =
         if deciders.is_empty() { format!("{:?}", options.algorithm) } else { deciders.to_string() };
     let verdict = merge(&parts, verdicts, options);
@@ -65,8 +67,8 @@ pub(crate) fn judge_by(problems: Vec<Problem<'_>>, options: &Options) -> (Judgem
     (Judgement { verdict, parts: parts.len(), algorithm, configurations }, deciders)
 }
 
-/// The independent parts of `problem`. The monitor for sets judges all elements at a stroke, which takes less
-/// time than telling them apart.
+/// The independent parts of `problem`. The monitor for sets judges all elements in one pass, which
+/// takes less time than separating them.
 fn into_parts<'a>(problem: Problem<'a>, algorithm: &Algorithm) -> Vec<Problem<'a>> {
     let asks_monitor = match algorithm {
         Algorithm::Auto => true,
@@ -75,7 +77,7 @@ fn into_parts<'a>(problem: Problem<'a>, algorithm: &Algorithm) -> Vec<Problem<'a
     if asks_monitor && problem.kind() == Some(ObjectKind::Set) { vec![problem] } else { problem.into_parts() }
 }
 
-/// The verdict on the whole: the first violation, or the first thing not known, or all witnesses in one.
+/// The verdict on the whole: the first violation, or the first unknown, or all witnesses merged.
 fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Options) -> Verdict {
     let mut witnesses: Vec<Witness> = Vec::with_capacity(verdicts.len());
     let mut unknown: Option<Reason> = None;
@@ -99,7 +101,7 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
     }
 }
 
-/// Decides one part; answers also who did.
+/// Decides one part; also returns which checkers did.
 fn decide(part: &Problem<'_>, algorithm: &Algorithm, budget: &Budget) -> (Verdict, DecidedBy) {
     match algorithm {
         Algorithm::Auto => auto::decide(part, budget),

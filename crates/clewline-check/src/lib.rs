@@ -1,4 +1,4 @@
-//! Checkers: a problem in, a verdict with its evidence out.
+//! Checkers: they take a problem and return a verdict with evidence.
 
 mod auto;
 mod checker;
@@ -7,6 +7,7 @@ mod competition;
 mod failure;
 mod frontier;
 mod judge;
+mod lists;
 mod minimize;
 pub mod monitor;
 mod observations;

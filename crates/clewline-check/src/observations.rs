@@ -1,21 +1,24 @@
-//! Observation sets: what a component was seen to do one call at a time, as a specification.
+//! Observation sets: the serial behaviour of a component, as a specification.
 //!
-//! The calls are those of one matrix, so an operation is a number, and what it answered is one. Serial histories share their
-//! beginnings and are kept as a tree: a state of the object is the serial history that led to it. An operation that has no
-//! answer in a state blocks there, so that [`judge`](crate::judge) and [`stuck`](crate::stuck()) need to know nothing more.
+//! The calls are those of one matrix, so an operation is a number, and so is its result. Serial
+//! histories share prefixes and are kept as a tree: a state of the object is the serial history
+//! that led to it. An operation without a result in a state blocks there, so that
+//! [`judge`](crate::judge) and [`stuck`](crate::stuck()) need nothing more.
 //!
-//! An exploration asks about thousands of tiny histories, and most of the time of a general judge would go into getting
-//! ready. So the set also answers by itself, with a walk through its tree: [`explains`](ObservationSet::explains).
+//! An exploration checks thousands of small histories, and a general checker would spend most of
+//! its time on setup. So the set also decides by itself, by walking its tree:
+//! [`explains`](ObservationSet::explains).
 //!
-//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
-//! 2010, sections 2 and 3.
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic
+//! linearizability checker", 2010, sections 2 and 3.
 
 use clewline_core::{ResultId, Specification};
 
 /// Serial histories of one matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservationSet {
-    // The first is the root. Each comes after its parent, and after its siblings that were seen before it.
+    // The first is the root. Each comes after its parent, and after its siblings that were seen
+    // before it.
     nodes: Vec<Node>,
     n_full: usize,
     n_stuck: usize,
@@ -24,28 +27,28 @@ pub struct ObservationSet {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Node {
     operation: u32,
-    // `None` if the operation was seen to block here.
-    answer: Option<ResultId>,
-    // The first of those below it, and the next of those beside it; the root is neither, and 0 is none.
+    // `None` if the operation blocked here.
+    result: Option<ResultId>,
+    // The first child, and the next sibling; the root is neither, so 0 is none.
     first: u32,
     next: u32,
-    // A serial history ends here in which every operation returned.
+    // A serial history in which every operation returned ends here.
     is_full: bool,
 }
 
 /// A serial history: one operation after the other, the last of which may block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SerialHistory {
-    /// The operations that returned, with their answers, in order.
+    /// The operations that returned, with their results, in order.
     pub complete: Vec<(u32, ResultId)>,
     /// The operation that was called after them and blocked.
     pub stuck: Option<u32>,
 }
 
-/// Two serial histories that are the same up to a call, and differ in what becomes of it.
+/// Two serial histories with equal prefixes up to a call that differ in its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nondeterminism {
-    /// One of them, up to what became of that call.
+    /// One of them, up to the outcome of that call.
     pub one: SerialHistory,
     /// The other.
     pub other: SerialHistory,
@@ -58,7 +61,7 @@ impl Default for ObservationSet {
 }
 
 impl ObservationSet {
-    /// Nothing was seen yet.
+    /// An empty set.
     #[must_use]
     pub fn new() -> Self {
         ObservationSet::default()
@@ -68,8 +71,8 @@ impl ObservationSet {
     pub fn insert(&mut self, history: &SerialHistory) -> bool {
         let n = self.nodes.len();
         let mut at = 0;
-        for &(operation, answer) in &history.complete {
-            at = self.step_to(at, operation, Some(answer));
+        for &(operation, result) in &history.complete {
+            at = self.step_to(at, operation, Some(result));
         }
         if let Some(operation) = history.stuck {
             at = self.step_to(at, operation, None);
@@ -81,18 +84,19 @@ impl ObservationSet {
         is_new
     }
 
-    /// What follows `at` if the operation answers that, or blocks. It is made if it is not there.
-    fn step_to(&mut self, at: usize, operation: u32, answer: Option<ResultId>) -> usize {
+    /// The child of `at` in which the operation returns that, or blocks. It is created if it does
+    /// not exist.
+    fn step_to(&mut self, at: usize, operation: u32, result: Option<ResultId>) -> usize {
         let (mut last, mut below) = (None, self.nodes[at].first as usize);
         while below != 0 {
             let node = &self.nodes[below];
-            if node.operation == operation && node.answer == answer {
+            if node.operation == operation && node.result == result {
                 return below;
             }
             (last, below) = (Some(below), node.next as usize);
         }
         let new = u32::try_from(self.nodes.len()).expect("fewer than 2^32 states");
-        self.nodes.push(Node { operation, answer, ..Node::default() });
+        self.nodes.push(Node { operation, result, ..Node::default() });
         match last {
             Some(last) => self.nodes[last].next = new,
             None => self.nodes[at].first = new,
@@ -105,14 +109,14 @@ impl ObservationSet {
         std::iter::successors(link(self.nodes[at].first), move |it| link(it.1.next))
     }
 
-    /// What was answered at `at`, in the order in which it was seen.
-    fn answered(&self, at: usize) -> impl Iterator<Item = (usize, u32, ResultId)> {
-        self.below(at).filter_map(|(below, it)| it.answer.map(|answer| (below, it.operation, answer)))
+    /// The results at `at`, in the order in which they were seen.
+    fn results_at(&self, at: usize) -> impl Iterator<Item = (usize, u32, ResultId)> {
+        self.below(at).filter_map(|(below, it)| it.result.map(|result| (below, it.operation, result)))
     }
 
-    /// Which operations were seen to block at `at`.
+    /// The operations that blocked at `at`.
     fn blocked(&self, at: usize) -> impl Iterator<Item = u32> {
-        self.below(at).filter(|it| it.1.answer.is_none()).map(|it| it.1.operation)
+        self.below(at).filter(|it| it.1.result.is_none()).map(|it| it.1.operation)
     }
 
     /// How many serial histories there are in which every operation returned.
@@ -127,7 +131,7 @@ impl ObservationSet {
         self.n_stuck
     }
 
-    /// Every serial history, those that begin alike together.
+    /// Every serial history, those with equal prefixes together.
     #[must_use]
     pub fn histories(&self) -> Vec<SerialHistory> {
         let mut histories = Vec::new();
@@ -141,37 +145,37 @@ impl ObservationSet {
         }
         let stuck = self.blocked(at);
         histories.extend(stuck.map(|it| SerialHistory { complete: prefix.clone(), stuck: Some(it) }));
-        for (below, operation, answer) in self.answered(at) {
-            prefix.push((operation, answer));
+        for (below, operation, result) in self.results_at(at) {
+            prefix.push((operation, result));
             self.collect(below, prefix, histories);
             prefix.pop();
         }
     }
 
-    /// Two histories that are the same up to a call and differ in what becomes of it, if there are such.
+    /// Two histories that agree up to a call and differ in its outcome, if there are any.
     #[must_use]
     pub fn nondeterminism(&self) -> Option<Nondeterminism> {
         self.differing(0, &mut Vec::new())
     }
 
     fn differing(&self, at: usize, prefix: &mut Vec<(u32, ResultId)>) -> Option<Nondeterminism> {
-        let answered = |operation: u32, answer: ResultId| {
+        let with_result = |operation: u32, result: ResultId| {
             let mut complete = prefix.clone();
-            complete.push((operation, answer));
+            complete.push((operation, result));
             SerialHistory { complete, stuck: None }
         };
-        for (position, (_, operation, answer)) in self.answered(at).enumerate() {
-            if let Some(other) = self.answered(at).skip(position + 1).find(|it| it.1 == operation) {
-                let (one, other) = (answered(operation, answer), answered(operation, other.2));
+        for (position, (_, operation, result)) in self.results_at(at).enumerate() {
+            if let Some(other) = self.results_at(at).skip(position + 1).find(|it| it.1 == operation) {
+                let (one, other) = (with_result(operation, result), with_result(operation, other.2));
                 return Some(Nondeterminism { one, other });
             }
             if self.blocked(at).any(|it| it == operation) {
                 let other = SerialHistory { complete: prefix.clone(), stuck: Some(operation) };
-                return Some(Nondeterminism { one: answered(operation, answer), other });
+                return Some(Nondeterminism { one: with_result(operation, result), other });
             }
         }
-        self.answered(at).find_map(|(below, operation, answer)| {
-            prefix.push((operation, answer));
+        self.results_at(at).find_map(|(below, operation, result)| {
+            prefix.push((operation, result));
             let found = self.differing(below, prefix);
             prefix.pop();
             found
@@ -179,64 +183,74 @@ impl ObservationSet {
     }
 }
 
-/// A history of a matrix with at most 64 operations, as small as can be.
+/// A history of a matrix with at most 64 operations, in compact form.
 #[derive(Clone, Copy, Debug)]
-struct Tiny<'a> {
-    /// What each operation answered, if it returned.
-    answers: &'a [Option<ResultId>],
-    /// Of each operation, those that returned before it was called: a bit each.
+struct SmallHistory<'a> {
+    /// The result of each operation, if it returned.
+    results: &'a [Option<ResultId>],
+    /// For each operation, those that returned before it was called: a bit each.
     before: &'a [u64],
 }
 
 impl ObservationSet {
-    /// Whether the serial histories explain a history in which operations answered that, if they returned. If it is stuck, they
-    /// have to explain each operation that was called and waits for ever. `false` if it is too large to say.
+    /// Whether the serial histories explain a history with these results, if the operations
+    /// returned. If it is stuck, they have to explain each operation that was called and blocks
+    /// forever. `false` if it is too large to decide.
     #[must_use]
     pub fn explains(
         &self,
-        answers: &[Option<ResultId>],
+        results: &[Option<ResultId>],
         is_stuck: bool,
         is_called: impl Fn(usize) -> bool,
         precedes: impl Fn(usize, usize) -> bool,
     ) -> bool {
-        if 64 < answers.len() {
+        if 64 < results.len() {
             return false;
         }
         let mut before = [0_u64; 64];
-        for (at, before) in before[..answers.len()].iter_mut().enumerate() {
-            for other in 0..answers.len() {
+        for (at, before) in before[..results.len()].iter_mut().enumerate() {
+            for other in 0..results.len() {
                 *before |= u64::from(precedes(other, at)) << other;
             }
         }
-        let tiny = Tiny { answers, before: &before[..answers.len()] };
-        let waits = |it: &usize| is_stuck && answers[*it].is_none() && is_called(*it);
-        let mut waiting = (0..answers.len()).filter(waits).peekable();
+        let small = SmallHistory { results, before: &before[..results.len()] };
+        let waits = |it: &usize| is_stuck && results[*it].is_none() && is_called(*it);
+        let mut waiting = (0..results.len()).filter(waits).peekable();
         if waiting.peek().is_some() {
-            return waiting.all(|it| self.has_witness(tiny, Some(it as u32)));
+            return waiting.all(|it| self.has_witness(small, Some(it as u32)));
         }
-        // If only threads that operations started wait for ever, what was answered needs a witness all the same.
-        self.has_witness(tiny, None)
+        // If only threads that operations started block forever, the results need a witness all the
+        // same.
+        self.has_witness(small, None)
     }
 
-    /// Whether there is an order in which the complete operations, and no others, were seen to answer what they did, one at a time,
-    /// and that keeps what precedes what. After it, `stuck` was seen to block, if there is one.
+    /// Whether there is a serial history in which exactly the complete operations returned these
+    /// results, and that respects the real-time order. After it, `stuck` blocked, if there is one.
     ///
-    /// With `stuck` this is the serial witness for an operation that waits for ever; each of them needs its own.
-    fn has_witness(&self, history: Tiny<'_>, stuck: Option<u32>) -> bool {
-        let complete = history.answers.iter().enumerate().filter(|it| it.1.is_some());
+    /// With `stuck` this is the serial witness for an operation that blocks forever; each of them
+    /// needs its own.
+    fn has_witness(&self, history: SmallHistory<'_>, stuck: Option<u32>) -> bool {
+        let complete = history.results.iter().enumerate().filter(|it| it.1.is_some());
         let complete = complete.fold(0_u64, |bits, (at, _)| bits | 1 << at);
-        self.walk(0, 0, complete, history, stuck)
+        self.has_serial_order(0, 0, complete, history, stuck)
     }
 
-    fn walk(&self, at: usize, done: u64, complete: u64, history: Tiny<'_>, stuck: Option<u32>) -> bool {
+    fn has_serial_order(
+        &self,
+        at: usize,
+        done: u64,
+        complete: u64,
+        history: SmallHistory<'_>,
+        stuck: Option<u32>,
+    ) -> bool {
         if done == complete {
             return stuck.is_none_or(|stuck| self.blocked(at).any(|it| it == stuck));
         }
-        self.answered(at).any(|(below, operation, answer)| {
+        self.results_at(at).any(|(below, operation, result)| {
             let operation = operation as usize;
-            history.answers[operation] == Some(answer)
+            history.results[operation] == Some(result)
                 && history.before[operation] & !done == 0
-                && self.walk(below, done | 1 << operation, complete, history, stuck)
+                && self.has_serial_order(below, done | 1 << operation, complete, history, stuck)
         })
     }
 }
@@ -249,14 +263,15 @@ impl ObservationSet {
         let words = |(at, it): (usize, &Node)| {
             // Most links are short.
             let link = |to: u32| to.saturating_sub(at as u32);
-            let answer = it.answer.map_or(0, |it| it.0 + 1);
-            [it.operation << 1 | u32::from(it.is_full), answer, link(it.first), link(it.next)]
+            let result = it.result.map_or(0, |it| it.0 + 1);
+            [it.operation << 1 | u32::from(it.is_full), result, link(it.first), link(it.next)]
         };
         self.nodes.iter().enumerate().flat_map(words).collect()
     }
 
-    /// What [`to_words`](ObservationSet::to_words) has written for a matrix of `operations` operations, with the results renamed; `None`
-    /// if it did not, or there is no name for one.
+    /// Reads what [`to_words`](ObservationSet::to_words) wrote for a matrix of `operations`
+    /// operations, with the results renamed; `None` if the words are malformed, or a result has no
+    /// name.
     #[must_use]
     pub fn from_words(
         words: &[u32],
@@ -265,15 +280,15 @@ impl ObservationSet {
     ) -> Option<ObservationSet> {
         let (quads, rest) = words.as_chunks::<4>();
         let mut set = ObservationSet { nodes: Vec::with_capacity(quads.len()), n_full: 0, n_stuck: 0 };
-        for (at, &[operation, answer, first, next]) in quads.iter().enumerate() {
+        for (at, &[operation, result, first, next]) in quads.iter().enumerate() {
             let link = |it: u32| match it as usize {
                 0 => Some(0),
                 far => u32::try_from(at + far).ok().filter(|it| (*it as usize) < quads.len()),
             };
             let node = Node {
                 operation: operation >> 1,
-                answer: match answer.checked_sub(1) {
-                    Some(answer) => Some(rename(ResultId(answer))?),
+                result: match result.checked_sub(1) {
+                    Some(result) => Some(rename(ResultId(result))?),
                     None => None,
                 },
                 first: link(first)?,
@@ -284,7 +299,7 @@ impl ObservationSet {
                 return None;
             }
             set.n_full += usize::from(node.is_full);
-            set.n_stuck += usize::from(node.answer.is_none() && at != 0);
+            set.n_stuck += usize::from(node.result.is_none() && at != 0);
             set.nodes.push(node);
         }
         (rest.is_empty() && !set.nodes.is_empty()).then_some(set)
@@ -302,11 +317,11 @@ impl Specification for ObservationSet {
 
     fn step(&self, state: &u32, call: &u32, ret: Option<&ResultId>, next: &mut Vec<u32>) {
         let fits = |it: &(usize, u32, ResultId)| it.1 == *call && ret.is_none_or(|ret| *ret == it.2);
-        next.extend(self.answered(*state as usize).filter(fits).map(|it| it.0 as u32));
+        next.extend(self.results_at(*state as usize).filter(fits).map(|it| it.0 as u32));
     }
 
     fn returns(&self, state: &u32, call: &u32) -> Vec<ResultId> {
-        self.answered(*state as usize).filter(|it| it.1 == *call).map(|it| it.2).collect()
+        self.results_at(*state as usize).filter(|it| it.1 == *call).map(|it| it.2).collect()
     }
 }
 
@@ -321,7 +336,8 @@ mod tests {
         SerialHistory { complete: complete.iter().map(|&(at, it)| (at, ResultId(it))).collect(), stuck }
     }
 
-    /// A queue with `add` twice, then `take` by another process, which blocks while the queue is empty.
+    /// A queue with `add` twice, then `take` by another process, which blocks while the queue is
+    /// empty.
     fn observations() -> ObservationSet {
         let mut set = ObservationSet::new();
         for (complete, stuck) in
@@ -334,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_kept() {
+    fn serial_histories_are_kept() {
         let set = observations();
         assert_eq!((set.full(), set.stuck(), set.histories().len()), (2, 1, 3));
         assert_eq!(set.nondeterminism(), None);
@@ -342,22 +358,22 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_read_as_it_was_written_and_nonsense_is_refused() {
+    fn a_set_is_read_as_written_and_malformed_words_are_refused() {
         let mut random = Random::new(3);
         for _ in 0..20 {
             let set = random_set(&mut random);
             let words = set.to_words();
             assert_eq!(ObservationSet::from_words(&words, 5, Some), Some(set));
-            // The last operation is in it, and there is no such one in a smaller matrix.
+            // The last operation occurs in it, and does not exist in a smaller matrix.
             assert_eq!(ObservationSet::from_words(&words, 4, Some), None);
             assert_eq!(ObservationSet::from_words(&words, 5, |_| None), None);
             for _ in 0..50 {
                 let mut other = words.clone();
                 other[random.below(words.len())] = random.below(12) as u32;
-                // Whatever it is, asking it comes to an end.
+                // Whatever was read, queries terminate.
                 if let Some(set) = ObservationSet::from_words(&other, 5, Some) {
-                    let (answers, before) = ([Some(ResultId(0)); 5], [0; 5]);
-                    set.has_witness(Tiny { answers: &answers, before: &before }, None);
+                    let (results, before) = ([Some(ResultId(0)); 5], [0; 5]);
+                    set.has_witness(SmallHistory { results: &results, before: &before }, None);
                 }
             }
             assert_eq!(ObservationSet::from_words(&words[1..], 5, Some), None);
@@ -367,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ends_of_one_call_are_told() {
+    fn two_outcomes_of_one_call_are_reported() {
         let mut set = observations();
         set.insert(&serial(&[(0, 0), (2, 8), (1, 0)], None));
         let found = set.nondeterminism().expect("`take` answered 7 and 8");
@@ -382,17 +398,17 @@ mod tests {
     }
 
     #[test]
-    fn histories_are_judged_against_them() {
+    fn histories_are_judged_against_observations() {
         let set = observations();
         let options = Options { budget: Budget::unlimited(), ..Options::default() };
-        let overlapping = |answer: u32| {
+        let overlapping = |result: u32| {
             let events = [
                 Event::call(0, 0),
                 Event::call(1, 2),
                 Event::ret(0, ResultId(0)),
                 Event::call(0, 1),
                 Event::ret(0, ResultId(0)),
-                Event::ret(1, ResultId(answer)),
+                Event::ret(1, ResultId(result)),
             ];
             History::from_events(events).expect("well-formed")
         };
@@ -402,7 +418,7 @@ mod tests {
         };
         assert!(holds(&overlapping(7)));
         assert!(!holds(&overlapping(9)));
-        // `take` alone blocks rightly; after an `add` has returned it does not.
+        // `take` alone may block; after an `add` has returned it may not.
         let alone = History::from_events([Event::call(1, 2)]).expect("well-formed");
         assert_eq!(stuck(Problem::of_objects(&set, &alone), &options), Stuck::Allowed);
         let late = [Event::call(0, 0), Event::ret(0, ResultId(0)), Event::call(1, 2)];
@@ -413,7 +429,7 @@ mod tests {
     /// Random serial histories of two processes with two operations each, and of a third with one.
     fn random_set(random: &mut Random) -> ObservationSet {
         let mut set = ObservationSet::new();
-        // What an operation answers depends on how many came before it, more or less.
+        // The result of an operation depends, more or less, on how many came before it.
         let blocks = random.below(5) as u32;
         let twist = random.below(3);
         for _ in 0..1_500 {
@@ -431,8 +447,8 @@ mod tests {
                     break;
                 }
                 let earlier = history.complete.last().map_or(0, |it| it.0);
-                let answer = (place * twist + earlier as usize) % 2;
-                history.complete.push((operation, ResultId(answer as u32)));
+                let result = (place * twist + earlier as usize) % 2;
+                history.complete.push((operation, ResultId(result as u32)));
             }
             set.insert(&history);
         }
@@ -460,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_agrees_with_the_judges() {
+    fn explains_agrees_with_the_checkers() {
         let options = Options { budget: Budget::unlimited(), ..Options::default() };
         let mut random = Random::new(11);
         let mut counts = [0; 4];
@@ -469,26 +485,27 @@ mod tests {
             for _ in 0..80 {
                 let (events, is_full) = random_history(&mut random);
                 let history = History::from_events(events).expect("well-formed");
-                let (mut answers, mut before) = (vec![None; 5], vec![0_u64; 5]);
+                let (mut results, mut before) = (vec![None; 5], vec![0_u64; 5]);
                 for one in history.operations() {
-                    answers[*one.call as usize] = one.ret.copied();
+                    results[*one.call as usize] = one.ret.copied();
                     for other in history.operations().filter(|other| other.span.precedes(one.span)) {
                         before[*one.call as usize] |= 1 << *other.call;
                     }
                 }
-                let tiny = Tiny { answers: &answers, before: &before };
+                let small = SmallHistory { results: &results, before: &before };
                 let pending: Vec<u32> =
                     history.operations().filter(|it| it.ret.is_none()).map(|it| *it.call).collect();
                 let problems = || Problem::of_objects(&set, &history);
                 if is_full {
                     let holds = matches!(judge(problems(), &options).verdict, Verdict::Holds(_));
-                    assert_eq!(set.has_witness(tiny, None), holds);
+                    assert_eq!(set.has_witness(small, None), holds);
                     counts[usize::from(holds)] += 1;
                 } else if !pending.is_empty() {
-                    let all_wait = pending.iter().all(|&it| set.has_witness(tiny, Some(it)));
+                    let all_wait = pending.iter().all(|&it| set.has_witness(small, Some(it)));
                     let judged = matches!(judge(problems(), &options).verdict, Verdict::Holds(_))
                         && stuck(problems(), &options) == Stuck::Allowed;
-                    // The set has every order, so an operation that has no answer in a state blocks there.
+                    // The set has every order, so an operation without a result in a state blocks
+                    // there.
                     assert_eq!(all_wait, judged, "{history:?}");
                     counts[2 + usize::from(all_wait)] += 1;
                 }

@@ -1,4 +1,4 @@
-//! How to judge: who decides, and what may be spent.
+//! How to judge: the checking algorithm and the budget.
 
 use std::{fmt, str::FromStr};
 
@@ -9,14 +9,14 @@ use crate::{checker::Checker, checkers::checkers};
 /// How to judge.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Who decides.
+    /// The checking algorithm.
     pub algorithm: Algorithm,
-    /// How many parts may be judged at once. Competitors have a thread each besides.
+    /// How many parts may be judged in parallel. Competing checkers have a thread each in addition.
     pub jobs: usize,
-    /// What may be spent.
+    /// The budget.
     pub budget: Budget,
-    /// How many configurations may be spent, besides, on making the core of a violation small. None: it is left as it was
-    /// found, and not explained.
+    /// How many configurations may be spent, in addition, on minimizing a counterexample. Zero: it
+    /// is left as it was found, and not explained.
     pub counterexample_configurations: u64,
 }
 
@@ -31,10 +31,10 @@ impl Default for Options {
     }
 }
 
-/// Who decides.
+/// The checking algorithm.
 #[derive(Clone, Default)]
 pub enum Algorithm {
-    /// Whichever checker suits the problem.
+    /// The checker that suits the problem.
     #[default]
     Auto,
     /// These checkers, in competition if there are several.

@@ -1,7 +1,7 @@
 //! Sorting by small keys: one sort for all of them.
 //!
-//! A sort of the standard library compiles once for each kind of element and each key, to more code than most of
-//! its callers. Here keys are written down first, and numbers are sorted.
+//! A sort of the standard library is compiled once for each element type and each key, to more code
+//! than most of its callers. Here keys are computed first, and numbers are sorted.
 
 /// Sorts `all`, stably, by a key each.
 pub(crate) fn sort_by_key<T: Copy>(all: &mut [T], key: impl Fn(T) -> u32) {
@@ -12,7 +12,8 @@ pub(crate) fn sort_by_key<T: Copy>(all: &mut [T], key: impl Fn(T) -> u32) {
     }
 }
 
-/// The positions of `keys` in ascending order, each in the lower half of a word; `None` if they ascend as they are.
+/// The positions of `keys` in ascending order, each in the lower half of a word; `None` if they
+/// ascend as they are.
 fn order(keys: &[u32]) -> Option<Vec<u64>> {
     if keys.is_sorted() {
         return None;

@@ -1,25 +1,28 @@
-//! Settling: judging a history while it grows, and forgetting what no longer matters.
+//! Stream states: judging a history while it grows, and dropping what no longer matters.
 //!
-//! Whoever watches a live system, or a file larger than memory, holds a *window*: the operations that may still
-//! matter. When it has grown enough it is judged, and what is settled is forgotten:
+//! When a live system, or a file larger than memory, is checked, only a *window* is kept: the
+//! operations that may still matter. When it has grown enough it is judged and compacted; these
+//! operations are dropped:
 //!
-//! * *Queues, priority queues, bags*: an element that was removed, if all its operations returned before everything
-//!   that is open, and before everything that overlaps with what is open, was called. It precedes all that is still
-//!   to come, so whatever it has to do with the elements that stay has been judged. What found nothing is forgotten
-//!   likewise.
-//! * *Stacks*: the elements that are gone by a moment at which the stack may have been empty, if that moment is before
-//!   everything that is open or overlaps with what is. Whoever could do something then, may as well have done it then. (To
-//!   forget elements that are gone while others are inside would not do: `push(5)[0,4] push(6)[1,2] push(7)[3,7] pop→6[5,6]
-//!   pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
-//! * *Any of these while values are there twice, and containers out of order by a bound*: everything before a moment at which nobody uses the object and nothing is
-//!   inside.
-//! * *Sets*: the operations on an element before a moment at which nobody uses the element, but for one that put it
-//!   there if it is there.
-//! * *Everything else*, key by key: everything before a moment at which nobody uses the object, but for the states it
-//!   may be in: *every* state, found by a search that goes on after it has found one.
+//! * *Queues, priority queues, bags*: the operations on an element that was removed, if all of them
+//!   returned before the call of every operation that is open, or overlaps an open one. They
+//!   precede everything still to come, and their relation to the remaining elements has been
+//!   judged. *Empty* results are dropped likewise.
+//! * *Stacks*: the operations on elements that are gone by a moment at which the stack may have
+//!   been empty, if that moment is before every operation that is open or overlaps an open one. An
+//!   operation that could take effect then may as well have done so. (To drop elements that are
+//!   gone while others are inside would be wrong: `push(5)[0,4] push(6)[1,2] push(7)[3,7]
+//!   pop→6[5,6] pop→5[8,9]` is violated, though nothing before or after 7.5 is.)
+//! * *Any of these while values have several copies, and relaxed containers*: everything before a
+//!   quiescent point at which the object is empty.
+//! * *Sets*: the operations on an element before a moment at which none on that element is open,
+//!   except one that added it if it is present.
+//! * *Everything else*, key by key: everything before a quiescent point, except the possible
+//!   states: *every* state, found by a search that continues after it has found one.
 //!
-//! Forgetting never makes a good history bad, and is exact: what is forgotten would not have mattered.
-//! Cost: each operation is judged about twice, as a window is judged when it has doubled.
+//! Compaction never makes a linearizable history violated, and is exact: what is dropped would not
+//! have mattered. Cost: each operation is judged about twice, as a window is judged when it has
+//! doubled.
 
 use std::collections::HashMap;
 
@@ -28,25 +31,26 @@ use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind
 use crate::{
     auto::{DecidedBy, cut_where_empty},
     checker::Checker,
-    judge::{Judgement, judge, judge_by},
+    judge::{Judgement, judge, judge_with_deciders},
     monitor::{Columns, Interval, Lifetimes, NONE},
     options::Options,
-    search::{MOST_STATES, endings, jit_graph::JitGraph},
+    search::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph},
 };
 
 /// An object, and which part of it; no part if it is judged as a whole.
 type Key = (ObjectId, Option<u64>);
 
-/// How many steps for each operation it may take to find these states. A monitor may judge at once what it takes a
-/// search for ever to find.
-const STEPS: u64 = 8;
+/// Steps per operation to find these states. A monitor may decide at once what takes a search
+/// forever.
+const FINAL_STATES_STEPS_PER_OPERATION: u64 = 8;
 
-/// What is remembered of what was forgotten.
+/// What is remembered of dropped operations.
 #[derive(Clone, Debug, Default)]
 pub struct StreamState {
-    // By object and part: what it may be like at the beginning of the window, if not as at first.
+    // By object and part: the possible states at the beginning of the window, unless it is the
+    // initial one.
     starts: HashMap<Key, Vec<Start>>,
-    // Whether an object of which starts are known is carried on as a whole, or part by part.
+    // Whether an object with known states is continued as a whole, or part by part.
     is_whole: HashMap<ObjectId, bool>,
     deciders: DecidedBy,
 }
@@ -56,18 +60,18 @@ pub struct StreamState {
 pub enum Compaction {
     /// It holds so far. Whether each operation, by its id, still matters.
     Keep(Vec<bool>),
-    /// It does not, or nobody knows.
+    /// It is violated, or unknown.
     Stop(Judgement),
 }
 
 impl StreamState {
-    /// Nothing has been forgotten.
+    /// Nothing has been dropped.
     #[must_use]
     pub fn new() -> StreamState {
         StreamState::default()
     }
 
-    /// Judges a window, given what was forgotten before it.
+    /// Judges a window, given what was dropped before it.
     #[must_use]
     pub fn judge(
         &self,
@@ -102,12 +106,13 @@ impl StreamState {
             if let Verdict::Violated(_) = whole.verdict {
                 break;
             }
-            whole = merge(whole, from_any(&part, starts, options).0);
+            whole = merge(whole, judge_from_any(&part, starts, options).0);
         }
         whole
     }
 
-    /// Judges a window and says what of it still matters; what does not is remembered as far as need be.
+    /// Judges a window and returns what of it still matters; the rest is remembered as far as
+    /// necessary.
     #[must_use]
     pub fn compact(
         &mut self,
@@ -120,17 +125,17 @@ impl StreamState {
         let mut forget = |id: OperationId| keep[id.index()] = false;
         for problem in problems {
             if is_kept_by_operations(&problem) {
-                let (judgement, deciders) = judge_by(vec![problem.clone()], options);
+                let (judgement, deciders) = judge_with_deciders(vec![problem.clone()], options);
                 let Verdict::Holds(_) = judgement.verdict else { return Compaction::Stop(judgement) };
                 self.deciders.absorb(deciders);
                 let Ok(columns) = Columns::new(&problem) else { continue };
-                settled(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
+                removable(&columns).into_iter().for_each(|at| forget(problem.operations()[at]));
                 continue;
             }
             let Ok(parts) = self.divide(problem, object) else { return Compaction::Stop(refused()) };
             for (key, part) in parts {
-                match self.settle_part(key, &part, options) {
-                    Part::Settled(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
+                match self.compact_part(key, &part, options) {
+                    Part::Compacted(count) => part.operations()[..count].iter().for_each(|&id| forget(id)),
                     Part::Stop(judgement) => return Compaction::Stop(judgement),
                 }
             }
@@ -138,14 +143,14 @@ impl StreamState {
         Compaction::Keep(keep)
     }
 
-    /// Who has judged, so far.
+    /// The checkers that have decided, so far.
     #[must_use]
     pub fn deciders(&self) -> String {
         self.deciders.names()
     }
 
-    /// The parts of an object. One that was forgotten as a whole is not divided later; an error if it was divided and
-    /// now something concerns the whole.
+    /// The parts of an object. One that was compacted as a whole is not divided later; an error if
+    /// it was divided and now an operation concerns the whole.
     fn divide<'a>(
         &self,
         problem: Problem<'a>,
@@ -161,14 +166,14 @@ impl StreamState {
         }
     }
 
-    fn settle_part(&mut self, key: Key, part: &Problem<'_>, options: &Options) -> Part {
+    fn compact_part(&mut self, key: Key, part: &Problem<'_>, options: &Options) -> Part {
         let starts = self.starts.get(&key).map_or(&[] as &[Start], Vec::as_slice);
-        let rest = at_rest(part);
-        let ends = if rest == 0 { None } else { ends(&part.range(0..rest), starts, options) };
-        let settled = if ends.is_some() { rest } else { 0 };
-        if settled < part.len() {
-            let open = part.range(settled..part.len());
-            let (judgement, deciders) = from_any(&open, ends.as_deref().unwrap_or(starts), options);
+        let rest = quiescent_prefix_len(part);
+        let ends = if rest == 0 { None } else { final_states(&part.range(0..rest), starts, options) };
+        let compacted = if ends.is_some() { rest } else { 0 };
+        if compacted < part.len() {
+            let open = part.range(compacted..part.len());
+            let (judgement, deciders) = judge_from_any(&open, ends.as_deref().unwrap_or(starts), options);
             match judgement.verdict {
                 Verdict::Holds(_) => self.deciders.absorb(deciders),
                 Verdict::Violated(_) | Verdict::Unknown(_) => return Part::Stop(judgement),
@@ -177,26 +182,26 @@ impl StreamState {
         if let Some(ends) = ends {
             self.starts.insert(key, ends);
             self.is_whole.insert(key.0, key.1.is_none());
-            self.deciders.absorb(DecidedBy::search(JitGraph.name().to_owned(), settled));
+            self.deciders.absorb(DecidedBy::search(JitGraph.name().to_owned(), compacted));
         }
-        Part::Settled(settled)
+        Part::Compacted(compacted)
     }
 }
 
-/// What became of a part.
+/// The result for a part.
 enum Part {
-    /// It holds so far. Of so many operations it is remembered where they may have ended.
-    Settled(usize),
-    /// It does not, or nobody knows.
+    /// It holds so far. The possible states after this many operations are remembered.
+    Compacted(usize),
+    /// It is violated, or unknown.
     Stop(Judgement),
 }
 
-/// Whether operations are kept of such an object, rather than states.
+/// Whether operations, not states, are kept of such an object.
 fn is_kept_by_operations(problem: &Problem<'_>) -> bool {
     problem.kind().is_some_and(|it| it.is_container() || it == ObjectKind::Set)
 }
 
-/// What an object is like is known part by part, and not as a whole.
+/// The states of an object are known part by part, and not as a whole.
 struct Divided;
 
 fn refused() -> Judgement {
@@ -209,23 +214,24 @@ fn refused() -> Judgement {
     }
 }
 
-/// Judges a part from each of the states in which it may begin; from the initial one if none are given.
-fn from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, DecidedBy) {
+/// Judges a part from each of the states in which it may begin; from the initial one if none are
+/// given.
+fn judge_from_any(part: &Problem<'_>, starts: &[Start], options: &Options) -> (Judgement, DecidedBy) {
     let mut worst: Option<(Judgement, DecidedBy)> = None;
     for start in starts {
-        let judged = judge_by(vec![part.clone().starting_at(start)], options);
+        let judged = judge_with_deciders(vec![part.clone().starting_at(start)], options);
         match &judged.0.verdict {
             Verdict::Holds(_) => return judged,
-            // From one state it is not known, so it is not known.
+            // Unknown from one state, so unknown.
             Verdict::Unknown(_) => worst = Some(judged),
             Verdict::Violated(_) => worst = worst.or(Some(judged)),
         }
     }
-    worst.unwrap_or_else(|| judge_by(vec![part.clone()], options))
+    worst.unwrap_or_else(|| judge_with_deciders(vec![part.clone()], options))
 }
 
-/// How many operations lie before the last moment at which nobody uses a part.
-fn at_rest(part: &Problem<'_>) -> usize {
+/// How many operations lie before the last quiescent point of a part.
+fn quiescent_prefix_len(part: &Problem<'_>) -> usize {
     let (mut rest, mut end) = (0, 0);
     for (at, span) in part.spans().iter().enumerate() {
         if end < span.call() {
@@ -238,11 +244,11 @@ fn at_rest(part: &Problem<'_>) -> usize {
 }
 
 /// The states in which a complete part may end, if there are some and not too many.
-fn ends(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
-    let steps = STEPS.saturating_mul(part.len() as u64 + 1);
+fn final_states(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<Start>> {
+    let steps = FINAL_STATES_STEPS_PER_OPERATION.saturating_mul(part.len() as u64 + 1);
     let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
     let from = |part: Problem<'_>| -> Option<Vec<Start>> {
-        match endings(&part, &limited()) {
+        match final_state_witnesses(&part, &limited()) {
             Ok(witnesses) => Some(part.ends(&witnesses)),
             Err(Verdict::Violated(_)) => Some(Vec::new()),
             Err(Verdict::Holds(_) | Verdict::Unknown(_)) => None,
@@ -256,7 +262,7 @@ fn ends(part: &Problem<'_>, starts: &[Start], options: &Options) -> Option<Vec<S
         ends.extend(from(part.clone().starting_at(start))?);
     }
     let ends = part.distinct(ends);
-    (!ends.is_empty() && ends.len() <= MOST_STATES).then_some(ends)
+    (!ends.is_empty() && ends.len() <= FINAL_STATES_MAX).then_some(ends)
 }
 
 fn merge(one: Judgement, other: Judgement) -> Judgement {
@@ -276,20 +282,20 @@ fn merge(one: Judgement, other: Judgement) -> Judgement {
 }
 
 /// The positions of operations that no longer matter, given that all of them can be ordered.
-fn settled(columns: &Columns) -> Vec<usize> {
+fn removable(columns: &Columns) -> Vec<usize> {
     match columns.kind {
-        ObjectKind::Set => settled_elements(columns),
+        ObjectKind::Set => removable_from_set(columns),
         ObjectKind::Queue | ObjectKind::PriorityQueue | ObjectKind::Bag => match Lifetimes::new(columns) {
-            Ok(Ok(_)) => settled_values(columns),
-            Ok(Err(_)) | Err(_) => settled_pieces(columns),
+            Ok(Ok(_)) => removable_values(columns),
+            Ok(Err(_)) | Err(_) => removable_pieces(columns),
         },
-        // Whoever is gone may have overtaken those who are not.
+        // Removed elements may have overtaken those that are still inside.
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
-        | ObjectKind::QuasiPriorityQueue { .. } => settled_pieces(columns),
+        | ObjectKind::QuasiPriorityQueue { .. } => removable_pieces(columns),
         ObjectKind::Stack => match Lifetimes::new(columns) {
-            Ok(Ok(lifetimes)) => settled_below(columns, &lifetimes),
-            Ok(Err(_)) | Err(_) => settled_pieces(columns),
+            Ok(Ok(lifetimes)) => removable_from_stack(columns, &lifetimes),
+            Ok(Err(_)) | Err(_) => removable_pieces(columns),
         },
         ObjectKind::Multiset | ObjectKind::Counter | ObjectKind::Register { .. } | ObjectKind::Other(_) => {
             Vec::new()
@@ -297,8 +303,8 @@ fn settled(columns: &Columns) -> Vec<usize> {
     }
 }
 
-/// What lies before the last moment at which nobody uses the object and nothing is inside.
-fn settled_pieces(columns: &Columns) -> Vec<usize> {
+/// What lies before the last quiescent point at which the object is empty.
+fn removable_pieces(columns: &Columns) -> Vec<usize> {
     let pieces = cut_where_empty(columns);
     let Some(last) = pieces.last() else { return Vec::new() };
     let inside = |at: usize| match columns.kinds[at] {
@@ -318,7 +324,7 @@ fn settled_pieces(columns: &Columns) -> Vec<usize> {
     (0..end).collect()
 }
 
-/// The first gap of anything that is open, or that overlaps with what is open.
+/// The first gap of any operation that is open, or that overlaps an open one.
 fn horizon(intervals: &[Interval], last: u32) -> u32 {
     let first = |reaches: u32| {
         intervals.iter().filter(|it| reaches <= it.right).map(|it| it.left).min().unwrap_or(NONE)
@@ -329,10 +335,10 @@ fn horizon(intervals: &[Interval], last: u32) -> u32 {
     }
 }
 
-/// Operations on elements that are gone, and those that found nothing, before the [`horizon`].
-fn settled_values(columns: &Columns) -> Vec<usize> {
+/// Operations on removed elements, and *empty* results, before the [`horizon`].
+fn removable_values(columns: &Columns) -> Vec<usize> {
     let horizon = horizon(&columns.intervals, columns.last);
-    // By element: whether it was removed, and whether something about it is not over.
+    // By element: whether it was removed, and whether an operation on it is not over.
     let mut is_removed = vec![false; columns.names.len()];
     let mut is_open = vec![false; columns.names.len()];
     for at in 0..columns.len() {
@@ -349,7 +355,7 @@ fn settled_values(columns: &Columns) -> Vec<usize> {
             | RoleKind::NoEffect => (),
         }
     }
-    let is_settled = |&at: &usize| match columns.kinds[at] {
+    let is_removable = |&at: &usize| match columns.kinds[at] {
         RoleKind::Add | RoleKind::Remove | RoleKind::Observe => {
             let element = columns.elements[at] as usize;
             is_removed[element] && !is_open[element]
@@ -357,12 +363,12 @@ fn settled_values(columns: &Columns) -> Vec<usize> {
         RoleKind::Empty => columns.intervals[at].right < horizon,
         RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
     };
-    (0..columns.len()).filter(is_settled).collect()
+    (0..columns.len()).filter(is_removable).collect()
 }
 
-/// Operations on elements that are gone by the last gap before the [`horizon`] in which nothing need be inside, and those
-/// that found nothing before the horizon.
-fn settled_below(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
+/// Operations on elements that are gone by the last gap before the [`horizon`] in which no element
+/// must be inside, and *empty* results before the horizon.
+fn removable_from_stack(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
     let horizon = horizon(&columns.intervals, columns.last).min(columns.last);
     let mut is_open = vec![false; columns.names.len()];
     for at in 0..columns.len() {
@@ -393,31 +399,31 @@ fn settled_below(columns: &Columns, lifetimes: &Lifetimes) -> Vec<usize> {
             && life.remove != NONE
             && last_free.is_some_and(|gap| life.inside_before <= gap)
     };
-    let is_settled = |&at: &usize| match columns.kinds[at] {
+    let is_removable = |&at: &usize| match columns.kinds[at] {
         RoleKind::Add | RoleKind::Remove | RoleKind::Observe => is_below(columns.elements[at]),
         RoleKind::Empty => columns.intervals[at].right < horizon,
         RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
     };
-    (0..columns.len()).filter(is_settled).collect()
+    (0..columns.len()).filter(is_removable).collect()
 }
 
-/// Operations on an element before it was last at rest, but for one that put it there.
-fn settled_elements(columns: &Columns) -> Vec<usize> {
+/// Operations on an element before its last quiescent moment, except one that added it.
+fn removable_from_set(columns: &Columns) -> Vec<usize> {
     #[derive(Clone, Copy)]
     struct Element {
-        // The number of those that put it there, less those that took it away.
+        // The number of adds, less that of removals.
         count: i32,
         last_add: u32,
         // Where its last operation ends.
         end: u32,
-        // The first position that is not settled, and who put it there before that.
+        // The first position that still matters, and the add before that.
         rest: u32,
         kept: u32,
     }
     let none = Element { count: 0, last_add: NONE, end: 0, rest: 0, kept: NONE };
     let mut elements = vec![none; columns.names.len()];
     let is_about_one = |at: usize| columns.kinds[at] != RoleKind::NoEffect;
-    // Nobody knows yet what these are about, or what they will have found.
+    // The element, or the result, of these is not known yet.
     let unknown = (0..columns.len()).find(|&at| !is_about_one(at) && columns.is_pending(at));
     let open = unknown.map_or(NONE, |at| columns.intervals[at].left);
     for at in (0..columns.len()).filter(|&at| is_about_one(at)) {
@@ -443,9 +449,9 @@ fn settled_elements(columns: &Columns) -> Vec<usize> {
         element.rest = NONE;
         element.kept = if element.count == 1 { element.last_add } else { NONE };
     }
-    let is_settled = |&at: &usize| {
+    let is_removable = |&at: &usize| {
         let element = &elements[columns.elements[at] as usize];
         (at as u32) < element.rest && at as u32 != element.kept
     };
-    (0..columns.len()).filter(|&at| is_about_one(at)).filter(is_settled).collect()
+    (0..columns.len()).filter(|&at| is_about_one(at)).filter(is_removable).collect()
 }

@@ -22,6 +22,7 @@ mod container;
 pub mod crates;
 pub mod ds2;
 mod entry;
+pub mod enumeration;
 mod explorable;
 mod find;
 pub mod link;

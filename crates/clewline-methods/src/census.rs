@@ -9,12 +9,9 @@ use std::{
 
 use clewline_check::{
     Options as JudgeOptions, judge,
-    relaxed::{
-        enumeration::{Again, Arranging, Counts, Enumeration, Plan, Sequentializing, Until},
-        is_displaced,
-    },
+    relaxed::{Relaxation, is_displaced},
 };
-use clewline_core::{Budget, CodecError, Problem, ResultId, Verdict};
+use clewline_core::{Budget, CodecError, Problem, Reason, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit};
 use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 
@@ -47,6 +44,36 @@ pub enum Counting {
     Optimized,
     /// Only each sequentialization of every execution, and each permutation of it.
     Everything,
+}
+
+/// How much was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Histories that were judged.
+    pub histories: u64,
+    /// Histories that were skipped.
+    pub histories_skipped: u64,
+    /// Sequentializations whose orders were tried.
+    pub sequentializations: u64,
+    /// Sequentializations that were skipped.
+    pub sequentializations_skipped: u64,
+    /// Orders that were judged.
+    pub permutations: u64,
+    /// Orders that were skipped.
+    pub permutations_skipped: u64,
+}
+
+/// An enumeration of orders, such as that of the Round-Up paper.
+pub trait Enumerate {
+    /// Whether `problem` is quasi linearizable by displacement, as far as the enumeration goes.
+    ///
+    /// # Errors
+    ///
+    /// If `budget` does not suffice.
+    fn judge(&mut self, problem: &Problem<'_>, quasi: &Relaxation, budget: &Budget) -> Result<bool, Reason>;
+
+    /// How much was tried so far.
+    fn counts(&self) -> Counts;
 }
 
 /// The counts.
@@ -93,11 +120,12 @@ pub fn census(
     readings: &Readings,
     counting: Counting,
     options: &Options,
+    enumeration: &mut dyn Enumerate,
 ) -> Result<Census, CodecError> {
     let begun = Instant::now();
     let (serial_histories, incomplete) = count_serial(golden, matrix, options)?;
     let serial = begun.elapsed();
-    let counted = count(subject, matrix, readings, counting, options)?;
+    let counted = count(subject, matrix, readings, counting, options, enumeration)?;
     Ok(Census {
         serial_histories,
         unknown: incomplete.or(counted.unknown),
@@ -132,6 +160,7 @@ pub fn count(
     readings: &Readings,
     counting: Counting,
     options: &Options,
+    enumeration: &mut dyn Enumerate,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
     let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
@@ -141,7 +170,7 @@ pub fn count(
         plain: Specified::Named(find(&readings.plain)?),
         relaxed: Specified::Named(find(&readings.relaxed)?),
         readings,
-        enumeration: Enumeration::new(plan(counting)),
+        enumeration,
         counting,
         seen: HashSet::new(),
         census: Census::default(),
@@ -193,25 +222,11 @@ impl Default for Census {
     }
 }
 
-fn plan(counting: Counting) -> Plan {
-    let again = match counting {
-        Counting::Distinct | Counting::Everything => Again::Repeat,
-        Counting::Optimized => Again::Skip,
-    };
-    Plan {
-        sequentializing: Sequentializing::Complete,
-        arranging: Arranging::ClassByClass,
-        until: Until::Exhausted,
-        histories: again,
-        orders: again,
-    }
-}
-
 struct Counter<'a> {
     plain: Specified,
     relaxed: Specified,
     readings: &'a Readings,
-    enumeration: Enumeration,
+    enumeration: &'a mut dyn Enumerate,
     counting: Counting,
     seen: HashSet<Vec<u32>>,
     census: Census,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clewline_core::CodecError;
 use clewline_explore::{Coverage, Limit};
 use clewline_methods::{
-    census::{Census, Counting, Readings, count},
+    census::{Census, Counting, Enumerate, Readings, count},
     line_up::{Matrix, Options},
     relaxed::Quasi,
 };
@@ -55,13 +55,14 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be counted.
-    pub fn census(&self, asked: &Asked) -> Result<Census, Error> {
+    pub fn census(&self, asked: &Asked, enumeration: &mut dyn Enumerate) -> Result<Census, Error> {
         let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
         let options =
             Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
         let readings = asked.readings().map_err(no_count)?;
         let session = self.start(&[], &Wanted::default(), Talk::Kept)?;
-        let counted = count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options);
+        let counted =
+            count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
         session.finish()?;
         let counted = counted.map_err(no_count)?;
         // What differs from run to run says little, whatever was counted.

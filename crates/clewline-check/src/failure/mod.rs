@@ -1,4 +1,5 @@
-//! Where a violated history fails: the first return that no order explains, how far orders get, and which operations may block.
+//! Where a violated history fails: the failure point, how far orders get, and which operations may
+//! block.
 
 mod partial;
 mod point;

@@ -1,48 +1,53 @@
-//! How far orders get: for a history that is violated, the longest orders that work, one for each operation at which they end.
+//! Dead ends: for a violated history, the longest orders that the specification allows, one for
+//! each operation at which they end.
 //!
-//! A search that fails tells of one order, the longest. Its reader asks why another would not do. So the search is made once more, the simple way: orders
-//! are tried depth first, and wherever the operation that returns next cannot happen, and nothing else that was called before can either, the order so far is
-//! a dead end. Of all that end at the same operation the longest is kept.
+//! A search that fails reports one order, the longest. A reader asks why another order would not
+//! do. So the search is repeated in its simple form: orders are tried depth first. If the remaining
+//! operation that returns first cannot come next, and no other operation called before that return
+//! can either, the order so far is a dead end. Of all that end at the same operation the longest is
+//! kept.
 //!
-//! Source: the search is that of J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993, with memory as in G. Lowe, "Testing for
-//! linearizability", 2017, section 4: who has been in a configuration does not go there again. Configurations are told apart by a hash of 64 bits for what is
-//! linearized; should two share one, an order is missed, and nothing wrong is said.
+//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993, with memory as
+//! in G. Lowe, "Testing for linearizability", 2017, section 4: a configuration is visited once. The
+//! set of linearized operations is represented by a hash of 64 bits; on a collision an order is
+//! missed, and nothing wrong is reported.
 //!
-//! Of a specification that may answer in several ways, all states to which an order may lead are carried along, so that an order is a dead end only if
-//! it is in all of them.
+//! For a nondeterministic specification all states to which an order may lead are carried along, so
+//! an order is a dead end only if it is one in all of them.
 //!
-//! Invariant: every order that is answered is allowed, by real time and by the specification, and the operation at its end is not allowed next.
-//! Cost: a given number of steps, whatever they find.
+//! Invariant: real time and the specification allow every order that is returned, and do not allow
+//! the operation at its end next. Cost: a given number of steps.
 
 use std::collections::{BTreeMap, HashSet};
 
 use clewline_core::{Automaton, Interner, OperationId, Problem, Random, StateId};
 
-/// An order that leads no further.
+/// An order that cannot be extended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadEnd {
     /// The order.
     pub prefix: Vec<OperationId>,
-    /// The operation that returns before all others that are left, and cannot come next.
+    /// The remaining operation that returns first, and cannot come next.
     pub next: OperationId,
 }
 
-/// The longest orders of `problem` that lead no further, at most `most` and each with another end, the longest first. Found in so many `steps`.
+/// The longest orders of `problem` that cannot be extended, at most `most`, each with another end,
+/// the longest first. Takes at most `steps` steps.
 #[must_use]
 pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<DeadEnd> {
     let mut search = Search::new(problem);
     for step in 0..steps {
-        let is_full = step % LOOKED == 0 && BYTES < search.automaton.bytes();
+        let is_full = step % MEMORY_CHECK_INTERVAL_STEPS == 0 && STATES_BYTES_MAX < search.automaton.bytes();
         if is_full || !search.step() {
             break;
         }
     }
-    let mut ends: Vec<(u32, End)> = search.ends.iter().map(|(&next, &end)| (next, end)).collect();
-    // Those that are equally long, in the order of calls.
+    let mut ends: Vec<(u32, LongestPrefix)> = search.ends.iter().map(|(&next, &end)| (next, end)).collect();
+    // Equally long ones in the order of calls.
     ends.sort_by_key(|it| (std::cmp::Reverse(it.1.length), it.0));
     ends.truncate(most);
     let id = |at: u32| problem.operations()[at as usize];
-    let end = |(next, end): (u32, End)| DeadEnd {
+    let end = |(next, end): (u32, LongestPrefix)| DeadEnd {
         prefix: search.order(end.last).into_iter().map(id).collect(),
         next: id(next),
     };
@@ -51,11 +56,11 @@ pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<DeadEnd>
 
 const NONE: u32 = u32::MAX;
 
-// States may be large. No more than this is kept of them, and it is looked after so often.
-const BYTES: usize = 256 << 20;
-const LOOKED: u64 = 256;
+// States may be large. Their size is checked at intervals and must not exceed this many bytes.
+const STATES_BYTES_MAX: usize = 256 << 20;
+const MEMORY_CHECK_INTERVAL_STEPS: u64 = 256;
 
-/// A call or a return that has not been passed, in a list of all of them.
+/// A call or a return not yet passed, in a list of all of them.
 #[derive(Clone, Copy)]
 struct Entry {
     operation: u32,
@@ -64,44 +69,44 @@ struct Entry {
     after: u32,
 }
 
-/// The end of an order: how long it is, and its last node.
+/// The end of an order: its length and its last node.
 #[derive(Clone, Copy)]
-struct End {
+struct LongestPrefix {
     length: usize,
     last: u32,
 }
 
-/// An operation that happens in the order that is being tried.
-struct Taken {
+/// An operation in the order that is being tried.
+struct Linearized {
     call: u32,
-    // In which states it happens.
+    // The number of the set of states before it.
     states: u32,
 }
 
 struct Search<'p> {
     automaton: Box<dyn Automaton + 'p>,
-    // In the order of ranks; the first is no event, but stands before all.
+    // In the order of ranks; the first is a sentinel before all events.
     entries: Vec<Entry>,
     return_of: Vec<u32>,
-    // What makes the hash of a set of operations.
+    // By operation: its share of the hash of a set of operations.
     salts: Vec<u64>,
     // Sets of states.
     sets: Interner<Vec<StateId>>,
-    // Configurations that have been visited.
+    // Configurations that were visited.
     seen: HashSet<(u64, u32)>,
-    taken: Vec<Taken>,
-    // Every operation that was ever taken, with the node of the one before it: orders share their beginnings.
+    taken: Vec<Linearized>,
+    // Every operation that was linearized, with the node of its predecessor: orders share prefixes.
     nodes: Vec<(u32, u32)>,
     last: u32,
     states: u32,
-    // What has been taken.
+    // The hash of the linearized operations.
     set: u64,
-    // Where to go on.
+    // The entry to try next.
     at: u32,
-    // Whether nothing that was tried here could happen.
+    // Whether no operation tried here could come next.
     is_dead: bool,
     // By the operation that cannot come next: the longest order.
-    ends: BTreeMap<u32, End>,
+    ends: BTreeMap<u32, LongestPrefix>,
 }
 
 impl<'p> Search<'p> {
@@ -149,25 +154,26 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Tries one operation next, or goes back; false when there is nothing left to try, or nothing wrong.
+    /// Tries one operation next, or backtracks; false when all was tried, or an order of all was
+    /// found.
     fn step(&mut self) -> bool {
         if self.at == NONE {
-            // Only calls are left, and none that returned: this order explains everything.
+            // Only pending calls remain: this order explains everything.
             return false;
         }
         let Entry { operation, is_call, after, .. } = self.entries[self.at as usize];
         if !is_call {
-            self.end_at(operation);
-            return self.go_back();
+            self.record_dead_end(operation);
+            return self.backtrack();
         }
-        let Some(states) = self.after(operation) else {
+        let Some(states) = self.states_after(operation) else {
             self.at = after;
             return true;
         };
         self.is_dead = false;
         let set = self.set ^ self.salts[operation as usize];
         if self.seen.insert((set, states)) {
-            self.taken.push(Taken { call: self.at, states: self.states });
+            self.taken.push(Linearized { call: self.at, states: self.states });
             self.nodes.push((operation, self.last));
             self.last = self.nodes.len() as u32 - 1;
             self.lift(self.at);
@@ -179,8 +185,8 @@ impl<'p> Search<'p> {
         true
     }
 
-    /// All states to which an operation may lead from here, as the number of their set; none if it cannot happen.
-    fn after(&mut self, operation: u32) -> Option<u32> {
+    /// The number of the set of states after an operation; none if it cannot come next.
+    fn states_after(&mut self, operation: u32) -> Option<u32> {
         let label = self.automaton.labels()[operation as usize];
         let mut after = Vec::new();
         for &state in &self.sets[self.states] {
@@ -200,19 +206,19 @@ impl<'p> Search<'p> {
         Some(self.sets.intern(after))
     }
 
-    /// Nothing more can happen before `operation` returns.
-    fn end_at(&mut self, operation: u32) {
-        // If something can happen, whatever comes then has its own end.
+    /// No more operations can be linearized before `operation` returns.
+    fn record_dead_end(&mut self, operation: u32) {
+        // If one can, the orders after it have their own ends.
         if !self.is_dead {
             return;
         }
         let length = self.taken.len();
         if self.ends.get(&operation).is_none_or(|it| it.length < length) {
-            self.ends.insert(operation, End { length, last: self.last });
+            self.ends.insert(operation, LongestPrefix { length, last: self.last });
         }
     }
 
-    /// The order that ends with a node.
+    /// The order that ends with node `last`.
     fn order(&self, last: u32) -> Vec<u32> {
         let step = |&node: &u32| Some(self.nodes[node as usize].1).filter(|it| *it != NONE);
         let nodes = std::iter::successors(Some(last).filter(|it| *it != NONE), step);
@@ -221,9 +227,9 @@ impl<'p> Search<'p> {
         order
     }
 
-    /// Takes the last operation back, and goes on with the next.
-    fn go_back(&mut self) -> bool {
-        let Some(Taken { call, states }) = self.taken.pop() else { return false };
+    /// Undoes the last operation, and continues with the next.
+    fn backtrack(&mut self) -> bool {
+        let Some(Linearized { call, states }) = self.taken.pop() else { return false };
         self.unlift(call);
         self.last = self.nodes[self.last as usize].1;
         let Entry { operation, after, .. } = self.entries[call as usize];
@@ -232,7 +238,7 @@ impl<'p> Search<'p> {
         true
     }
 
-    /// Takes the call, and the return if there is one, out of the list.
+    /// Removes the call, and the return if there is one, from the list.
     fn lift(&mut self, call: u32) {
         self.unlink(call);
         let ret = self.return_of[self.entries[call as usize].operation as usize];
@@ -241,7 +247,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Undoes [`lift`](Self::lift), if it was the last that was done.
+    /// Undoes the last [`lift`](Self::lift).
     fn unlift(&mut self, call: u32) {
         let ret = self.return_of[self.entries[call as usize].operation as usize];
         if ret != NONE {

@@ -1,18 +1,20 @@
-//! Where a history breaks: the longest prefix that is linearizable, and what could have come after it.
+//! The failure point: the first return after which no linearization of the prefix exists, and the
+//! results that were possible instead.
 //!
-//! A prefix of a linearizable history is linearizable, so there is one return at which a violated history breaks: with
-//! the events before it there is an order, and with it there is none. It is found by halving: each attempt forgets what
-//! happened after some return and has the rest judged as always, so that monitors make it fast. The core of the violation
-//! says where to begin: mostly the history breaks when the last of it returns. It may break before, elsewhere; or later, if
-//! what the core leaves out could have helped as long as its answers were not known.
+//! A prefix of a linearizable history is linearizable, so the failure point is unique, and found by
+//! bisection: each attempt drops what happened after some return and decides the rest as usual, so
+//! that monitors make it fast. The counterexample says where to begin: mostly the failure point is
+//! its last return. It may be earlier, elsewhere; or later, if operations outside the
+//! counterexample could have helped while their results were open.
 //!
-//! What the operation could have answered instead is found by a sweep through *all* orders of that prefix. The answer need
-//! not be one that is allowed at the end: the operation may have taken effect at any moment since its call. Of a queue or
-//! stack with much inside there are too many orders; but if values are distinct its monitor can try each element in turn.
+//! The results that the operation could have returned instead are found by a breadth-first pass
+//! over *all* orders of that prefix. Such a result need not be allowed at the end: the operation
+//! may have taken effect at any moment since its call. A queue or stack with many elements has too
+//! many orders; but if values are distinct, its monitor can try each element in turn.
 //!
-//! Source: what is told is that of G. Lowe, "Testing for linearizability", 2017, figure 7.
-//! Cost: about log n judgements of prefixes, and a sweep from the last moment at which the object was certainly empty. A
-//! sweep that takes too long is given up, and says so.
+//! Source: the report is that of G. Lowe, "Testing for linearizability", 2017, figure 7. Cost:
+//! about log n decisions about prefixes, and a breadth-first pass from the last moment at which the
+//! object was certainly empty. A pass that takes too long is given up and reported as unknown.
 
 use clewline_core::{
     Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, Retain,
@@ -23,23 +25,26 @@ use crate::{
     auto::{self, cut_where_empty},
     monitor::{Columns, MonitorVerdict, Want, judge_columns},
     options::Options,
-    search::breadth_first::{Sweep, in_order},
+    search::breadth_first::{BreadthFirst, sorted_by_length},
 };
 
-/// A sweep may make this many standings, or `PER_OPERATION` for each operation if that is more.
-const STANDINGS: u64 = 1 << 19;
-const PER_OPERATION: u64 = 16;
+/// A breadth-first pass may make this many configurations, or the second number for each operation
+/// if that is more.
+const POSSIBLE_RESULTS_CONFIGS: u64 = 1 << 19;
+const POSSIBLE_RESULTS_CONFIGS_PER_OPERATION: u64 = 16;
 
-/// A monitor tries elements one by one if all of them together are not more work than this many operations.
-const TRIED: usize = 1 << 25;
+/// A monitor tries elements one by one if that is at most this many operations of work in all.
+const MONITOR_TRIALS_OPERATIONS_MAX: usize = 1 << 25;
 
-/// Finds where a history breaks that [`judge`](crate::judge) found violated: `problems` are those that were judged.
+/// Finds the failure point of a history that [`judge`](crate::judge) found violated, given the
+/// `problems` that were judged.
 ///
 /// Spends what `options` allows for a search on each prefix; the algorithm is always `auto`.
 ///
 /// # Errors
 ///
-/// Why it is not known: a prefix could not be judged, or the operations of `violation` are not violated, or not there.
+/// If it is unknown: a prefix could not be decided, or the operations of `violation` can be
+/// ordered, or are not there.
 pub fn failure_point(
     problems: Vec<Problem<'_>>,
     violation: &Violation,
@@ -50,22 +55,22 @@ pub fn failure_point(
     let whole = problems.into_iter().find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
     let mut parts = whole.into_parts().into_iter();
     let part = parts.find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
-    let rank = breaking_return(&part, &violation.counterexample, options)?;
+    let rank = first_failing_return(&part, &violation.counterexample, options)?;
     let breaks = |&at: &usize| part.spans()[at].ret() == Some(rank);
     let operation = part.operations()[(0..part.len()).find(breaks).ok_or_else(foreign)?];
-    let before = until(&part, rank.saturating_sub(1));
+    let before = prefix_until(&part, rank.saturating_sub(1));
     let ends = |it: &Problem<'_>| it.spans().iter().filter(|it| !it.is_pending()).count();
     let events = before.len() + ends(&before);
-    let allowed = match answers(&before, operation, options) {
-        Ok(answers) if answers.is_empty() => Allowed::Blocked,
-        Ok(answers) => Allowed::These(answers),
+    let allowed = match possible_results(&before, operation, options) {
+        Ok(results) if results.is_empty() => Allowed::Blocked,
+        Ok(results) => Allowed::These(results),
         Err(reason) => Allowed::Unknown(reason),
     };
     Ok(FailurePoint::new(events, operation, allowed))
 }
 
-/// What is known after the event of rank `last`.
-fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
+/// The prefix up to the event of rank `last`.
+fn prefix_until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
     part.weaken(|at| match part.spans()[at] {
         span if last < span.call() => Retain::Drop,
         span if last < span.end() => Retain::CallOnly,
@@ -73,9 +78,13 @@ fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
     })
 }
 
-/// The rank of the first return after which there is no order.
-fn breaking_return(part: &Problem<'_>, core: &[OperationId], options: &Options) -> Result<u32, Reason> {
-    let last = core.iter().filter_map(|&it| part.spans()[part.position(it)?].ret()).max();
+/// The rank of the first return after which there is no linearization.
+fn first_failing_return(
+    part: &Problem<'_>,
+    counterexample: &[OperationId],
+    options: &Options,
+) -> Result<u32, Reason> {
+    let last = counterexample.iter().filter_map(|&it| part.spans()[part.position(it)?].ret()).max();
     let mut returns: Vec<u32> = part.spans().iter().filter_map(|it| it.ret()).collect();
     returns.sort_unstable();
     let near = returns.partition_point(|&it| Some(it) <= last);
@@ -83,13 +92,14 @@ fn breaking_return(part: &Problem<'_>, core: &[OperationId], options: &Options) 
         if count == 0 {
             return Ok(false);
         }
-        match auto::decide(&until(part, returns[count - 1]), &options.budget.child()).0 {
+        match auto::decide(&prefix_until(part, returns[count - 1]), &options.budget.child()).0 {
             Verdict::Holds(_) => Ok(false),
             Verdict::Violated(_) => Ok(true),
             Verdict::Unknown(reason) => Err(reason),
         }
     };
-    // So many returns leave an order; so many leave none. Strides grow from `near` on until both are known; then by halves.
+    // With `holds` returns there is a linearization; with `violated` there is none. Strides grow
+    // from `near` on until both are known; then bisection.
     let (mut holds, mut violated): (Option<usize>, Option<usize>) = (None, None);
     let mut count = near.saturating_sub(1);
     let mut stride = 1;
@@ -111,35 +121,45 @@ fn breaking_return(part: &Problem<'_>, core: &[OperationId], options: &Options) 
     }
 }
 
-/// Every answer that the pending `operation` could give if it returned next.
-fn answers(before: &Problem<'_>, operation: OperationId, options: &Options) -> Result<Vec<String>, Reason> {
-    // What came before the object was certainly empty, and nobody used it, has no say.
+/// Every result that the pending `operation` could return if it returned next.
+fn possible_results(
+    before: &Problem<'_>,
+    operation: OperationId,
+    options: &Options,
+) -> Result<Vec<String>, Reason> {
+    // Operations before the last quiescent moment at which the object was empty have no influence.
     let since = match Columns::new(before) {
         Ok(columns) => cut_where_empty(&columns).last().map_or(0, |it| it.start),
         Err(_) => 0,
     };
     let recent = before.range(since..before.len());
-    if let Some(answers) = answers_by_monitor(&recent, operation, &options.budget) {
-        return Ok(answers);
+    if let Some(results) = possible_results_by_monitor(&recent, operation, &options.budget) {
+        return Ok(results);
     }
-    let most = STANDINGS.max(PER_OPERATION.saturating_mul(recent.len() as u64));
+    let most = POSSIBLE_RESULTS_CONFIGS
+        .max(POSSIBLE_RESULTS_CONFIGS_PER_OPERATION.saturating_mul(recent.len() as u64));
     let budget = options.budget.child().with_configurations(options.budget.configurations().min(most));
-    Sweep::new(&recent, &budget, Some(operation)).answers()
+    BreadthFirst::new(&recent, &budget, Some(operation)).possible_results()
 }
 
-/// The same for an operation that takes an element out of a container, if a monitor judges it: every element that may be
-/// inside is tried, and that there is none. Nothing if this is no such case, or would take too long.
-fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Budget) -> Option<Vec<String>> {
+/// The same for an operation that removes an element from a container that a monitor decides: every
+/// element that may be inside is tried, and *empty*. `None` if this does not apply, or would take
+/// too long.
+fn possible_results_by_monitor(
+    before: &Problem<'_>,
+    operation: OperationId,
+    budget: &Budget,
+) -> Option<Vec<String>> {
     let mut columns = Columns::new(before).ok()?;
-    let asked = before.position(operation)?;
+    let queried = before.position(operation)?;
     match columns.kind {
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag
-            if columns.kinds[asked] == RoleKind::RemoveUnknown =>
+            if columns.kinds[queried] == RoleKind::RemoveUnknown =>
         {
             ()
         }
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => return None,
-        // One run of its monitor takes longer than a sweep.
+        // One run of its monitor takes longer than a breadth-first pass.
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::QuasiPriorityQueue { .. } => return None,
@@ -150,11 +170,11 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
         | ObjectKind::Other(_) => return None,
     }
     let inside = may_be_inside(before, &columns)?;
-    if TRIED < columns.len().saturating_mul(inside.len() + 1) {
+    if MONITOR_TRIALS_OPERATIONS_MAX < columns.len().saturating_mul(inside.len() + 1) {
         return None;
     }
-    // It returns after everything else, and before what is pending.
-    columns.intervals[asked].right = columns.last - 1;
+    // It returns after all others, and before the pending ones end.
+    columns.intervals[queried].right = columns.last - 1;
     let mut automaton = before.automaton();
     let labels = automaton.labels().to_vec();
     let initial = automaton.initial();
@@ -163,30 +183,30 @@ fn answers_by_monitor(before: &Problem<'_>, operation: OperationId, budget: &Bud
         if budget.stopped().is_some() {
             return None;
         }
-        // What it answers if there is nothing but this.
+        // The result if this element is the only one inside.
         let state = match candidate {
             Some(add) => automaton.step(initial, labels[add], 0)?.state,
             None => initial,
         };
-        let [PossibleResult { result: answer, .. }] = automaton.results(state, labels[asked])?[..] else {
+        let [PossibleResult { result, .. }] = automaton.results(state, labels[queried])?[..] else {
             return None;
         };
-        let act_of_add = candidate.map(|add| std::mem::replace(&mut columns.kinds[add], RoleKind::Add));
-        columns.kinds[asked] = if candidate.is_some() { RoleKind::Remove } else { RoleKind::Empty };
-        columns.elements[asked] = candidate.map_or(0, |add| columns.elements[add]);
+        let kind_of_add = candidate.map(|add| std::mem::replace(&mut columns.kinds[add], RoleKind::Add));
+        columns.kinds[queried] = if candidate.is_some() { RoleKind::Remove } else { RoleKind::Empty };
+        columns.elements[queried] = candidate.map_or(0, |add| columns.elements[add]);
         match judge_columns(&columns, Want::Verdict, budget).ok()? {
-            MonitorVerdict::Holds(_) => texts.push(automaton.show(labels[asked], answer)),
+            MonitorVerdict::Holds(_) => texts.push(automaton.show(labels[queried], result)),
             MonitorVerdict::Violated(_) => (),
         }
-        candidate.into_iter().zip(act_of_add).for_each(|(add, act)| columns.kinds[add] = act);
+        candidate.into_iter().zip(kind_of_add).for_each(|(add, kind)| columns.kinds[add] = kind);
     }
-    Some(in_order(texts))
+    Some(sorted_by_length(texts))
 }
 
-/// The operations that add an element which nobody is known to have removed. Nothing if an element is there twice, as
-/// then it is not said which of the two is taken.
+/// The operations that add an element which no operation is known to have removed. `None` if an
+/// element is added twice, because it is then ambiguous which of the two is removed.
 fn may_be_inside(before: &Problem<'_>, columns: &Columns) -> Option<Vec<usize>> {
-    // As told, before pending ones that nobody noticed were forgotten.
+    // As recorded, before unobserved pending operations were dropped.
     let roles = before.roles().ok()?;
     let mut adds: Vec<Option<usize>> = vec![None; columns.names.len()];
     for at in (0..columns.len()).filter(|&at| roles.kinds[at] == RoleKind::Add) {

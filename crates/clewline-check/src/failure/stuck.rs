@@ -1,48 +1,54 @@
-//! Stuck histories: nothing returns any more, and whoever is pending waits for ever.
+//! Stuck histories: no operation returns any more, and every pending operation is blocked forever.
 //!
-//! Linearizability does not object: an operation that is pending need not have happened. But only some objects may make
-//! their callers wait: a mutex that is held may, a queue never. So for every pending operation there has to be an order of
-//! the complete ones after which it blocks. The operation in question has no place in that order, as one that has taken
-//! effect has nothing to wait for. Where the other pending operations may have a place in it there are two readings:
+//! Linearizability allows this: a pending operation need not have taken effect. But only some
+//! objects may block: a mutex that is held may, a queue never. So for every pending operation there
+//! has to be an order of the complete ones after which it blocks. The operation itself is not in
+//! that order, as one that has taken effect does not block. Whether other pending operations may be
+//! in the order has two readings:
 //!
-//! * If it blocks in no order at all, whoever else may have taken effect, it should not wait. That much is certain.
-//! * If it blocks only after others that are pending, it may wait rightly; but then those others have taken effect, and
-//!   should not wait. Two `lock`s on a mutex that is free are an example: one of them is wrong to wait, and nobody knows
-//!   which. Only if the thread of one of them has died, which no history tells, is all well.
+//! * If it blocks in no order at all, whichever pending operations took effect, it must not block.
+//!   That is certain.
+//! * If it blocks only after other pending operations, it may block; but then those have taken
+//!   effect, and must not block. Two `lock`s on a free mutex are an example: one of them must not
+//!   block, and it is unknown which. This is allowed only if the thread of one of them has died,
+//!   which a history does not record.
 //!
-//! An operation whose thread was about to begin it counts as called, as it cannot be told from one that has begun.
+//! An operation that a thread was about to begin counts as called, as it cannot be distinguished
+//! from one that has begun.
 //!
-//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic linearizability checker",
-//! 2010, section 2.3, whose definition 2 is that nobody is wrong to wait in either reading.
-//! Cost: none for operations that never block; otherwise a sweep through all orders of an object or key.
+//! Source: S. Burckhardt, C. Dern, M. Musuvathi and R. Tan, "Line-Up: a complete and automatic
+//! linearizability checker", 2010, section 2.3, whose definition 2 requires that no operation
+//! blocks wrongly in either reading. Cost: none for operations that never block; otherwise a
+//! breadth-first pass over an object or key.
 
 use clewline_core::{OperationId, Problem, Reason};
 
 use crate::{
     options::Options,
-    search::breadth_first::{Sweep, Waiting},
+    search::breadth_first::{BlockedOperations, BreadthFirst},
 };
 
-/// Whether a history in which nothing returns any more is allowed.
+/// Whether a stuck history is allowed.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuck {
-    /// Everybody waits rightly, or nobody waits.
+    /// Every pending operation may block, or none is pending.
     Allowed,
-    /// Each of these pending operations could have gone on, whatever had happened before. They are in order.
+    /// Each of these pending operations must not block, whatever happened before. In order.
     Forbidden(Vec<OperationId>),
-    /// Each of these pending operations waits rightly only if another one that is pending has taken effect, which then has
-    /// nothing to wait for. So at least one pending operation could have gone on; nobody knows which. They are in order.
+    /// Each of these pending operations may block only if another pending one has taken effect,
+    /// which then must not block. So at least one pending operation must not block; it is unknown
+    /// which. In order.
     OneForbidden(Vec<OperationId>),
-    /// Nobody knows.
+    /// It could not be decided.
     Unknown(Reason),
 }
 
-/// Judges a history in which nothing returns any more: `problems` are those that [`judge`](crate::judge) takes.
+/// Judges a stuck history, given the `problems` that [`judge`](crate::judge) takes.
 ///
-/// Whether the history is linearizable is another question, and not answered here; of one that is not, nothing is known but
-/// that operations which never block should not wait. An operation that should not is certain, even if nobody knows about
-/// others.
+/// Whether the history is linearizable is a separate question; of one that is not, this reports
+/// only operations which never block. An operation that must not block is certain, even if others
+/// are unknown.
 pub fn stuck(problems: Vec<Problem<'_>>, options: &Options) -> Stuck {
     let (mut forbidden, mut suspected): (Vec<OperationId>, Vec<OperationId>) = (Vec::new(), Vec::new());
     let mut unknown: Option<Reason> = None;
@@ -54,12 +60,12 @@ pub fn stuck(problems: Vec<Problem<'_>>, options: &Options) -> Stuck {
         if may_wait.is_empty() {
             continue;
         }
-        match Sweep::new(&part, &options.budget.child(), None).waiting() {
-            Ok(Some(Waiting { for_anyone, for_complete })) => {
+        match BreadthFirst::new(&part, &options.budget.child(), None).blocked() {
+            Ok(Some(BlockedOperations { after_pending, after_complete })) => {
                 for at in may_wait {
-                    if !for_anyone.contains(&at) {
+                    if !after_pending.contains(&at) {
                         forbidden.push(part.operations()[at]);
-                    } else if !for_complete.contains(&at) {
+                    } else if !after_complete.contains(&at) {
                         suspected.push(part.operations()[at]);
                     }
                 }

@@ -1,4 +1,4 @@
-//! Focus: of all elements only those that matter to the operation that cannot come next.
+//! Focus: keep only the elements that matter to the operation that cannot come next.
 
 use clewline_core::{ObjectKind, Retain, RoleKind, Roles};
 
@@ -8,8 +8,8 @@ use super::{
 };
 
 impl Shrinking<'_> {
-    /// Leaves out all reads and elements at a stroke, but for those of the operation that cannot come next: mostly it found what it cannot have
-    /// found.
+    /// Drops all reads and elements at once, except those of the operation that cannot come next:
+    /// mostly it found what it cannot have found.
     pub(super) fn focus(&mut self) {
         let Some(next) = self.problem.position(self.next) else { return };
         let keep = self.without_lives(next, |_| true);
@@ -18,15 +18,16 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Leaves out all reads, and all elements but those that may be there when the operation happens that cannot come next: mostly they are in its way.
+    /// Drops all reads, and all elements except those that may be inside when the operation that
+    /// cannot come next takes effect: mostly they are in its way.
     pub(super) fn clear(&mut self) {
         let (Some(next), Ok(roles)) = (self.problem.position(self.next), self.problem.roles()) else {
             return;
         };
         let call = self.problem.spans()[next].call();
         let mut keep = self.without_lives(next, |life| is_over(self.problem, &roles, life, call));
-        let is_told = keep[next] == Retain::All && is_finder(&roles, next);
-        if self.problem.kind() == Some(ObjectKind::PriorityQueue) && is_told {
+        let is_retained = keep[next] == Retain::All && is_finder(&roles, next);
+        if self.problem.kind() == Some(ObjectKind::PriorityQueue) && is_retained {
             keep = self.above(&keep, next, &roles);
         }
         if keep != self.keep {
@@ -34,22 +35,24 @@ impl Shrinking<'_> {
         }
     }
 
-    /// What is said without reads and without the lives that `goes` says can go, but with those of `next`.
+    /// What is retained without reads and without the lives for which `goes` holds, except those of
+    /// `next`.
     fn without_lives(&mut self, next: usize, goes: impl Fn(&[usize]) -> bool) -> Vec<Retain> {
-        let told = self.keep.clone();
+        let before = self.keep.clone();
         let is_read = |&at: &usize| at != next && self.problem.footprint(at).is_read();
-        let reads: Vec<usize> = (0..told.len()).filter(is_read).collect();
+        let reads: Vec<usize> = (0..before.len()).filter(is_read).collect();
         reads.iter().for_each(|&at| self.keep[at] = Retain::Drop);
-        // With the reads gone that see everything, elements may be free to go.
+        // Without the reads that observe everything, more elements can be dropped.
         let lives = self.units(lives).into_iter().filter(|life| !life.contains(&next) && goes(life));
         let gone: Vec<usize> = lives.flatten().collect();
-        let mut keep = std::mem::replace(&mut self.keep, told);
+        let mut keep = std::mem::replace(&mut self.keep, before);
         gone.into_iter().for_each(|at| keep[at] = Retain::Drop);
         keep
     }
 
-    /// What `keep` says of a priority queue about the elements that go before the one that `finder` found. That must have been added, at any time; all
-    /// else that goes with it or after it, or nothing at all, is found by nobody any more, so it can be left out.
+    /// For a priority queue: `keep` restricted to the elements that are greater than the one that
+    /// `finder` found. That one must have been added, at any time; no retained operation finds the
+    /// others, or empty, so they can be dropped.
     pub(super) fn above(&self, keep: &[Retain], finder: usize, roles: &Roles) -> Vec<Retain> {
         let priority = |at: usize| roles.names[roles.elements[at] as usize].cast_signed();
         let is_added = |&at: &usize| {
@@ -66,7 +69,7 @@ impl Shrinking<'_> {
             {
                 keep
             }
-            // Whose answer is not told may have taken any.
+            // An operation without a recorded result may have removed any of them.
             (keep @ (Retain::CallOnly | Retain::Unconstrained), RoleKind::Remove | RoleKind::Empty)
             | (keep, RoleKind::RemoveUnknown | RoleKind::NoEffect) => keep,
             (
@@ -83,7 +86,7 @@ impl Shrinking<'_> {
     }
 }
 
-/// Whether the operation found an element, or took one away.
+/// Whether the operation found an element, or removed one.
 pub(super) fn is_finder(roles: &Roles, at: usize) -> bool {
     match roles.kinds[at] {
         RoleKind::Remove | RoleKind::Observe => true,

@@ -1,22 +1,22 @@
-//! Where the operations that are kept begin.
+//! The operation at which the retained history begins.
 
 use clewline_core::Start;
 
-/// What is said about whoever overlaps the opening.
+/// What is retained of operations that overlap the opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// That it may have happened.
-    Chance,
-    /// Everything, if it happened since.
-    Doubt,
+    /// They may have taken effect at any time, with any result, or not at all.
+    Unconstrained,
+    /// Everything, if they took effect after the opening.
+    Optional,
 }
 
-/// The operation before which nothing is told.
+/// The operation before which nothing is retained.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) start: usize,
-    // Those about which less is said for its sake.
+    // The operations that were weakened because of it.
     pub(super) before: Vec<usize>,
-    // What the object is like after it, if that is not what it is like when this is the first of all.
+    // The state after it, if that differs from the state when this is the first operation.
     pub(super) state: Option<Start>,
 }

@@ -1,46 +1,48 @@
-//! Openings: what happened before an operation after which it does not matter is forgotten.
+//! Openings: drop what happened before an operation after which it does not matter.
 
 use clewline_core::{Elements, Retain};
 
 use super::{
-    Attempt, Shrinking, is_core,
+    Attempt, Shrinking, is_in_counterexample,
     opened::{Opening, Overlap},
 };
 
 impl Shrinking<'_> {
-    /// Forgets what happened long before and long after the operation that cannot come next, if that is enough.
+    /// Drops what happened long before and long after the operation that cannot come next, if the
+    /// rest is still violated.
     ///
-    /// A search of a long history takes a while to find nothing, wherever the violation is.
+    /// A search of a long history takes long to find a violation, wherever it is.
     pub(super) fn zoom(&mut self) {
-        const AROUND: usize = 64;
+        const ZOOM_OPERATIONS: usize = 64;
         let hint = self.hint();
-        let starts = self.starts();
+        let starts = self.opening_candidates();
         let mut ranks: Vec<u32> = self.problem.spans().iter().filter_map(|it| it.ret()).collect();
         ranks.sort_unstable();
         let last = ranks.partition_point(|&it| it < hint);
-        let told = self.keep.clone();
-        let (mut before, mut after) = (1, AROUND);
+        let retained = self.keep.clone();
+        let (mut before, mut after) = (1, ZOOM_OPERATIONS);
         while before <= starts.len() && after < ranks.len() && self.opening.is_none() && self.left != 0 {
             let place = starts.len() - before;
             let rank = ranks[(last + after).min(ranks.len() - 1)];
             self.keep = self.until(rank);
-            if self.attempt_since(starts[place], &told) != Attempt::Violated {
-                self.keep.clone_from(&told);
+            if self.attempt_opening(starts[place], &retained) != Attempt::Violated {
+                self.keep.clone_from(&retained);
             }
             (before, after) = (2 * before, 2 * after);
         }
     }
 
-    /// Forgets what happened before an operation that resets the object, as late a one as can be found quickly.
+    /// Drops what happened before an operation that resets the object, as late a one as can be
+    /// found quickly.
     pub(super) fn open(&mut self) {
-        let starts = self.starts();
-        let told = self.keep.clone();
-        // From these on it is violated; from those it is not, or nobody knows.
+        let starts = self.opening_candidates();
+        let retained = self.keep.clone();
+        // From `violated` on it is violated; from `holds` on it holds, or is unknown.
         let (mut violated, mut holds) = (None, starts.len());
         let mut stride = 1;
         while 0 < holds && violated.is_none() && self.left != 0 {
             let place = holds.saturating_sub(stride);
-            match self.attempt_since(starts[place], &told) {
+            match self.attempt_opening(starts[place], &retained) {
                 Attempt::Violated => violated = Some(place),
                 Attempt::Holds | Attempt::Undecided => holds = place,
             }
@@ -51,35 +53,35 @@ impl Shrinking<'_> {
             && self.left != 0
         {
             let middle = place.midpoint(holds);
-            match self.attempt_since(starts[middle], &told) {
+            match self.attempt_opening(starts[middle], &retained) {
                 Attempt::Violated => violated = Some(middle),
                 Attempt::Holds | Attempt::Undecided => holds = middle,
             }
         }
     }
 
-    /// The operations before which nothing need be told, up to the one that cannot come next.
-    fn starts(&self) -> Vec<usize> {
+    /// The operations at which the retained history may begin, up to the one that cannot come next.
+    fn opening_candidates(&self) -> Vec<usize> {
         let hint = self.hint();
         let is_start = |&at: &usize| {
             let span = self.problem.spans()[at];
-            let tells = || self.problem.resets(at) || self.problem.determines_state(at).is_some();
-            self.keep[at] == Retain::All && span.end() < hint && tells()
+            let can_open = || self.problem.resets(at) || self.problem.determines_state(at).is_some();
+            self.keep[at] == Retain::All && span.end() < hint && can_open()
         };
         (0..self.problem.len()).filter(is_start).collect()
     }
 
-    /// Forgets what happened before the operation at `start`, of all that was `told`.
-    fn attempt_since(&mut self, start: usize, told: &[Retain]) -> Attempt {
-        // It may have been forgotten for the sake of an earlier one, and then tells nothing.
+    /// Drops what happened before the operation at `start`, of what `retained` retains.
+    fn attempt_opening(&mut self, start: usize, retained: &[Retain]) -> Attempt {
+        // It may have been weakened because of an earlier opening, and then determines nothing.
         if self.keep[start] != Retain::All {
             return Attempt::Undecided;
         }
         let keep = self.since(start);
         let end = self.problem.spans()[start].end();
-        let is_before = |&at: &usize| told[at] != keep[at] && self.problem.spans()[at].call() < end;
-        let mut before: Vec<usize> = (0..told.len()).filter(is_before).collect();
-        // What was left out for the sake of an earlier one comes before this one, too.
+        let is_before = |&at: &usize| retained[at] != keep[at] && self.problem.spans()[at].call() < end;
+        let mut before: Vec<usize> = (0..retained.len()).filter(is_before).collect();
+        // What was weakened because of an earlier opening comes before this one, too.
         before.extend(self.opening.iter().flat_map(|it| &it.before));
         before.sort_unstable();
         before.dedup();
@@ -92,10 +94,10 @@ impl Shrinking<'_> {
         attempt
     }
 
-    /// Gives a chance to the opening and to all that came before it, if that is enough.
+    /// Makes the opening and all that came before it unconstrained, if the rest is still violated.
     pub(super) fn close(&mut self) {
         let Some(opening) = self.opening.take() else { return };
-        // If nothing was forgotten for its sake, what it tells may still have spared others.
+        // If nothing was weakened because of it, its state may still have spared others.
         if opening.before.is_empty() && opening.state.is_none() {
             return;
         }
@@ -121,29 +123,31 @@ impl Shrinking<'_> {
         }
     }
 
-    /// Those that touch an element which the core touches.
+    /// The operations on an element that the counterexample touches.
     fn related(&self, positions: &[usize]) -> Vec<usize> {
         let touched = |at: usize| match self.problem.footprint(at).elements() {
             Elements::One(element) => vec![element],
             Elements::Two(one, other) => vec![one, other],
             Elements::None | Elements::Any => Vec::new(),
         };
-        let core: Vec<u64> = self.core().flat_map(touched).collect();
+        let core: Vec<u64> = self.counterexample().flat_map(touched).collect();
         let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));
         positions.iter().copied().filter(is_related).collect()
     }
 
-    /// What is said without anything that came before the operation at `start`, which resets the object.
+    /// What is retained without anything before the operation at `start`, which resets the object.
     pub(super) fn since(&self, start: usize) -> Vec<Retain> {
         let first = self.problem.spans()[start];
         let keep = |at: usize| {
             let span = self.problem.spans()[at];
             match self.keep[at] {
                 keep if at == start || first.end() < span.call() => keep,
-                keep if is_core(keep) && span.end() < first.call() => Retain::Drop,
-                // Whether it came before or after the first one is not known.
-                keep if is_core(keep) && self.problem.footprint(at).is_read() => Retain::Drop,
-                Retain::All | Retain::Optional | Retain::CallOnly if self.overlap == Overlap::Chance => {
+                keep if is_in_counterexample(keep) && span.end() < first.call() => Retain::Drop,
+                // It is unknown whether it came before or after the opening.
+                keep if is_in_counterexample(keep) && self.problem.footprint(at).is_read() => Retain::Drop,
+                Retain::All | Retain::Optional | Retain::CallOnly
+                    if self.overlap == Overlap::Unconstrained =>
+                {
                     Retain::Unconstrained
                 }
                 Retain::All | Retain::Optional => Retain::Optional,

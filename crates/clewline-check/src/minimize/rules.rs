@@ -1,9 +1,10 @@
-//! What is wrong with a core: a rule that people know, or else where the longest order ends.
+//! Explanations: a rule that readers know, or else the longest order and where it ends.
 //!
-//! A core is small, so its operations can be looked at one by one. Each rule here says by itself that there is no order,
-//! from what is still said about the operations of the core and their chances; none of them trusts whoever found the violation.
-//! Rules that count or compare come first, since they can be told in a sentence. Then the monitor is asked, which sees
-//! only the core now. What neither can tell is told by the longest order.
+//! A counterexample is small, so its operations can be examined one by one. Each rule here shows by
+//! itself that there is no order, from what is retained of the counterexample and of unconstrained
+//! operations; none trusts the checker that found the violation. Rules that count or compare come
+//! first, since they can be stated in a sentence. Then the monitor is run, on the counterexample
+//! alone. Otherwise the longest order is the explanation.
 
 use clewline_core::{
     Budget, DeadEnd, Explanation, ObjectKind, OperationId, Problem, RoleKind, Roles, Rule, Span, Verdict, Why,
@@ -11,17 +12,18 @@ use clewline_core::{
 
 use crate::{checker::Checker, monitor, search::jit_graph::JitGraph};
 
-/// An order is looked for within this many configurations.
-const CONFIGURATIONS: u64 = 1 << 17;
+/// An order is searched within this many configurations.
+const DEAD_END_CONFIGS: u64 = 1 << 17;
 
-/// Nobody would read an order that is longer than this, nor look at so many operations.
-const LONG: usize = 64;
+/// Longer orders, and larger counterexamples, are not readable.
+const EXPLAINED_OPERATIONS_MAX: usize = 64;
 
-/// So many answers of a counter are compared with each other.
-const ANSWERS: usize = 8;
+/// At most this many reads of a counter are compared with each other.
+const COMPARED_READS_MAX: usize = 8;
 
-/// Says what is wrong with `weak`: what is still said of `whole`, of which `core` is the core. It was `found` like this.
-pub(super) fn why(
+/// Explains the violation of `weak`: what is retained of `whole`, of which `core` is the
+/// counterexample. It was `found` like this.
+pub(super) fn explain(
     whole: &Problem<'_>,
     weak: &Problem<'_>,
     core: &[OperationId],
@@ -37,15 +39,15 @@ pub(super) fn why(
         Verdict::Holds(_) | Verdict::Unknown(_) => None,
     });
     let all = || [seen.clone(), broken(found.clone())].into_iter().flatten();
-    // A rule that leaves out part of the core does not tell what that is for.
+    // A rule that leaves out part of the counterexample does not say what that part is for.
     let opens = |id: &OperationId| weak.position(*id).is_some_and(|at| weak.resets(at));
     let tells_all = |(rule, operations): &(Rule, Vec<OperationId>)| {
-        tells_enough(*rule) && core.iter().all(|it| operations.contains(it) || opens(it))
+        is_self_explanatory(*rule) && core.iter().all(|it| operations.contains(it) || opens(it))
     };
     if let Some((rule, operations)) = all().find(tells_all) {
         return Some(Why::Rule { rule, operations, end: None });
     }
-    let end = if core.len() <= LONG { dead_end(whole, weak, core, budget) } else { None };
+    let end = if core.len() <= EXPLAINED_OPERATIONS_MAX { dead_end(whole, weak, core, budget) } else { None };
     match (all().next(), end) {
         (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
         (None, Some(end)) => Some(Why::End(end)),
@@ -61,7 +63,7 @@ fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
 }
 
 /// Whether the operations of a rule show that it is broken, without an order of them.
-fn tells_enough(rule: Rule) -> bool {
+fn is_self_explanatory(rule: Rule) -> bool {
     match rule {
         Rule::AddedBefore
         | Rule::TakenOnce
@@ -85,12 +87,12 @@ fn tells_enough(rule: Rule) -> bool {
         | Rule::Left { .. }
         | Rule::Stale
         | Rule::Other(_) => true,
-        // Somebody may have added it whose own needs are not met.
+        // Another operation may have added it, one that itself cannot be placed.
         Rule::Added | Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
     }
 }
 
-/// The operations of a core and their chances, by position.
+/// The operations of a counterexample and the unconstrained ones, by position.
 struct View<'v> {
     problem: &'v Problem<'v>,
     kind: ObjectKind,
@@ -110,23 +112,23 @@ impl<'v> View<'v> {
 
     fn rule(&self, whole: &Problem<'_>) -> Option<(Rule, Vec<OperationId>)> {
         let whole_roles = whole.roles().ok()?;
-        self.added(whole, &whole_roles)
-            .or_else(|| self.often())
+        self.found_but_not_added(whole, &whole_roles)
+            .or_else(|| self.found_too_often())
             .or_else(|| self.added_again())
-            .or_else(|| self.left())
-            .or_else(|| self.stale())
-            .or_else(|| self.sum(whole, &whole_roles))
+            .or_else(|| self.not_empty_or_not_greatest())
+            .or_else(|| self.found_after_replaced())
+            .or_else(|| self.sum_out_of_bounds(whole, &whole_roles))
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
         0..self.problem.len()
     }
 
-    fn core(&self) -> impl Iterator<Item = usize> {
+    fn counterexample(&self) -> impl Iterator<Item = usize> {
         self.all().filter(|&at| self.in_core[at])
     }
 
-    fn act(&self, at: usize) -> RoleKind {
+    fn kind(&self, at: usize) -> RoleKind {
         self.roles.kinds[at]
     }
 
@@ -134,7 +136,7 @@ impl<'v> View<'v> {
         self.roles.elements[at]
     }
 
-    /// What decides who leaves a priority queue first.
+    /// The key by which a priority queue orders its elements.
     fn priority(&self, at: usize) -> i64 {
         self.roles.names[self.element(at) as usize].cast_signed()
     }
@@ -147,9 +149,9 @@ impl<'v> View<'v> {
         positions.into_iter().map(|at| self.problem.operations()[at]).collect()
     }
 
-    /// The positions that put `element` there.
+    /// The positions of operations that add or write `element`.
     fn puts(&self, element: u32) -> impl Iterator<Item = usize> {
-        self.all().filter(move |&at| match self.act(at) {
+        self.all().filter(move |&at| match self.kind(at) {
             RoleKind::Add => self.element(at) == element,
             RoleKind::Replace => self.roles.seconds[at] == element,
             RoleKind::Remove
@@ -161,21 +163,9 @@ impl<'v> View<'v> {
         })
     }
 
-    /// One operation found what nobody adds, or what was added later: that is known only if all operations are looked at.
-    fn added(&self, whole: &Problem<'_>, whole_roles: &Roles) -> Option<(Rule, Vec<OperationId>)> {
-        let mut core = self.core();
-        let (Some(at), None) = (core.next(), core.next()) else { return None };
-        let element = self.element(at);
-        let is_found = match self.act(at) {
-            RoleKind::Observe | RoleKind::Remove | RoleKind::Replace => true,
-            RoleKind::Add
-            | RoleKind::Absent
-            | RoleKind::Empty
-            | RoleKind::RemoveUnknown
-            | RoleKind::NoEffect => false,
-        };
-        let word = self.roles.names[element as usize];
-        let is_there_at_first = match self.kind {
+    /// Whether `word` is in the object at first, or may be.
+    fn is_initial(&self, word: u64) -> bool {
+        match self.kind {
             ObjectKind::Counter | ObjectKind::Other(_) => true,
             ObjectKind::Register { initial } => initial == word,
             ObjectKind::Set
@@ -187,8 +177,29 @@ impl<'v> View<'v> {
             | ObjectKind::QuasiPriorityQueue { .. }
             | ObjectKind::Bag
             | ObjectKind::Multiset => false,
+        }
+    }
+
+    /// An operation found an element that was never added, or was added later: known only from all
+    /// operations.
+    fn found_but_not_added(
+        &self,
+        whole: &Problem<'_>,
+        whole_roles: &Roles,
+    ) -> Option<(Rule, Vec<OperationId>)> {
+        let mut core = self.counterexample();
+        let (Some(at), None) = (core.next(), core.next()) else { return None };
+        let element = self.element(at);
+        let is_found = match self.kind(at) {
+            RoleKind::Observe | RoleKind::Remove | RoleKind::Replace => true,
+            RoleKind::Add
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::RemoveUnknown
+            | RoleKind::NoEffect => false,
         };
-        if !is_found || is_there_at_first || self.puts(element).any(|it| it != at) {
+        let word = self.roles.names[element as usize];
+        if !is_found || self.is_initial(word) || self.puts(element).any(|it| it != at) {
             return None;
         }
         let end = self.problem.spans()[at].end();
@@ -209,10 +220,12 @@ impl<'v> View<'v> {
             Some(first) if others.all(|it| end < whole.spans()[it].call()) => {
                 Some((Rule::AddedBefore, vec![id, whole.operations()[first]]))
             }
-            // It had been there, and was gone: the history was empty in between, so the core need not show it.
+            // It had been inside, and was removed: the history was empty in between, so the
+            // counterexample need not show it.
             Some(_) => {
-                // Whoever takes it as well took another copy, whichever came first.
-                let by = if self.act(at) == RoleKind::Remove { end } else { self.problem.spans()[at].call() };
+                // Another operation that removes it removed another copy, whichever came first.
+                let by =
+                    if self.kind(at) == RoleKind::Remove { end } else { self.problem.spans()[at].call() };
                 let is_before = |&it: &usize| whole.spans()[it].end() < by;
                 let takes = |it: &usize| {
                     whole_roles.kinds[*it] == RoleKind::Remove
@@ -233,16 +246,16 @@ impl<'v> View<'v> {
     }
 
     /// An element was found more often than it was added.
-    fn often(&self) -> Option<(Rule, Vec<OperationId>)> {
+    fn found_too_often(&self) -> Option<(Rule, Vec<OperationId>)> {
         if matches!(self.kind, ObjectKind::Register { .. } | ObjectKind::Counter) {
             return None;
         }
-        let is_empty = |&at: &usize| self.act(at) == RoleKind::Empty;
-        let start = self.core().find(is_empty);
-        let element = self.element(self.core().find(|&at| Some(at) != start)?);
+        let is_empty = |&at: &usize| self.kind(at) == RoleKind::Empty;
+        let start = self.counterexample().find(is_empty);
+        let element = self.element(self.counterexample().find(|&at| Some(at) != start)?);
         let (mut takers, mut finder) = (Vec::new(), None);
-        for at in self.core().filter(|&at| Some(at) != start) {
-            match self.act(at) {
+        for at in self.counterexample().filter(|&at| Some(at) != start) {
+            match self.kind(at) {
                 _ if self.element(at) != element || start.is_some_and(|it| !self.precedes(it, at)) => {
                     return None;
                 }
@@ -260,7 +273,7 @@ impl<'v> View<'v> {
             }
         }
         let adders: Vec<usize> = self.puts(element).collect();
-        // All of them together leave nothing to be found.
+        // Together they leave no copy to be found.
         let is_late = |finder: usize| takers.iter().all(|&it| self.precedes(it, finder));
         let found = takers.len() + usize::from(finder.is_some_and(is_late));
         if found <= adders.len() || takers.len() + usize::from(finder.is_some()) != found {
@@ -271,40 +284,41 @@ impl<'v> View<'v> {
         Some((rule, self.ids(start.into_iter().chain(takers).chain(finder).chain(adders))))
     }
 
-    /// An element of a set was added more often than it was removed, and once more.
+    /// An element of a set was added more often than it was removed, and then once more.
     fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
-        let element = self.element(self.core().next()?);
-        let is_add = |&at: &usize| self.act(at) == RoleKind::Add && self.element(at) == element;
+        let element = self.element(self.counterexample().next()?);
+        let is_add = |&at: &usize| self.kind(at) == RoleKind::Add && self.element(at) == element;
         let is_counted = |at: usize| {
-            self.element(at) == element && matches!(self.act(at), RoleKind::Add | RoleKind::Remove)
+            self.element(at) == element && matches!(self.kind(at), RoleKind::Add | RoleKind::Remove)
         };
-        if self.kind != ObjectKind::Set || !self.core().all(is_counted) {
+        if self.kind != ObjectKind::Set || !self.counterexample().all(is_counted) {
             return None;
         }
-        let adders: Vec<usize> = self.core().filter(is_add).collect();
-        let is_remove = |&at: &usize| self.act(at) == RoleKind::Remove && self.element(at) == element;
+        let adders: Vec<usize> = self.counterexample().filter(is_add).collect();
+        let is_remove = |&at: &usize| self.kind(at) == RoleKind::Remove && self.element(at) == element;
         let removers: Vec<usize> = self.all().filter(is_remove).collect();
         let removed = removers.len() as u32;
         let is_too_often = removers.len() + 1 < adders.len();
         is_too_often.then(|| (Rule::AddedAgain { removed }, self.ids(adders.into_iter().chain(removers))))
     }
 
-    /// Nothing was found, though more had been added than can have been removed; or something, though more had been added that goes first.
-    fn left(&self) -> Option<(Rule, Vec<OperationId>)> {
-        let is_miss = |&at: &usize| match self.act(at) {
+    /// *Empty* was returned, though more elements were added than can have been removed; or an
+    /// element was found, though more were added that are greater.
+    fn not_empty_or_not_greatest(&self) -> Option<(Rule, Vec<OperationId>)> {
+        let is_miss = |&at: &usize| match self.kind(at) {
             RoleKind::Empty => true,
             RoleKind::Absent => matches!(self.kind, ObjectKind::Set | ObjectKind::Multiset),
             RoleKind::Remove | RoleKind::Observe => self.kind == ObjectKind::PriorityQueue,
             RoleKind::Add | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
         };
-        let mut misses = self.core().filter(is_miss);
+        let mut misses = self.counterexample().filter(is_miss);
         let first = misses.next()?;
-        // One that found nothing before everything else does not matter here.
+        // An *empty* result before everything else does not matter here.
         let (start, miss) = misses.next().map_or((None, first), |second| (Some(first), second));
-        if start.is_some_and(|it| self.act(it) != RoleKind::Empty) {
+        if start.is_some_and(|it| self.kind(it) != RoleKind::Empty) {
             return None;
         }
-        let is_of_it = |at: usize| match self.act(miss) {
+        let is_of_it = |at: usize| match self.kind(miss) {
             RoleKind::Absent => self.element(at) == self.element(miss),
             RoleKind::Remove | RoleKind::Observe => self.priority(miss) < self.priority(at),
             RoleKind::Add
@@ -314,8 +328,8 @@ impl<'v> View<'v> {
             | RoleKind::NoEffect => true,
         };
         let (mut adders, mut sights) = (Vec::new(), Vec::new());
-        for at in self.core().filter(|&at| at != miss && Some(at) != start) {
-            match self.act(at) {
+        for at in self.counterexample().filter(|&at| at != miss && Some(at) != start) {
+            match self.kind(at) {
                 _ if start.is_some_and(|it| !self.precedes(it, at)) => return None,
                 RoleKind::Add if is_of_it(at) && self.precedes(at, miss) => adders.push(at),
                 RoleKind::Observe if is_of_it(at) && self.precedes(at, miss) => sights.push(at),
@@ -327,7 +341,7 @@ impl<'v> View<'v> {
             (0, _) => 1,
             (_, _) => return None,
         };
-        let may_remove = |&at: &usize| match self.act(at) {
+        let may_remove = |&at: &usize| match self.kind(at) {
             RoleKind::Remove => at != miss && is_of_it(at),
             RoleKind::RemoveUnknown => true,
             RoleKind::Add
@@ -342,7 +356,7 @@ impl<'v> View<'v> {
             return None;
         }
         let mut there = adders.into_iter().chain(sights);
-        if self.act(miss) != RoleKind::Empty && self.kind == ObjectKind::PriorityQueue && removers.is_empty()
+        if self.kind(miss) != RoleKind::Empty && self.kind == ObjectKind::PriorityQueue && removers.is_empty()
         {
             let one = there.next()?;
             return Some((Rule::GreatestFirst, self.ids([miss, one, one])))
@@ -352,15 +366,19 @@ impl<'v> View<'v> {
         Some((rule, self.ids([miss].into_iter().chain(there).chain(removers))))
     }
 
-    /// Something was found in a register after it had been replaced.
-    fn stale(&self) -> Option<(Rule, Vec<OperationId>)> {
-        if !matches!(self.kind, ObjectKind::Register { .. }) || LONG < self.core().count() {
+    /// A value was found in a register after it had been replaced.
+    fn found_after_replaced(&self) -> Option<(Rule, Vec<OperationId>)> {
+        if !matches!(self.kind, ObjectKind::Register { .. })
+            || EXPLAINED_OPERATIONS_MAX < self.counterexample().count()
+        {
             return None;
         }
-        for late in self.core().filter(|&at| matches!(self.act(at), RoleKind::Observe | RoleKind::Replace)) {
+        for late in
+            self.counterexample().filter(|&at| matches!(self.kind(at), RoleKind::Observe | RoleKind::Replace))
+        {
             let element = self.element(late);
-            // What is there right after each.
-            let leaves = |at: usize| match self.act(at) {
+            // The value right after each.
+            let leaves = |at: usize| match self.kind(at) {
                 RoleKind::Add | RoleKind::Observe => Some(self.element(at)),
                 RoleKind::Replace => Some(self.roles.seconds[at]),
                 RoleKind::Remove
@@ -374,7 +392,7 @@ impl<'v> View<'v> {
                     && leaves(at).is_some_and(|it| it != element)
                     && self.puts(element).all(|put| put == late || put != at && self.precedes(put, at))
             };
-            if let Some(newer) = self.core().filter(|&at| at != late).find(replaces) {
+            if let Some(newer) = self.counterexample().filter(|&at| at != late).find(replaces) {
                 let puts = self.puts(element).filter(|&it| it != late);
                 return Some((Rule::Stale, self.ids([late, newer].into_iter().chain(puts))));
             }
@@ -382,21 +400,24 @@ impl<'v> View<'v> {
         None
     }
 
-    /// A sum was answered that lies outside what can be reached, at first or since an earlier answer.
-    fn sum(&self, whole: &Problem<'_>, whole_roles: &Roles) -> Option<(Rule, Vec<OperationId>)> {
+    /// A sum was read that is out of bounds, from the initial state or since an earlier read.
+    fn sum_out_of_bounds(
+        &self,
+        whole: &Problem<'_>,
+        whole_roles: &Roles,
+    ) -> Option<(Rule, Vec<OperationId>)> {
         if self.kind != ObjectKind::Counter {
             return None;
         }
         let sums = Sums { spans: whole.spans(), roles: whole_roles };
-        let is_answer = |&at: &usize| self.act(at) == RoleKind::Observe;
+        let is_read = |&at: &usize| self.kind(at) == RoleKind::Observe;
         let position = |at: usize| whole.position(self.problem.operations()[at]);
-        let mut answers: Vec<usize> = self.core().filter(is_answer).filter_map(position).collect();
+        let mut reads: Vec<usize> = self.counterexample().filter(is_read).filter_map(position).collect();
         // Mostly the last one is wrong.
-        answers.drain(..answers.len().saturating_sub(ANSWERS));
-        for &late in &answers {
-            let earlier =
-                answers.iter().copied().filter(|&it| whole.spans()[it].precedes(whole.spans()[late]));
-            // What was answered before is part of the core, so that is what it is told by.
+        reads.drain(..reads.len().saturating_sub(COMPARED_READS_MAX));
+        for &late in &reads {
+            let earlier = reads.iter().copied().filter(|&it| whole.spans()[it].precedes(whole.spans()[late]));
+            // The earlier read is part of the counterexample, so it belongs to the explanation.
             for since in earlier.map(Some).chain([None]) {
                 let (least, greatest) = sums.bounds(since, late)?;
                 if !(least..=greatest).contains(&sums.word(late)) {
@@ -410,19 +431,20 @@ impl<'v> View<'v> {
     }
 }
 
-/// What operations add to a counter.
+/// The amounts that operations add to a counter.
 struct Sums<'s> {
     spans: &'s [Span],
     roles: &'s Roles,
 }
 
 impl Sums<'_> {
-    /// What the operation adds, or answers.
+    /// The amount that the operation adds, or the sum that it reads.
     fn word(&self, at: usize) -> i64 {
         self.roles.names[self.roles.elements[at] as usize].cast_signed()
     }
 
-    /// Between what the sum is when `late` happens, given what was answered at `since`. Nothing if it may overflow.
+    /// The bounds of the sum when `late` takes effect, given the sum read at `since`. `None` if it
+    /// may overflow.
     fn bounds(&self, since: Option<usize>, late: usize) -> Option<(i64, i64)> {
         let known = since.map_or(0, |at| self.word(at));
         let (mut least, mut greatest) = (known, known);
@@ -441,18 +463,18 @@ impl Sums<'_> {
     }
 }
 
-/// Where the longest order of `weak` ends, with as few of its chances as possible.
+/// Where the longest order of `weak` ends, with as few unconstrained operations as possible.
 fn dead_end(
     whole: &Problem<'_>,
     weak: &Problem<'_>,
     core: &[OperationId],
     budget: &Budget,
 ) -> Option<DeadEnd> {
-    let budget = budget.child().with_configurations(CONFIGURATIONS);
+    let budget = budget.child().with_configurations(DEAD_END_CONFIGS);
     let Verdict::Violated(found) = JitGraph.decide(weak, &budget) else { return None };
     let Explanation::Exhausted { prefix, .. } = found.explanation else { return None };
     let mut end = DeadEnd::after(weak, &prefix)?;
-    // Whoever makes no difference is left out.
+    // Unconstrained operations that make no difference are left out.
     let is_core = |id: &OperationId| core.binary_search(id).is_ok();
     let mut at = end.prefix.len();
     while 0 < at {
@@ -467,17 +489,19 @@ fn dead_end(
             && (other.next, &other.instead) == (end.next, &end.instead)
         {
             end = other;
-            // Whoever took what this one put there may go now.
+            // An operation that removed what this one added may now be left out, too.
             at = end.prefix.len();
         }
     }
-    let end = in_turn(whole, weak, &end).unwrap_or(end);
-    (end.prefix.len() <= LONG).then_some(end)
+    let end = in_real_time_order(whole, weak, &end).unwrap_or(end);
+    (end.prefix.len() <= EXPLAINED_OPERATIONS_MAX).then_some(end)
 }
 
-/// The same end after an order that was possible in `whole`. A chance may come at any time, so it may stand in an order before what it really came
-/// after; nobody who sees both drawn would follow. Nothing if that order has no such flaw, or no such end when it is mended.
-fn in_turn(whole: &Problem<'_>, weak: &Problem<'_>, end: &DeadEnd) -> Option<DeadEnd> {
+/// The same dead end after an order that respects the real-time order of `whole`. An unconstrained
+/// operation may come at any time, so it may stand before operations that it really followed, which
+/// a drawing would contradict. `None` if the order has no such flaw, or not the same end when
+/// corrected.
+fn in_real_time_order(whole: &Problem<'_>, weak: &Problem<'_>, end: &DeadEnd) -> Option<DeadEnd> {
     let span = |id: &OperationId| whole.position(*id).map(|at| whole.spans()[at]);
     let comes_late = |at: usize| {
         let late = span(&end.prefix[at]);
@@ -487,7 +511,7 @@ fn in_turn(whole: &Problem<'_>, weak: &Problem<'_>, end: &DeadEnd) -> Option<Dea
     if !(1..end.prefix.len()).any(comes_late) {
         return None;
     }
-    // In the order of calls nobody comes before what it came after.
+    // In the order of calls no operation comes before one that it follows.
     let mut prefix = end.prefix.clone();
     prefix.sort_unstable();
     DeadEnd::after(weak, &prefix).filter(|it| it.prefix == prefix && it.next == end.next)

@@ -1,17 +1,19 @@
-//! Verdicts on weaker problems that need no search.
+//! Verdicts on weakened problems that need no search.
 //!
-//! Whoever has only a chance may have happened anywhere, so a search has to look at every choice among them. Five questions are
-//! answered without:
+//! An unconstrained operation may take effect anywhere, so a search has to try every choice among
+//! them. Five questions need no search:
 //!
-//! * *Nobody put it there*: an operation found an element that nobody adds in time.
-//! * *A sum*: one answer of a counter is within reach at some moment, or out of it at all. Operations that have returned by then count;
-//!   whoever was called by then counts if that helps.
-//! * *One finder*: one operation found an element of a queue, stack or priority queue, or nothing, and everybody else only added something or has
-//!   only a chance. Whatever certainly was in its way had to be taken by those, each taking one.
-//! * *There or not*: a set has a monitor to which chances make no difference.
-//! * *Copies*: elements of a bag that is never found empty only need to have been added before they are taken, each once.
+//! * *Never added*: an operation found an element that no operation adds in time.
+//! * *A sum*: the one read of a counter is within reach at some moment, or not at all. Operations
+//!   that have returned by then count; those called by then count if that helps.
+//! * *One finder*: one operation found an element of a queue, stack or priority queue, or *empty*;
+//!   all others only added something or are unconstrained. Elements certainly in its way must be
+//!   removed by the unconstrained ones, one each.
+//! * *Membership*: a set has a monitor for which unconstrained operations make no difference.
+//! * *Copies*: elements of a bag that is never found empty only need to have been added before they
+//!   are removed, each once.
 //!
-//! What is answered here is right; what is not easily seen is left to a search.
+//! Verdicts from here are right; other cases are left to a search.
 //!
 //! Cost: a pass over the operations, and sorting.
 
@@ -21,64 +23,66 @@ use clewline_core::{Budget, ObjectKind, OperationId, Problem, RoleKind, Roles, S
 
 use crate::monitor::{self, Columns, MonitorVerdict, Want};
 
-/// What was seen at a glance.
+/// A verdict without a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuickVerdict {
-    /// It is violated by then: this operation cannot have happened.
+    /// Violated: this operation cannot have taken effect.
     Violated(OperationId),
     /// It holds.
     Holds,
 }
 
-/// Judges a problem about an object of that kind, if that is easy. `opening` is the position of an operation that tells what the object is like at
-/// first.
+/// Decides a problem about an object of that kind, if that is easy. `opening` is the position of an
+/// operation that determines the initial state.
 pub(super) fn judge(problem: &Problem<'_>, kind: ObjectKind, opening: Option<usize>) -> Option<QuickVerdict> {
     let roles = problem.roles().ok()?;
     let view = View { problem, roles };
     match kind {
         ObjectKind::Counter => view.sum(opening),
-        ObjectKind::Bag | ObjectKind::Multiset => view.nobody_put(None).or_else(|| view.copies()),
-        ObjectKind::Register { initial } => view.nobody_put(Some(initial)),
+        ObjectKind::Bag | ObjectKind::Multiset => view.found_but_not_added(None).or_else(|| view.copies()),
+        ObjectKind::Register { initial } => view.found_but_not_added(Some(initial)),
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue => view
-            .nobody_put(None)
+            .found_but_not_added(None)
             .or_else(|| view.one_finder(kind))
             .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
         ObjectKind::Set => by_monitor(problem),
         ObjectKind::Other(_) => None,
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
-        | ObjectKind::QuasiPriorityQueue { .. } => view.nobody_put(None),
+        | ObjectKind::QuasiPriorityQueue { .. } => view.found_but_not_added(None),
     }
 }
 
-/// What the monitor says, which judges sets in a pass whoever has only a chance.
+/// The verdict of the monitor, which decides sets in one pass, unconstrained operations included.
 fn by_monitor(problem: &Problem<'_>) -> Option<QuickVerdict> {
     let (columns, order) = Columns::of_weaker(problem).ok()?;
     match monitor::judge_columns(&columns, Want::Verdict, &Budget::unlimited()).ok()? {
         MonitorVerdict::Holds(_) => Some(QuickVerdict::Holds),
         // The one that had to return and could not.
-        MonitorVerdict::Violated(breach) => {
-            let at = order[*breach.operations.first()? as usize];
+        MonitorVerdict::Violated(violation) => {
+            let at = order[*violation.operations.first()? as usize];
             Some(QuickVerdict::Violated(problem.operations()[at as usize]))
         }
     }
 }
 
-/// An operation that cannot have happened as it did, if that is easily seen in a whole history: it found what nobody put there, or a copy too
-/// many, or nothing although something was left. A search would have to try all orders to find that out, and of a long queue with equal
-/// values there are too many.
+/// An operation that cannot have returned its result, if that is easily seen in a whole history: it
+/// found an element that was never added, or a copy too many, or *empty* although elements were
+/// left. A search would have to try all orders to find that out; a long queue with equal values has
+/// too many.
 pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
     let roles = problem.roles().ok()?;
     let view = View { problem, roles };
     let id = |at: usize| problem.operations()[at];
-    let nobody_put = |initial| match view.nobody_put(initial) {
+    let nobody_put = |initial| match view.found_but_not_added(initial) {
         Some(QuickVerdict::Violated(id)) => Some(id),
         Some(QuickVerdict::Holds) | None => None,
     };
     match problem.kind()? {
         ObjectKind::Counter | ObjectKind::Other(_) => None,
         ObjectKind::Register { initial } => nobody_put(Some(initial)),
-        // Each element is added and removed again and again, and nobody finds all of them absent at a time.
+        // Each element is added and removed again and again, and no operation finds all of them
+        // absent at once.
         ObjectKind::Set | ObjectKind::Multiset => nobody_put(None),
         ObjectKind::Queue
         | ObjectKind::QuasiQueue { .. }
@@ -92,8 +96,8 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
     }
 }
 
-/// Whether those who were called before a moment add up to `missing`, with all who have returned by then: as far as can be seen by taking what is
-/// largest first.
+/// Whether operations called before `moment` can add up to `missing`, with all that have returned
+/// by then, as far as choosing the largest first shows.
 fn reaches(adds: &[(Span, i128)], moment: u32, mut missing: i128) -> bool {
     let mut chances: Vec<i128> = Vec::new();
     for &(span, amount) in adds {
@@ -122,7 +126,7 @@ impl View<'_> {
         self.problem.spans()[at].is_pending()
     }
 
-    /// The element that the operation puts there, if it puts one.
+    /// The element that the operation adds or writes, if it does.
     fn put_by(&self, at: usize) -> Option<u32> {
         match self.roles.kinds[at] {
             RoleKind::Add => Some(self.roles.elements[at]),
@@ -136,10 +140,12 @@ impl View<'_> {
         }
     }
 
-    /// Whether somebody found what nobody else adds before that. `initial` is there at first.
-    fn nobody_put(&self, initial: Option<u64>) -> Option<QuickVerdict> {
+    /// Whether an operation found an element that no other operation adds before that. `initial` is
+    /// there at first.
+    fn found_but_not_added(&self, initial: Option<u64>) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
-        // By element: the earliest calls of two that put it there, since one may be the finder.
+        // By element: the earliest calls of two operations that add it, since one may be the
+        // finder.
         let mut first = vec![[(u32::MAX, usize::MAX); 2]; self.roles.names.len()];
         for (at, span) in spans.iter().enumerate() {
             let Some(element) = self.put_by(at) else { continue };
@@ -170,15 +176,15 @@ impl View<'_> {
         Some(QuickVerdict::Violated(self.problem.operations()[found]))
     }
 
-    /// Whether the one answer of a counter can be reached, from what `opening` answered or from nothing.
+    /// Whether the one read of a counter can be reached, from the sum of `opening` or from zero.
     fn sum(&self, opening: Option<usize>) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
         let word = |at: usize| i128::from(self.roles.names[self.roles.elements[at] as usize].cast_signed());
-        let is_answer = |&at: &usize| {
+        let is_read = |&at: &usize| {
             self.roles.kinds[at] == RoleKind::Observe && !self.is_pending(at) && Some(at) != opening
         };
-        let mut answers = (0..spans.len()).filter(is_answer);
-        let (Some(late), None) = (answers.next(), answers.next()) else { return None };
+        let mut reads = (0..spans.len()).filter(is_read);
+        let (Some(late), None) = (reads.next(), reads.next()) else { return None };
         let start = opening.map_or(0, word);
         let adds: Vec<(Span, i128)> = (0..spans.len())
             .filter(|&at| self.roles.kinds[at] == RoleKind::Add)
@@ -187,13 +193,14 @@ impl View<'_> {
         let bounds = |of: &mut dyn Iterator<Item = i128>| {
             of.fold((0, 0), |(least, greatest), it| (least + it.min(0), greatest + it.max(0)))
         };
-        // A sum that may wrap around is no matter of bounds.
+        // A sum that may wrap around has no bounds.
         let (lowest, highest) = bounds(&mut adds.iter().map(|it| it.1));
         let fits = |it: i128| i64::try_from(it).is_ok();
         if !fits(start + lowest) || !fits(start + highest) {
             return None;
         }
-        // Whoever returned before the answer was asked for counts, at whichever moment it is given.
+        // Operations that returned before the read was called count, at whichever moment it takes
+        // effect.
         let (call, end) = (spans[late].call(), spans[late].end());
         let is_certain = |it: &&(Span, i128)| it.0.end() < call;
         let certain: i128 = adds.iter().filter(is_certain).map(|it| it.1).sum();
@@ -207,7 +214,8 @@ impl View<'_> {
         is_reached.then_some(QuickVerdict::Holds)
     }
 
-    /// Whether those who have only a chance suffice to take what is in the way of the one operation that found something, or nothing.
+    /// Whether the unconstrained operations suffice to remove what is in the way of the one
+    /// operation that found an element, or *empty*.
     fn one_finder(&self, kind: ObjectKind) -> Option<QuickVerdict> {
         let spans = self.problem.spans();
         let is_open = |at: usize| match self.roles.kinds[at] {
@@ -224,7 +232,7 @@ impl View<'_> {
         {
             return None;
         }
-        let way = self.in_the_way(kind, finder)?;
+        let way = self.elements_in_the_way(kind, finder)?;
         let takers_before = |moment: u32| {
             let takes =
                 |&at: &usize| self.roles.kinds[at] == RoleKind::RemoveUnknown && spans[at].call() < moment;
@@ -240,8 +248,9 @@ impl View<'_> {
         }
     }
 
-    /// How many elements have to be taken before `finder` can find what it found. Whoever added that may be chosen: where it takes least.
-    fn in_the_way(&self, kind: ObjectKind, finder: usize) -> Option<usize> {
+    /// How many elements have to be removed before `finder` can find its element. Of the operations
+    /// that may have added that, the one is chosen for which this is least.
+    fn elements_in_the_way(&self, kind: ObjectKind, finder: usize) -> Option<usize> {
         let spans = self.problem.spans();
         let adds = || (0..spans.len()).filter(|&at| self.roles.kinds[at] == RoleKind::Add);
         let priority = |at: usize| self.roles.names[self.roles.elements[at] as usize].cast_signed();
@@ -278,7 +287,7 @@ impl View<'_> {
         })
     }
 
-    /// Whether all that is there is one element in a number of copies, whatever holds them.
+    /// Whether all elements are copies of one, whatever the container.
     fn is_of_one_element(&self) -> bool {
         let puts = |at: &usize| matches!(self.roles.kinds[*at], RoleKind::Add | RoleKind::Remove);
         let mut elements = (0..self.problem.len()).filter(puts).map(|at| self.roles.elements[at]);
@@ -286,7 +295,7 @@ impl View<'_> {
         elements.all(|it| Some(it) == first)
     }
 
-    /// Whether what was taken was added before, each copy once. It may be that nobody sees more than that.
+    /// Whether removed elements were added before, each copy once. Nothing else may be observed.
     fn copies(&self) -> Option<QuickVerdict> {
         let sees_more = |at: usize| match self.roles.kinds[at] {
             RoleKind::Observe | RoleKind::Absent | RoleKind::Empty | RoleKind::Replace => {
@@ -301,14 +310,15 @@ impl View<'_> {
         Some(missed.map_or(QuickVerdict::Holds, |at| QuickVerdict::Violated(self.problem.operations()[at])))
     }
 
-    /// The first to return of those who took a copy that nobody had added by then, if others took theirs.
+    /// Of the operations that removed a copy not added by then, if others removed theirs, the one
+    /// that returns first.
     fn taken_too_often(&self) -> Option<usize> {
         let spans = self.problem.spans();
         let (mut adds, mut takes) = (Vec::new(), Vec::new());
         for (at, span) in spans.iter().enumerate() {
             match self.roles.kinds[at] {
                 RoleKind::Add => adds.push((self.roles.elements[at], span.call())),
-                // One that may not have happened takes nothing that another one needs.
+                // One that may not have taken effect removes nothing that another one needs.
                 RoleKind::Remove if self.is_pending(at) => (),
                 RoleKind::Remove => takes.push((self.roles.elements[at], span.end(), at)),
                 RoleKind::Observe
@@ -336,7 +346,8 @@ impl View<'_> {
         missed.map(|it| it.1)
     }
 
-    /// The first to return of those who found nothing, although more had been added than can have been taken by then.
+    /// Of the operations that returned *empty* although more was added than can have been removed
+    /// by then, the one that returns first.
     fn not_empty(&self) -> Option<usize> {
         let spans = self.problem.spans();
         let (mut added, mut taken) = (Vec::new(), Vec::new());

@@ -7,12 +7,12 @@ use clewline_testing::pick;
 use super::{focus::is_finder, units::elements, *};
 use crate::search::oracle::Oracle;
 
-/// Everything is said.
+/// A minimization that retains everything.
 fn shrinking<'a>(problem: &'a Problem<'a>) -> Shrinking<'a> {
     Shrinking {
         problem,
         budget: Budget::unlimited(),
-        overlap: Overlap::Chance,
+        overlap: Overlap::Unconstrained,
         keep: vec![Retain::All; problem.len()],
         next: problem.operations()[0],
         attempt: 0,
@@ -26,10 +26,11 @@ fn word(problem: &Problem<'_>) -> &'static str {
     Oracle.decide(problem, &Budget::unlimited()).word()
 }
 
-/// A prefix of a random linearizable history, judged by the oracle after each unit is left out in turn.
+/// A prefix of a random linearizable history, decided by the oracle after each unit is dropped in
+/// turn.
 #[test]
-fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
-    let (mut reads_left_out, mut lives_left_out, mut told_apart, mut opened) = (0, 0, 0, 0);
+fn a_linearizable_history_stays_linearizable_without_a_unit() {
+    let (mut reads_left_out, mut lives_left_out, mut split_lives, mut opened) = (0, 0, 0, 0);
     let limited = ["queue:2", "stack:2", "deque:2"];
     for name in CATALOG.iter().map(|it| it.name).chain(limited) {
         let specification = find(name).unwrap();
@@ -54,38 +55,40 @@ fn leaving_a_unit_out_of_a_good_history_leaves_it_good() {
                 _ => Retain::All,
             });
             assert_eq!(word(&prefix), "holds", "{} seed {seed}", name);
-            let mut told = shrinking(&prefix);
-            told.overlap = if seed % 2 == 0 { Overlap::Chance } else { Overlap::Doubt };
+            let mut weakened = shrinking(&prefix);
+            weakened.overlap = if seed % 2 == 0 { Overlap::Unconstrained } else { Overlap::Optional };
             for start in 0..prefix.len() {
                 let state = prefix.determines_state(start);
                 if prefix.spans()[start].is_pending() || !prefix.resets(start) && state.is_none() {
                     continue;
                 }
                 let opening = Opening { start, before: Vec::new(), state };
-                let rest = told.weaker(&told.since(start), Some(&opening));
+                let rest = weakened.weaker(&weakened.since(start), Some(&opening));
                 assert_eq!(word(&rest), "holds", "{} seed {seed}: {prefix:#?} since {start}", name);
                 opened += 1;
             }
-            // As it is, and with less said about some.
+            // As it is, and with some operations weakened.
             let keep = random_keep(&prefix, &mut random);
-            for told in [prefix.clone(), prefix.weaken(|at| keep[at])] {
-                let (reads, lives) = (reads(&told), lives(&told));
+            for weakened in [prefix.clone(), prefix.weaken(|at| keep[at])] {
+                let (reads, lives) = (reads(&weakened), lives(&weakened));
                 reads_left_out += reads.len();
                 lives_left_out += lives.len();
-                told_apart += lives.len() - elements(&told).len();
+                split_lives += lives.len() - elements(&weakened).len();
                 for unit in reads.into_iter().chain(lives) {
-                    let rest = told.weaken(|at| if unit.contains(&at) { Retain::Drop } else { Retain::All });
-                    assert_eq!(word(&rest), "holds", "{} seed {seed}: {told:#?} without {unit:?}", name);
+                    let rest =
+                        weakened.weaken(|at| if unit.contains(&at) { Retain::Drop } else { Retain::All });
+                    assert_eq!(word(&rest), "holds", "{} seed {seed}: {weakened:#?} without {unit:?}", name);
                 }
             }
         }
     }
     assert!(3_000 < reads_left_out && 3_000 < lives_left_out, "{reads_left_out}, {lives_left_out}");
-    assert!(150 < told_apart, "{told_apart}");
+    assert!(150 < split_lives, "{split_lives}");
     assert!(2_000 < opened, "{opened}");
 }
 
-/// A history in which one complete operation answers what another did, which is often wrong.
+/// A history in which one complete operation returns another one's result, which is often a
+/// violation.
 fn changed(
     specification: &str,
     values: ValueDomain,
@@ -97,18 +100,18 @@ fn changed(
         GeneratorConfig { operations: 10, values, keys: 1, pending, seed, ..GeneratorConfig::default() };
     let specification = find(specification).unwrap();
     let mut recording = specification.generate(&plan);
-    let answers: Vec<_> = recording.history.operations().filter_map(|it| it.ret.copied()).collect();
-    let answer = *answers.get(random.below(answers.len()))?;
+    let results: Vec<_> = recording.history.operations().filter_map(|it| it.ret.copied()).collect();
+    let result = *results.get(random.below(results.len()))?;
     let chosen = random.below(recording.history.len());
     let change = |id: OperationId, call, ret: Option<_>| {
-        Ok::<_, ()>((call, ret.map(|ret| if id.index() == chosen { answer } else { ret })))
+        Ok::<_, ()>((call, ret.map(|ret| if id.index() == chosen { result } else { ret })))
     };
     recording.history = recording.history.try_map(change).unwrap();
     specification.load(recording).ok()
 }
 
-/// The problem as it is, and without one of its operations, which is often missed. Of a semaphore several are lost: it has a permit to
-/// spare.
+/// The problem as it is, and without one of its operations, which is often needed. Of a semaphore
+/// several are dropped: it has a permit to spare.
 fn with_and_without<'a>(problem: &Problem<'a>, seed: u64) -> [Problem<'a>; 2] {
     let mut random = Random::new(seed);
     let one = random.below(problem.len());
@@ -119,9 +122,9 @@ fn with_and_without<'a>(problem: &Problem<'a>, seed: u64) -> [Problem<'a>; 2] {
     [problem.clone(), problem.weaken(|at| if is_lost(at) { Retain::Drop } else { Retain::All })]
 }
 
-/// Whatever was found, what goes before it says no more than there was to say.
+/// The elements greater than the found one constrain no more than the whole history did.
 #[test]
-fn what_goes_before_the_one_that_was_found_is_not_violated_alone() {
+fn elements_greater_than_the_found_one_are_not_violated_alone() {
     let (mut held, mut violated) = (0, 0);
     for name in ["priority-queue", "min-priority-queue"] {
         for seed in 0..3_000 {
@@ -147,29 +150,29 @@ fn what_goes_before_the_one_that_was_found_is_not_violated_alone() {
     assert!(1_000 < held && 100 < violated, "{held}, {violated}");
 }
 
-/// What is said at the end is violated, and would not be if less were said about any operation of the core, or
-/// one more read or element were left out.
+/// What is retained at the end is violated, and would not be if any operation of the counterexample
+/// were weakened, or one more read or element dropped.
 #[track_caller]
 fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: Overlap) {
     let shrunk = Shrinking::run(problem, next, overlap, &Options::default());
     let keep = &shrunk.keep;
     assert!(shrunk.is_minimal, "{name}: {problem:#?}");
     assert_eq!(word(&shrunk.weaker(keep, shrunk.opening.as_ref())), "violated", "{name}: {problem:#?}");
-    // What the rest begins with is said by one of the core.
+    // The initial state is determined by an operation of the counterexample.
     assert!(shrunk.opening.as_ref().is_none_or(|it| keep[it.start] == Retain::All), "{name}: {problem:#?}");
     let start = shrunk.opening.as_ref().filter(|it| !it.before.is_empty());
-    let alone = shrunk.core().filter(|&at| start.is_none_or(|it| it.start != at));
+    let alone = shrunk.counterexample().filter(|&at| start.is_none_or(|it| it.start != at));
     let chances = alone.map(|at| (vec![at], Retain::Unconstrained));
-    // With the opening all that came before it gets a chance.
+    // With the opening, all that came before it becomes unconstrained.
     let opening = start.map(|it| ([&it.before[..], &[it.start]].concat(), Retain::Unconstrained));
     let left_out = shrunk.units(reads).into_iter().chain(shrunk.units(lives));
     for (unit, less) in chances.chain(opening).chain(left_out.map(|unit| (unit, Retain::Drop))) {
         let less: Vec<Retain> =
             (0..keep.len()).map(|at| if unit.contains(&at) { less } else { keep[at] }).collect();
-        // Without the opening nobody tells what it is like at first.
-        let told = shrunk.opening.as_ref().filter(|it| !unit.contains(&it.start));
+        // Without the opening no operation determines the initial state.
+        let weakened = shrunk.opening.as_ref().filter(|it| !unit.contains(&it.start));
         assert_eq!(
-            word(&shrunk.weaker(&less, told)),
+            word(&shrunk.weaker(&less, weakened)),
             "holds",
             "{name}: {problem:#?}: {keep:?} without {unit:?}"
         );
@@ -177,7 +180,7 @@ fn check_minimal(name: &str, problem: &Problem<'_>, next: OperationId, overlap: 
 }
 
 #[test]
-fn nothing_more_can_be_spared() {
+fn counterexamples_are_minimal() {
     let (mut doubted, mut opened) = (0, 0);
     for entry in &CATALOG {
         let (mut searched, mut ruled, mut held, mut has_monitor) = (0, 0, 0, false);
@@ -189,22 +192,29 @@ fn nothing_more_can_be_spared() {
                 has_monitor |= problem.kind().and_then(monitor::find).is_some();
                 if let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) {
                     let next = last(problem, &violation);
-                    check_minimal(entry.name, problem, next, Overlap::Chance);
-                    check_minimal(entry.name, problem, next, Overlap::Doubt);
-                    let shrunk = Shrinking::run(problem, next, Overlap::Chance, &Options::default());
+                    check_minimal(entry.name, problem, next, Overlap::Unconstrained);
+                    check_minimal(entry.name, problem, next, Overlap::Optional);
+                    let shrunk = Shrinking::run(problem, next, Overlap::Unconstrained, &Options::default());
                     opened += usize::from(shrunk.opening.is_some());
-                    let shrunk = Shrinking::run(problem, next, Overlap::Doubt, &Options::default());
+                    let shrunk = Shrinking::run(problem, next, Overlap::Optional, &Options::default());
                     doubted += usize::from(shrunk.keep.contains(&Retain::Optional));
                     searched += 1;
                 } else {
                     held += 1;
                 }
-                // What a monitor names is violated without the others, and is made smaller in turn.
+                // The operations that a monitor names are violated without the others, and are
+                // minimized in turn.
                 if let Ok(Verdict::Violated(violation)) = monitor::decide(problem, &Budget::unlimited()) {
                     let is_named = |at: usize| violation.counterexample.contains(&problem.operations()[at]);
-                    let core = problem.weaken(|at| if is_named(at) { Retain::All } else { Retain::Drop });
-                    assert_eq!(word(&core), "violated", "{}: {problem:#?}", entry.name);
-                    check_minimal(entry.name, &core, last(&core, &violation), Overlap::Chance);
+                    let counterexample =
+                        problem.weaken(|at| if is_named(at) { Retain::All } else { Retain::Drop });
+                    assert_eq!(word(&counterexample), "violated", "{}: {problem:#?}", entry.name);
+                    check_minimal(
+                        entry.name,
+                        &counterexample,
+                        last(&counterexample, &violation),
+                        Overlap::Unconstrained,
+                    );
                     ruled += 1;
                 }
             }
@@ -219,9 +229,10 @@ fn nothing_more_can_be_spared() {
     assert!(pick(1, 20) < doubted && pick(1, 20) < opened, "{doubted}, {opened}");
 }
 
-/// Rules do not rely on whoever found a violation: of a good history, however little is said about it, none is broken.
+/// Rules do not rely on the checker that found a violation: none is broken in a linearizable
+/// history, however weakened.
 #[test]
-fn nothing_is_said_about_what_holds() {
+fn no_rule_is_broken_in_a_linearizable_history() {
     let mut asked = 0;
     for entry in &CATALOG {
         let specification = find(entry.name).unwrap();
@@ -244,11 +255,11 @@ fn nothing_is_said_about_what_holds() {
                 .collect();
             let weak = whole.weaken(|at| keep[at]);
             let is_whole = |at: &usize| keep[*at] == Retain::All;
-            let core: Vec<OperationId> =
+            let counterexample: Vec<OperationId> =
                 (0..whole.len()).filter(is_whole).map(|at| whole.operations()[at]).collect();
-            let Some(&next) = core.first() else { continue };
+            let Some(&next) = counterexample.first() else { continue };
             let found = Explanation::Exhausted { prefix: Vec::new(), next };
-            let why = rules::why(whole, &weak, &core, &found, &Budget::unlimited());
+            let why = rules::explain(whole, &weak, &counterexample, &found, &Budget::unlimited());
             assert_eq!(why, None, "{} {seed}: {weak:#?}", entry.name);
             asked += 1;
         }
@@ -256,36 +267,44 @@ fn nothing_is_said_about_what_holds() {
     assert!(10_000 < asked, "{asked}");
 }
 
-/// Who had returned before whom was called, according to the words of a rule that is told alone.
-fn claims(rule: Rule, operations: &[OperationId], core: &[OperationId]) -> Vec<(OperationId, OperationId)> {
+/// Which operation had returned before which was called, according to a rule that is reported
+/// alone.
+fn claims(
+    rule: Rule,
+    operations: &[OperationId],
+    counterexample: &[OperationId],
+) -> Vec<(OperationId, OperationId)> {
     let pairs = |places: &[(usize, usize)]| {
         let pair = |&(one, other): &(usize, usize)| Some((*operations.get(one)?, *operations.get(other)?));
         places.iter().filter_map(pair).collect()
     };
     match (rule, operations) {
         (Rule::AddedBefore | Rule::Gone | Rule::Chain | Rule::FirstInFirstOut, _) => pairs(&[(0, 1)]),
-        // Nobody put it there again since.
+        // It was not written again since.
         (Rule::Stale, _) => {
             (2..operations.len()).map(|it| (it, 1)).chain([(1, 0)]).flat_map(|it| pairs(&[it])).collect()
         }
         (Rule::Left { added }, _) => (1..=added as usize).flat_map(|it| pairs(&[(it, 0)])).collect(),
-        (Rule::Empty | Rule::GreatestFirst, [_, first, last]) if first == last || !core.contains(last) => {
+        (Rule::Empty | Rule::GreatestFirst, [_, first, last])
+            if first == last || !counterexample.contains(last) =>
+        {
             pairs(&[(1, 0)])
         }
         (Rule::Empty, [_, _, _]) => pairs(&[(1, 0), (0, 2)]),
         (Rule::OneInFront, [_, _, _]) => pairs(&[(0, 1)]),
         (Rule::OneInFront, [_, _, _, _, ..]) | (Rule::OneAtATime, _) => pairs(&[(0, 1), (2, 3)]),
         (Rule::FrontInTurn, _) => pairs(&[(0, 1), (2, 3), (4, 5)]),
-        (Rule::LastInFirstOut, [.., last]) if !core.contains(last) => pairs(&[(0, 1), (2, 3)]),
+        (Rule::LastInFirstOut, [.., last]) if !counterexample.contains(last) => pairs(&[(0, 1), (2, 3)]),
         (Rule::LastInFirstOut, _) => pairs(&[(0, 1), (2, 3), (4, 5)]),
         _ => Vec::new(),
     }
 }
 
-/// A rule that is told alone names the whole core, but for the operation at which it opens: whoever reads it need not
-/// wonder what the others are for. What it says about time is true.
+/// A rule that is reported alone names the whole counterexample, except the operation at which it
+/// opens: the reader need not wonder what the others are for. What it claims about real time is
+/// true.
 #[test]
-fn words_are_about_the_whole_core() {
+fn a_rule_names_the_whole_counterexample() {
     let (mut rules, mut timed, mut ends) = (0, 0, 0);
     for entry in &CATALOG {
         for seed in 0..600 {
@@ -311,8 +330,8 @@ fn words_are_about_the_whole_core() {
                         let removers = operations.iter().filter(is_beside).count();
                         assert!(removers < added as usize, "{}", context());
                     }
-                    let is_told = |it: &OperationId| operations.contains(it) || is_opening(it);
-                    assert!(violation.counterexample.iter().all(is_told), "{}", context());
+                    let is_named = |it: &OperationId| operations.contains(it) || is_opening(it);
+                    assert!(violation.counterexample.iter().all(is_named), "{}", context());
                     rules += 1;
                 }
                 Why::Rule { end: Some(end), .. } | Why::End(end) => {
@@ -333,7 +352,7 @@ fn words_are_about_the_whole_core() {
     assert!(600 < rules && 400 < timed && 200 < ends, "{rules}, {timed}, {ends}");
 }
 
-/// About each operation something is said, or less.
+/// Each operation is retained, or weakened.
 fn random_keep(problem: &Problem<'_>, random: &mut Random) -> Vec<Retain> {
     let any = |random: &mut Random| match random.below(8) {
         0 => Retain::Unconstrained,
@@ -343,7 +362,7 @@ fn random_keep(problem: &Problem<'_>, random: &mut Random) -> Vec<Retain> {
     (0..problem.len()).map(|_| any(random)).collect()
 }
 
-/// Of those who found something, only one is sure.
+/// Of the operations that found something, only one is fully retained.
 fn one_finder(problem: &Problem<'_>, keep: &mut [Retain], random: &mut Random) {
     let Ok(roles) = problem.roles() else { return };
     let finds = |at: &usize| {
@@ -358,7 +377,7 @@ fn one_finder(problem: &Problem<'_>, keep: &mut [Retain], random: &mut Random) {
 }
 
 #[test]
-fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
+fn shortcuts_agree_with_the_oracle() {
     let mut glances: HashMap<(&str, &str), usize> = HashMap::new();
     for entry in &CATALOG {
         for seed in 0..1_200 {
@@ -372,19 +391,21 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
                 assert_eq!(word(problem), "violated", "{} {seed}: {problem:#?}", entry.name);
                 *glances.entry((entry.name, "refuted")).or_default() += 1;
             }
-            let mut told = shrinking(problem);
-            told.keep = random_keep(problem, &mut random);
+            let mut weakened = shrinking(problem);
+            weakened.keep = random_keep(problem, &mut random);
             if seed % 4 < 2 {
-                one_finder(problem, &mut told.keep, &mut random);
+                one_finder(problem, &mut weakened.keep, &mut random);
             }
-            let whole: Vec<usize> = (0..problem.len()).filter(|&at| told.keep[at] == Retain::All).collect();
+            let whole: Vec<usize> =
+                (0..problem.len()).filter(|&at| weakened.keep[at] == Retain::All).collect();
             let openings = whole.into_iter().filter_map(|start| {
                 let state = Some(problem.determines_state(start)?);
                 Some(Opening { start, before: Vec::new(), state })
             });
             for opening in openings.map(Some).chain([None]) {
-                let keep = opening.as_ref().map_or_else(|| told.keep.clone(), |it| told.since(it.start));
-                let weaker = told.weaker(&keep, opening.as_ref());
+                let keep =
+                    opening.as_ref().map_or_else(|| weakened.keep.clone(), |it| weakened.since(it.start));
+                let weaker = weakened.weaker(&keep, opening.as_ref());
                 let start = opening.as_ref().and_then(|it| weaker.position(problem.operations()[it.start]));
                 let word = word(&weaker);
                 match shortcuts::judge(&weaker, kind, start) {
@@ -412,10 +433,10 @@ fn what_is_seen_at_a_glance_is_what_the_oracle_says() {
     assert!(glances.get(&("cas-register", "violated")).is_some_and(|it| 20 < *it), "{glances:?}");
 }
 
-/// Of a long history only what lies around the violation is looked at again and again, whatever comes long before or
-/// after: the work is counted, in configurations.
+/// In a long history only the neighbourhood of the violation is examined repeatedly, whatever comes
+/// long before or after: the work is counted, in configurations.
 #[test]
-fn a_long_history_is_looked_at_near_its_violation() {
+fn a_long_history_is_minimized_near_its_violation() {
     for name in ["register", "cas-register", "counter", "queue", "stack", "priority-queue", "bag", "deque:8"]
     {
         let values = if name == "bag" { ValueDomain::Distinct } else { ValueDomain::Below(8) };
@@ -423,7 +444,7 @@ fn a_long_history_is_looked_at_near_its_violation() {
             GeneratorConfig { operations: 20_000, values, keys: 1, seed: 5, ..GeneratorConfig::default() };
         let specification = find(name).unwrap();
         let mut recording = specification.generate(&plan);
-        // In the middle somebody finds what nobody ever put there.
+        // In the middle an operation finds an element that was never added.
         let finds = ["read", "deq", "pop", "poll", "take", "pop-front"];
         let is_find = |call: &clewline_core::RawCall| matches!(recording.values.get(call.method), clewline_core::Datum::Text(it) if finds.contains(&it));
         let late = recording.history.operations().skip(10_000);
@@ -442,18 +463,19 @@ fn a_long_history_is_looked_at_near_its_violation() {
         let shrunk = crate::judge(case.problems(), &options);
         let Verdict::Violated(violation) = shrunk.verdict else { panic!("{name} holds") };
         // Whether anything of a bounded one can be spared may take too long to find out.
-        let (is_bounded, core) = (name.contains(':'), violation.counterexample);
-        assert!(violation.is_minimal || is_bounded, "{name}: {core:?}");
-        assert!(core.len() <= if is_bounded { 40 } else { 4 }, "{name}: {core:?}");
+        let (is_bounded, counterexample) = (name.contains(':'), violation.counterexample);
+        assert!(violation.is_minimal || is_bounded, "{name}: {counterexample:?}");
+        assert!(counterexample.len() <= if is_bounded { 40 } else { 4 }, "{name}: {counterexample:?}");
         let work = shrunk.configurations - judged;
         assert!(work < 700_000, "{name}: {work}");
     }
 }
 
-/// Whoever overlaps nothing of the core may still have a chance, and among thousands of chances configurations are compared with each other:
-/// few of them are visited, which are counted.
+/// An operation that overlaps nothing of the counterexample may still be unconstrained, and with
+/// thousands of these, configurations are compared with each other: few of them are visited, which
+/// are counted.
 #[test]
-fn among_many_chances_attempts_are_short() {
+fn attempts_with_many_unconstrained_operations_are_short() {
     let plan = GeneratorConfig {
         operations: 5_000,
         values: ValueDomain::Below(20),
@@ -484,10 +506,11 @@ fn among_many_chances_attempts_are_short() {
     assert!(work < 40_000, "{work}");
 }
 
-/// Values that are there many times, limits, and an object that may be closed: an answer in the middle of a long history is another one's.
+/// Values with many copies, limits, and an object that may be closed: a result in the middle of a
+/// long history is another operation's.
 #[test]
 #[ignore = "long"]
-fn equal_values_limits_and_what_is_closed_leave_small_cores() {
+fn equal_values_limits_and_closed_objects_leave_small_counterexamples() {
     let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::small(0).unwrap());
     let cases = [
         ("priority-queue", "poll", nothing, 8),
@@ -496,7 +519,7 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
         ("stack:8", "pop", nothing, 8),
         ("channel", "recv", nothing, 4),
     ];
-    for (name, method, answer, most) in cases {
+    for (name, method, result, most) in cases {
         let plan = GeneratorConfig {
             operations: 20_000,
             values: ValueDomain::Below(20),
@@ -514,7 +537,7 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
             .unwrap()
             .id;
         let change = |id: OperationId, call, ret: Option<_>| {
-            Ok::<_, ()>((call, ret.map(|ret| if id == late { answer } else { ret })))
+            Ok::<_, ()>((call, ret.map(|ret| if id == late { result } else { ret })))
         };
         recording.history = recording.history.try_map(change).unwrap();
         let case = specification.load(recording).unwrap();
@@ -531,9 +554,10 @@ fn equal_values_limits_and_what_is_closed_leave_small_cores() {
     }
 }
 
-/// That a lock was taken too often shows wherever nobody else can have freed it, also if somebody is always busy.
+/// That a lock was acquired twice shows wherever no other operation can have released it, also if
+/// one is always open.
 #[test]
-fn a_lost_unlock_leaves_a_small_core() {
+fn a_lost_unlock_leaves_a_small_counterexample() {
     let plan = GeneratorConfig { operations: 20_000, processes: 8, seed: 5, ..GeneratorConfig::default() };
     let mutex = find("mutex").unwrap();
     let case = mutex.load(mutex.generate(&plan)).unwrap();
@@ -548,7 +572,7 @@ fn a_lost_unlock_leaves_a_small_core() {
 }
 
 #[test]
-fn a_long_history_shrinks_as_well() {
+fn a_long_history_is_minimized_too() {
     let plan = GeneratorConfig {
         operations: 20_000,
         values: ValueDomain::Below(50),
@@ -557,7 +581,7 @@ fn a_long_history_shrinks_as_well() {
     };
     let register = find("register").unwrap();
     let mut recording = register.generate(&plan);
-    // The last read of all, long after the others, answers what only the first write wrote.
+    // The last read of all, long after the others, returns what only the first write wrote.
     let reads = recording.history.operations().filter(|it| it.ret.is_some_and(|ret| !ret.is_absent()));
     let last = reads.last().unwrap().id;
     let invented = clewline_core::Value::small(1_000).unwrap();
@@ -572,13 +596,18 @@ fn a_long_history_shrinks_as_well() {
     let Verdict::Violated(violation) = JitGraph.decide(problem, &Budget::unlimited()) else {
         panic!("holds")
     };
-    let core = shrink(problem, violation, &Options::default()).counterexample;
-    assert!(core.len() <= 3, "{:?}", core.iter().map(|&it| case.label(it)).collect::<Vec<_>>());
+    let counterexample = shrink(problem, violation, &Options::default()).counterexample;
+    assert!(
+        counterexample.len() <= 3,
+        "{:?}",
+        counterexample.iter().map(|&it| case.label(it)).collect::<Vec<_>>()
+    );
 }
 
-/// A `deq` whose answer is forgotten may have taken any value: it does not go with the one that it did take.
+/// A `deq` without a recorded result may have removed any value: it does not belong to the unit of
+/// the one that it did remove.
 #[test]
-fn units_are_those_of_what_is_still_said() {
+fn units_follow_what_is_retained() {
     let plan = GeneratorConfig {
         operations: 40,
         mix: vec![("enq".to_owned(), 1), ("deq".to_owned(), 1)],

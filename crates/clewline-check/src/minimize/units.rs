@@ -1,13 +1,16 @@
-//! Sets of operations that can be left out of a history together: without them a good one stays good.
+//! Units: sets of operations that can be dropped together; a linearizable history stays
+//! linearizable without them.
 //!
-//! A read goes alone. What changes an element goes with all that is about the element. If the element is certainly gone at some moment, what
-//! came before is another *life*, as if it had been about another element, and goes alone: each removal took what that life had added, and nothing was left.
+//! A read is dropped alone. An operation that changes an element is dropped with all operations on
+//! that element. If the element is certainly gone at some moment, what came before is another
+//! *life*, as if it were another element, and is dropped alone: each removal removed what that life
+//! had added, and nothing was left.
 
 use std::collections::HashMap;
 
 use clewline_core::{Elements, Problem, Role, RoleKind, Roles};
 
-/// Reads, each of which can be left out alone.
+/// Reads, each of which can be dropped alone.
 pub(super) fn reads(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     let is_read = |at: &usize| problem.footprint(*at).is_read();
     (0..problem.len()).filter(is_read).map(|at| vec![at]).collect()
@@ -27,9 +30,10 @@ pub(super) fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
                 groups.join(one, other);
                 seen.push((at, one));
             }
-            // A pending operation need not have happened; any other may depend on every element.
+            // A pending operation need not have taken effect; any other may depend on every
+            // element.
             Elements::Any if problem.spans()[at].is_pending() => (),
-            // Nothing is found where less is there, too.
+            // *Empty* is also returned where less is inside.
             Elements::Any if is_empty(at) => (),
             Elements::Any => return Vec::new(),
         }
@@ -46,14 +50,14 @@ pub(super) fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     units
 }
 
-/// Lives, each with all operations in it, where elements come and go; otherwise whole elements.
+/// Lives, each with all operations in it, for containers; otherwise whole elements.
 pub(super) fn lives(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     let elements = elements(problem);
     match problem.roles() {
         Ok(roles) if comes_and_goes(problem) => {
             let mut lives: Vec<Vec<usize>> =
-                elements.into_iter().flat_map(|it| told_apart(problem, &roles, it)).collect();
-            // What lies near each other in time mostly goes together.
+                elements.into_iter().flat_map(|it| split_into_lives(problem, &roles, it)).collect();
+            // Operations close in time are mostly dropped together.
             lives.sort_by_key(|it| it.iter().map(|&at| problem.spans()[at].call()).min());
             lives
         }
@@ -61,8 +65,8 @@ pub(super) fn lives(problem: &Problem<'_>) -> Vec<Vec<usize>> {
     }
 }
 
-/// Whether elements come and go, and it may be told that there is none. Of a set, which is none of those, the monitor names but one life, and who
-/// ended the one before, which tells that it is gone.
+/// Whether elements are added and removed, and *empty* can be returned. A set is not such an
+/// object: its monitor names only one life, and the operation that ended the one before.
 pub(super) fn comes_and_goes(problem: &Problem<'_>) -> bool {
     problem.kind().is_some_and(|it| it.resets(Role::Empty))
 }
@@ -73,11 +77,12 @@ pub(super) fn is_over(problem: &Problem<'_>, roles: &Roles, life: &[usize], by: 
     life.iter().all(|&at| problem.spans()[at].end() < by) && number(RoleKind::Add) <= number(RoleKind::Remove)
 }
 
-/// The lives of the element that the operations in `unit` are about.
+/// The lives of the element of the operations in `unit`.
 ///
-/// It is certainly gone when as many removals have returned as additions were called: then those additions have happened, and no other removal
-/// has. Whoever is seeing it then may see it before or after.
-fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec<usize>> {
+/// It is certainly gone when as many removals have returned as additions were called: then those
+/// additions have taken effect, and no other removal has. An operation that observes it then may do
+/// so before or after.
+fn split_into_lives(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec<usize>> {
     let spans = problem.spans();
     let calls = unit.iter().map(|&at| (spans[at].call(), false, at));
     let returns = unit.iter().filter_map(|&at| Some((spans[at].ret()?, true, at)));
@@ -86,7 +91,8 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
     let mut lives: Vec<Vec<usize>> = vec![Vec::new()];
     let (mut added, mut removed, mut seeing) = (0_usize, 0_usize, 0_usize);
     for (_, returns, at) in events {
-        // An addition belongs to the life in which it is called, everybody else to that in which they return.
+        // An addition belongs to the life in which it is called, any other operation to that in
+        // which it returns.
         let belongs = match roles.kinds[at] {
             RoleKind::Add => !returns,
             RoleKind::Remove
@@ -103,7 +109,8 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
             (RoleKind::Observe, false) => seeing += 1,
             (RoleKind::Observe, true) => seeing -= 1,
             (RoleKind::Add, true) | (RoleKind::Remove, false) => (),
-            // Misses do not mind; who takes anything is not about this element.
+            // An *absent* or *empty* result belongs to no life; a removal of an unknown element is
+            // not about this one.
             (RoleKind::Absent | RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::NoEffect, _) => (),
             (RoleKind::Replace, _) => return vec![unit],
         }
@@ -115,10 +122,11 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
             (added, removed) = (0, 0);
         }
     }
-    // Whoever has not returned by the end has not happened before it was last gone.
+    // An operation that has not returned by the end did not take effect before the element was last
+    // gone.
     let is_late = |at: &usize| spans[*at].is_pending() && roles.kinds[*at] != RoleKind::Add;
     lives.last_mut().expect("one at least").extend(unit.iter().copied().filter(is_late));
-    // Whoever found it after it was gone is told with those who took it.
+    // An operation that found it after it was gone belongs with those that removed it.
     let mut whole: Vec<Vec<usize>> = Vec::with_capacity(lives.len());
     for life in lives {
         let has_begun = life.iter().any(|&at| roles.kinds[at] == RoleKind::Add);
@@ -131,7 +139,7 @@ fn told_apart(problem: &Problem<'_>, roles: &Roles, unit: Vec<usize>) -> Vec<Vec
     whole
 }
 
-/// Elements that can only go together: a union-find over those that some operation links.
+/// Elements that can only be dropped together: a union-find over those that some operation links.
 #[derive(Default)]
 struct Groups {
     parent: HashMap<u64, u64>,

@@ -1,15 +1,17 @@
-//! Bags: whatever is there may be taken.
+//! Bags: any element inside may be removed.
 //!
-//! If nobody finds the bag empty, only the numbers of copies matter: of each value, at any time, no more may have been taken
-//! by operations that have returned than operations that have been called may have added. Let everyone add as soon as possible and
-//! take as late as possible; that is an order, unless there is none.
+//! If no operation returns *empty*, only the numbers of copies matter: of each value, at any time,
+//! operations that have returned may not have removed more copies than operations that have been
+//! called may have added. Let each add take effect as early as possible and each removal as late as
+//! possible; that is an order, unless there is none.
 //!
-//! An operation that finds nothing needs a gap in which nothing need be inside. If values are distinct it is known when
-//! that is, and one of those gaps is as good as another. Let everyone add as late as possible and take as early as possible: what
-//! then is inside must be.
+//! An operation that returns *empty* needs a gap in which no element must be inside. If values are
+//! distinct it is known which gaps these are, and one is as good as another. Let each add take
+//! effect as late as possible and each removal as early as possible: what is inside then must be
+//! inside.
 //!
-//! Where values may be there twice *and* some find nothing, neither way of ordering is right, and a search has to
-//! decide. Cost: O(n).
+//! Where values may have several copies *and* some operation returns *empty*, neither order is
+//! right, and a search has to decide. Cost: O(n).
 
 use clewline_core::{ObjectKind, RoleKind, Rule};
 
@@ -39,11 +41,11 @@ impl Monitor for Bag {
     fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         match Lifetimes::new(columns) {
             Ok(Ok(lifetimes)) => Ok(judge_distinct(columns, &lifetimes, want)),
-            Ok(Err(breach)) => Ok(MonitorVerdict::Violated(breach)),
+            Ok(Err(violation)) => Ok(MonitorVerdict::Violated(violation)),
             Err(refusal @ Unsupported::AddedTwice(..)) => {
-                let is_counted = |act| {
+                let is_counted = |kind| {
                     matches!(
-                        act,
+                        kind,
                         RoleKind::Add | RoleKind::Remove | RoleKind::RemoveUnknown | RoleKind::NoEffect
                     )
                 };
@@ -58,49 +60,51 @@ impl Monitor for Bag {
     }
 }
 
-/// Judges values that are there once at a time, and are added and taken in good order each.
+/// Judges values that are inside at most once at a time, each added and removed in order.
 fn judge_distinct(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> MonitorVerdict {
     let free = (!lifetimes.empties.is_empty()).then(|| FreeGaps::new(columns, lifetimes));
-    if let Some(breach) = free.as_ref().and_then(|it| it.breach(columns, lifetimes)) {
-        return MonitorVerdict::Violated(breach);
+    if let Some(violation) = free.as_ref().and_then(|it| it.violation(columns, lifetimes)) {
+        return MonitorVerdict::Violated(violation);
     }
     MonitorVerdict::Holds(
-        (want == Want::Witness).then(|| late_adds_early_takes(columns, lifetimes, free.as_ref())),
+        (want == Want::Witness).then(|| late_adds_early_removals(columns, lifetimes, free.as_ref())),
     )
 }
 
-/// What is done in which part of a gap. Between [`TAKE`] and [`ADD`] there is nothing inside that need not be.
+/// The phases of a gap. Between [`REMOVE`] and [`ADD`] only elements that must be inside are
+/// inside.
 mod phase {
-    pub(super) const SEE: u8 = 0;
-    pub(super) const TAKE: u8 = 1;
-    pub(super) const FIND_NOTHING: u8 = 2;
+    pub(super) const OBSERVE: u8 = 0;
+    pub(super) const REMOVE: u8 = 1;
+    pub(super) const EMPTY: u8 = 2;
     pub(super) const ADD: u8 = 3;
-    pub(super) const SEE_ADDED: u8 = 4;
-    pub(super) const TAKE_ADDED: u8 = 5;
+    pub(super) const OBSERVE_ADDED: u8 = 4;
+    pub(super) const REMOVE_ADDED: u8 = 5;
     pub(super) const COUNT: usize = 6;
 }
 
-fn late_adds_early_takes(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) -> Vec<u32> {
+fn late_adds_early_removals(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) -> Vec<u32> {
     let place = |at: usize| {
         let interval = columns.intervals[at];
         let life = || {
             let Lifetime { inside_after, inside_before, .. } = lifetimes.all[columns.elements[at] as usize];
-            // All its operations share a gap in which it comes and goes, or it has to be inside in between.
+            // All its operations share a gap in which it is added and removed, or it must be inside
+            // in between.
             (inside_after.min(inside_before), inside_before)
         };
         match columns.kinds[at] {
             RoleKind::Add => Some((life().0, phase::ADD)),
             RoleKind::Observe => match life() {
-                (added, _) if interval.left <= added => Some((added, phase::SEE_ADDED)),
-                _ => Some((interval.left, phase::SEE)),
+                (added, _) if interval.left <= added => Some((added, phase::OBSERVE_ADDED)),
+                _ => Some((interval.left, phase::OBSERVE)),
             },
             RoleKind::Remove => match life() {
-                (added, taken) if added == taken => Some((taken, phase::TAKE_ADDED)),
-                (_, taken) => Some((taken, phase::TAKE)),
+                (added, taken) if added == taken => Some((taken, phase::REMOVE_ADDED)),
+                (_, taken) => Some((taken, phase::REMOVE)),
             },
             RoleKind::Empty => {
                 let gap = free.and_then(|it| it.within(interval));
-                Some((gap.expect("no rule is broken, so something is free"), phase::FIND_NOTHING))
+                Some((gap.expect("no rule is broken, so something is free"), phase::EMPTY))
             }
             RoleKind::Absent | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => None,
         }
@@ -108,12 +112,12 @@ fn late_adds_early_takes(columns: &Columns, lifetimes: &Lifetimes, free: Option<
     in_order(columns, place)
 }
 
-/// Judges by counting copies, where nobody finds nothing.
+/// Judges by counting copies, where no operation returns *empty*.
 fn judge_copies(columns: &Columns, want: Want) -> MonitorVerdict {
-    // As soon, and as late, as possible.
+    // Adds as early, and removals as late, as possible.
     let order = in_order(columns, |at| match columns.kinds[at] {
         RoleKind::Add => Some((columns.intervals[at].left, phase::ADD)),
-        RoleKind::Remove => Some((columns.intervals[at].right, phase::TAKE_ADDED)),
+        RoleKind::Remove => Some((columns.intervals[at].right, phase::REMOVE_ADDED)),
         RoleKind::Observe
         | RoleKind::Absent
         | RoleKind::Empty
@@ -127,7 +131,7 @@ fn judge_copies(columns: &Columns, want: Want) -> MonitorVerdict {
         if columns.kinds[at as usize] == RoleKind::Add {
             *copies += 1;
         } else if *copies == 0 {
-            return MonitorVerdict::Violated(too_many_taken(columns, &order, place));
+            return MonitorVerdict::Violated(removed_too_often(columns, &order, place));
         } else {
             *copies -= 1;
         }
@@ -135,8 +139,8 @@ fn judge_copies(columns: &Columns, want: Want) -> MonitorVerdict {
     MonitorVerdict::Holds((want == Want::Witness).then_some(order))
 }
 
-/// The operation at `place` returns with a copy that nobody can have added by then.
-fn too_many_taken(columns: &Columns, order: &[u32], place: usize) -> RuleViolation {
+/// The operation at `place` returns a copy that cannot have been added by then.
+fn removed_too_often(columns: &Columns, order: &[u32], place: usize) -> RuleViolation {
     let taker = order[place];
     let element = columns.elements[taker as usize];
     let is_same = |at: &u32| columns.elements[*at as usize] == element;
@@ -158,7 +162,7 @@ fn too_many_taken(columns: &Columns, order: &[u32], place: usize) -> RuleViolati
     }
 }
 
-/// The operations that have a place, by gap and phase.
+/// The operations that have a gap and a phase, in that order.
 fn in_order(columns: &Columns, place: impl Fn(usize) -> Option<(u32, u8)>) -> Vec<u32> {
     // By phase first, which the second sort then keeps within a gap.
     let places: Vec<(u32, u8)> = (0..columns.len()).map(|at| place(at).unwrap_or((NONE, 0))).collect();

@@ -1,10 +1,11 @@
 //! Columns: a problem as monitors see it.
 //!
-//! Time is measured in *gaps*. A gap is a moment after a run of calls and before the run of returns that
-//! follows it; whatever can be linearized at all can be linearized in gaps, since before a return nothing is
-//! gained by waiting less, and after a call nothing by waiting more. An operation becomes a closed interval of gaps, and
-//! precedes another if and only if its interval ends before the other's begins. There are at most as many gaps as operations,
-//! equal times are gone, and every sort that follows counts.
+//! Time is measured in *gaps*. A gap is a moment after a run of calls and before the run of returns
+//! that follows it. Every linearizable history has a linearization whose linearization points are
+//! in gaps: delaying a point up to the next return, or moving it forward past calls, loses nothing.
+//! An operation becomes a closed interval of gaps, and precedes another if and only if its interval
+//! ends before the other's begins. There are at most as many gaps as operations, equal times are
+//! gone, and all sorts are counting sorts.
 
 use clewline_core::{ObjectKind, Problem, RoleKind, Roles, Span};
 
@@ -33,17 +34,18 @@ impl Interval {
 pub struct Columns {
     /// The kind of object.
     pub kind: ObjectKind,
-    /// What each operation did.
+    /// The role of each operation.
     pub kinds: Vec<RoleKind>,
-    /// When.
+    /// Its interval.
     pub intervals: Vec<Interval>,
-    /// To which element. An element that comes again when it is certainly gone is another one.
+    /// Its element. An element that is added again when it is certainly gone is another one.
     pub elements: Vec<u32>,
     /// The second element of each [`RoleKind::Replace`]; empty if there are none.
     pub seconds: Vec<u32>,
     /// The word that names each element.
     pub names: Vec<u64>,
-    /// The gap after all others: pending operations end in it, and what is never removed may be removed in it.
+    /// The gap after all others: pending operations end in it, and elements that are never removed
+    /// may be removed in it.
     pub last: u32,
 }
 
@@ -56,13 +58,13 @@ impl Columns {
     pub fn new(problem: &Problem<'_>) -> Result<Columns, Unsupported> {
         let mut columns = Columns::with_copies(problem)?;
         if columns.kind.is_container() {
-            columns.tell_lives_apart();
+            columns.renumber_readded_elements();
         }
         Ok(columns)
     }
 
-    /// The columns of a problem whose operations need not be in the order of their calls, since some may have happened at any
-    /// time; and the position of each column in the problem.
+    /// The columns of a problem whose operations need not be in the order of their calls, since
+    /// some may take effect at any time; and the position of each column in the problem.
     ///
     /// # Errors
     ///
@@ -86,12 +88,12 @@ impl Columns {
         let (intervals, last) = gaps(&spans);
         let mut columns = Columns::with_intervals(kind, roles, intervals, last);
         if columns.kind.is_container() {
-            columns.tell_lives_apart();
+            columns.renumber_readded_elements();
         }
         Ok((columns, order))
     }
 
-    /// The columns of `problem`, in which an element that comes again keeps its number.
+    /// The columns of `problem`, in which an element that is added again keeps its number.
     ///
     /// # Errors
     ///
@@ -107,14 +109,14 @@ impl Columns {
         Ok(Columns::with_intervals(kind, roles, intervals, last))
     }
 
-    /// The columns of operations with these roles and intervals, in the order of their calls. Pending operations
-    /// end in the gap `last`, which is after all others.
+    /// The columns of operations with these roles and intervals, in the order of their calls.
+    /// Pending operations end in the gap `last`, which is after all others.
     #[must_use]
     pub fn with_intervals(kind: ObjectKind, roles: Roles, intervals: Vec<Interval>, last: u32) -> Columns {
         let Roles { kinds: acts, elements, seconds, names } = roles;
         let mut columns = Columns { kind, kinds: acts, intervals, elements, seconds, names, last };
         if columns.kind.is_container() {
-            columns.forget_unobserved();
+            columns.drop_unobserved_adds();
         }
         columns
     }
@@ -143,8 +145,8 @@ impl Columns {
         self.intervals[at].right == self.last
     }
 
-    /// Drops pending adds of elements that nobody found: had they happened, nobody would know.
-    fn forget_unobserved(&mut self) {
+    /// Drops pending adds of elements that no operation found: they cannot be observed.
+    fn drop_unobserved_adds(&mut self) {
         let pending = |it: &Columns| -> Vec<usize> {
             (0..it.len()).filter(|&at| it.kinds[at] == RoleKind::Add && it.is_pending(at)).collect()
         };
@@ -153,8 +155,8 @@ impl Columns {
             return;
         }
         let mut is_found = vec![false; self.names.len()];
-        for (&act, &element) in self.kinds.iter().zip(&self.elements) {
-            if matches!(act, RoleKind::Remove | RoleKind::Observe) {
+        for (&kind, &element) in self.kinds.iter().zip(&self.elements) {
+            if matches!(kind, RoleKind::Remove | RoleKind::Observe) {
                 is_found[element as usize] = true;
             }
         }
@@ -165,12 +167,12 @@ impl Columns {
         }
     }
 
-    /// Gives an element another number when it is added again after everything about it has returned, and it has
-    /// been removed as often as added.
-    fn tell_lives_apart(&mut self) {
+    /// Gives an element another number when it is added again after all operations on it have
+    /// returned, and it has been removed as often as added.
+    fn renumber_readded_elements(&mut self) {
         let mut adds = vec![0_u8; self.names.len()];
-        for (&act, &element) in self.kinds.iter().zip(&self.elements) {
-            if act == RoleKind::Add {
+        for (&kind, &element) in self.kinds.iter().zip(&self.elements) {
+            if kind == RoleKind::Add {
                 adds[element as usize] = adds[element as usize].saturating_add(1);
             }
         }
@@ -183,7 +185,7 @@ impl Columns {
             is_removed: bool,
             // How often it was added but not removed.
             inside: i32,
-            // The last gap in which something may have happened to it.
+            // The last gap in which it may have changed.
             end: u32,
         }
         let unborn = |number| Life { number: number as u32, is_removed: false, inside: 0, end: 0 };
@@ -216,7 +218,8 @@ fn gaps(spans: &[Span]) -> (Vec<Interval>, u32) {
         greatest = greatest.max(span.ret().unwrap_or(span.call()));
     }
     let least = least.min(greatest);
-    // Ranks that lie close together are sorted by setting bits; the few of a part of a history are not.
+    // Ranks that lie close together are sorted by setting bits; the few of a part of a history are
+    // not.
     if ((greatest - least) as usize) < 64 * spans.len() {
         Timeline::new(spans, least, greatest).intervals(spans)
     } else {
@@ -243,8 +246,9 @@ impl Timeline {
                 set(&mut returns, ret - least);
             }
         }
-        // Of the calls, those remain that follow a return: the event before, however many ranks without one lie
-        // between. A sum carries the mark of a return over those, also from word to word.
+        // Calls that follow a return begin a gap: the return is the event before, however many
+        // unused ranks lie between. An addition carries the mark of a return over those, also from
+        // word to word.
         let mut before = Vec::with_capacity(words);
         let mut follows_return = 0;
         let mut count = 0;
@@ -322,8 +326,8 @@ mod tests {
         let spans = [(0, Some(2)), (1, None), (3, Some(5)), (4, Some(6)), (7, Some(8))];
         let spans: Vec<Span> = spans.into_iter().map(|(call, ret)| Span::new(call, ret)).collect();
         let (intervals, last) = gaps(&spans);
-        let told: Vec<(u32, u32)> = intervals.iter().map(|it| (it.left, it.right)).collect();
-        assert_eq!(told, [(0, 0), (0, 3), (1, 1), (1, 1), (2, 2)]);
+        let bounds: Vec<(u32, u32)> = intervals.iter().map(|it| (it.left, it.right)).collect();
+        assert_eq!(bounds, [(0, 0), (0, 3), (1, 1), (1, 1), (2, 2)]);
         assert_eq!(last, 3);
     }
 
@@ -332,8 +336,8 @@ mod tests {
         let mut random = Random::new(3);
         for round in 0..2_000 {
             let count = 1 + random.below(40);
-            let stretch = 1 + random.below(1 + round % 9) as u32;
-            let mut ranks: Vec<u32> = (0..2 * count as u32).map(|it| 5 + it * stretch).collect();
+            let segment = 1 + random.below(1 + round % 9) as u32;
+            let mut ranks: Vec<u32> = (0..2 * count as u32).map(|it| 5 + it * segment).collect();
             for at in (1..ranks.len()).rev() {
                 ranks.swap(at, random.below(at + 1));
             }
@@ -343,7 +347,7 @@ mod tests {
             };
             let mut spans: Vec<Span> = ranks.chunks(2).map(span).collect();
             spans.sort_by_key(|it| it.call());
-            let (least, greatest) = (5, 5 + 2 * count as u32 * stretch);
+            let (least, greatest) = (5, 5 + 2 * count as u32 * segment);
             let (intervals, last) = Timeline::new(&spans, least, greatest).intervals(&spans);
             assert_eq!((intervals.clone(), last), sorted(&spans));
             for (one, a) in spans.iter().zip(&intervals) {

@@ -1,16 +1,16 @@
-//! Counters: is what was read a sum that the counter had?
+//! Counters: is each read a sum that the counter had?
 //!
-//! Increments all look the same, so only their number matters. Events are read in order. An increment takes
-//! effect when it has to, or when somebody who has to return reads more than there is: then of those called,
-//! the one that has to return first. A read is done when its sum is reached. Adding late is never worse,
-//! since who adds late may still add, while who has added cannot undo it; nor is letting the first to return
-//! go first, since they are all alike.
+//! All increments are equal, so only their number matters. Events are processed in order. An
+//! increment takes effect when it has to return, or when an operation that has to return reads more
+//! than the current sum: then of the called increments the one that returns first. A read takes
+//! effect when its sum is reached. Incrementing late is never worse, since an increment that has
+//! not taken effect still can, while one that has cannot be undone; nor is choosing the first to
+//! return, since all are equal.
 //!
-//! Every operation must add the same amount, or nothing. With amounts that differ it is as hard to find out
-//! whether a sum can be reached as it is to find some of given numbers with a given sum, which is
-//! NP-complete: all adds and one read at the same time. So that is left to a search.
+//! Every operation must add the same amount, or nothing. With different amounts the problem is
+//! NP-complete (subset sum: all adds and one read overlap), and left to a search.
 //!
-//! Source: none known. Cost: O(n log p), if no more than p operations are open at a time.
+//! Source: none known. Cost: O(n log p), if at most p operations are open at a time.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -40,28 +40,28 @@ impl Monitor for Counter {
 
     fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let steps = Steps::new(columns)?;
-        let mut sweep = Sweep::new(columns, steps, want);
-        Ok(match sweep.run() {
-            Ok(()) => MonitorVerdict::Holds(sweep.order),
-            Err(stuck) => MonitorVerdict::Violated(steps.breach(columns, stuck)),
+        let mut scan = EventScan::new(columns, steps, want);
+        Ok(match scan.run() {
+            Ok(()) => MonitorVerdict::Holds(scan.order),
+            Err(stuck) => MonitorVerdict::Violated(steps.violation(columns, stuck)),
         })
     }
 }
 
-/// What an operation does, told in steps of one amount.
+/// What an operation does, in increments of one amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Goes a step.
+    /// Increments.
     Up,
     /// Adds nothing.
     Stay,
-    /// Found so many steps done. Less than none if no number of steps leads there.
+    /// Read this number of increments. Negative if no number of increments gives the sum.
     Read(i64),
-    /// Is not known to have happened.
+    /// Is not known to have taken effect.
     Nothing,
 }
 
-/// The amount that operations add.
+/// The amount of one increment.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     amount: i64,
@@ -71,8 +71,8 @@ impl Steps {
     fn new(columns: &Columns) -> Result<Steps, Unsupported> {
         let mut amount = 0_i64;
         let mut steps = 0_i64;
-        for (at, &act) in (0..).zip(&columns.kinds) {
-            match act {
+        for (at, &kind) in (0..).zip(&columns.kinds) {
+            match kind {
                 RoleKind::Add => (),
                 RoleKind::Observe | RoleKind::NoEffect => continue,
                 RoleKind::Remove
@@ -83,7 +83,7 @@ impl Steps {
                     return Err(Unsupported::Unfit(at));
                 }
             }
-            let added = word(columns, at);
+            let added = amount_or_sum(columns, at);
             if added == 0 {
                 continue;
             }
@@ -91,7 +91,7 @@ impl Steps {
                 amount = added;
             }
             steps += 1;
-            // A sum that wraps around is reached by several numbers of steps.
+            // A sum that wraps around is reached by several numbers of increments.
             if added != amount || amount.checked_mul(steps).is_none() {
                 return Err(Unsupported::Other(
                     "a monitor needs all to add the same amount to a counter, without overflow",
@@ -102,7 +102,7 @@ impl Steps {
     }
 
     fn step(self, columns: &Columns, at: u32) -> Step {
-        let word = || word(columns, at);
+        let word = || amount_or_sum(columns, at);
         match columns.kinds[at as usize] {
             RoleKind::Add if word() == 0 => Step::Stay,
             RoleKind::Add => Step::Up,
@@ -116,7 +116,7 @@ impl Steps {
         }
     }
 
-    /// How many steps make `sum`; less than none if no number does.
+    /// How many increments give `sum`; negative if no number does.
     fn number(self, sum: i64) -> i64 {
         match sum.checked_rem(self.amount) {
             Some(0) => sum / self.amount,
@@ -126,18 +126,18 @@ impl Steps {
     }
 }
 
-/// The amount an operation adds, or the sum it finds.
-fn word(columns: &Columns, at: u32) -> i64 {
+/// The amount that an operation adds, or the sum that it reads.
+fn amount_or_sum(columns: &Columns, at: u32) -> i64 {
     columns.names[columns.elements[at as usize] as usize].cast_signed()
 }
 
 /// The last gap of an operation, and its position: in one word, since heaps compare a lot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Due(u64);
+struct Deadline(u64);
 
-impl Due {
-    fn new(gap: u32, at: u32) -> Due {
-        Due(u64::from(gap) << 32 | u64::from(at))
+impl Deadline {
+    fn new(gap: u32, at: u32) -> Deadline {
+        Deadline(u64::from(gap) << 32 | u64::from(at))
     }
 
     fn gap(self) -> u32 {
@@ -149,23 +149,23 @@ impl Due {
     }
 }
 
-/// Reads events in order.
-struct Sweep<'c> {
+/// Processes events in order.
+struct EventScan<'c> {
     columns: &'c Columns,
     steps: Steps,
     done: i64,
-    // Who has not yet gone a step, the first to return on top.
-    ups: BinaryHeap<Reverse<Due>>,
-    // Likewise for reads; they may meanwhile have found what they found.
-    due: BinaryHeap<Reverse<Due>>,
-    // Reads by what they wait for. Only a witness needs them.
+    // Increments that have not taken effect, the first to return on top.
+    ups: BinaryHeap<Reverse<Deadline>>,
+    // Likewise reads; they may have taken effect in the meantime.
+    due: BinaryHeap<Reverse<Deadline>>,
+    // Reads by the sum they wait for. Only a witness needs them.
     waiting: BinaryHeap<Reverse<(i64, u32)>>,
     order: Option<Vec<u32>>,
 }
 
-impl<'c> Sweep<'c> {
-    fn new(columns: &'c Columns, steps: Steps, want: Want) -> Sweep<'c> {
-        Sweep {
+impl<'c> EventScan<'c> {
+    fn new(columns: &'c Columns, steps: Steps, want: Want) -> EventScan<'c> {
+        EventScan {
             columns,
             steps,
             done: 0,
@@ -176,7 +176,7 @@ impl<'c> Sweep<'c> {
         }
     }
 
-    /// Fails with a read that cannot have found what it found.
+    /// Fails with a read whose sum is impossible.
     fn run(&mut self) -> Result<(), u32> {
         let mut called = 0;
         for gap in 0..self.columns.last {
@@ -192,12 +192,12 @@ impl<'c> Sweep<'c> {
     fn call(&mut self, at: u32) -> Result<(), u32> {
         let end = self.columns.intervals[at as usize].right;
         match self.steps.step(self.columns, at) {
-            Step::Up => self.ups.push(Reverse(Due::new(end, at))),
-            Step::Stay if end < self.columns.last => self.happen(at),
+            Step::Up => self.ups.push(Reverse(Deadline::new(end, at))),
+            Step::Stay if end < self.columns.last => self.linearize(at),
             Step::Read(number) if number < self.done => return Err(at),
-            Step::Read(number) if number == self.done => self.happen(at),
+            Step::Read(number) if number == self.done => self.linearize(at),
             Step::Read(number) => {
-                self.due.push(Reverse(Due::new(end, at)));
+                self.due.push(Reverse(Deadline::new(end, at)));
                 if self.order.is_some() {
                     self.waiting.push(Reverse((number, at)));
                 }
@@ -207,40 +207,40 @@ impl<'c> Sweep<'c> {
         Ok(())
     }
 
-    /// Does what has to be done in this gap.
+    /// Lets operations take effect that have to in this gap.
     fn finish(&mut self, gap: u32) -> Result<(), u32> {
         while let Some(&Reverse(read)) = self.due.peek()
             && read.gap() == gap
         {
             self.due.pop();
-            let number = self.steps.number(word(self.columns, read.at()));
+            let number = self.steps.number(amount_or_sum(self.columns, read.at()));
             while self.done < number {
                 let Some(Reverse(up)) = self.ups.pop() else { return Err(read.at()) };
-                self.go(up.at());
+                self.increment(up.at());
             }
         }
         while let Some(&Reverse(up)) = self.ups.peek()
             && up.gap() == gap
         {
             self.ups.pop();
-            self.go(up.at());
+            self.increment(up.at());
         }
         Ok(())
     }
 
-    /// Goes a step, and does the reads that waited for it.
-    fn go(&mut self, up: u32) {
+    /// Increments, and lets the reads take effect that waited for it.
+    fn increment(&mut self, up: u32) {
         self.done += 1;
-        self.happen(up);
+        self.linearize(up);
         while let Some(&Reverse((number, read))) = self.waiting.peek()
             && number == self.done
         {
             self.waiting.pop();
-            self.happen(read);
+            self.linearize(read);
         }
     }
 
-    fn happen(&mut self, at: u32) {
+    fn linearize(&mut self, at: u32) {
         if let Some(order) = &mut self.order {
             order.push(at);
         }
@@ -248,21 +248,21 @@ impl<'c> Sweep<'c> {
 }
 
 impl Steps {
-    /// Why the read at `stuck` has no place.
+    /// Why the read at `stuck` cannot take effect.
     ///
-    /// If there are too few steps, whenever they happen, the read stands alone. If there are too many, either
-    /// enough of them returned before it was called; or one earlier read found some, and enough others were
-    /// called after that one returned. It never takes two earlier reads: the last step that was taken early,
-    /// though its operation returns late, was taken because all that had to return sooner had been; from
-    /// there on, it is enough to count.
-    fn breach(self, columns: &Columns, stuck: u32) -> RuleViolation {
+    /// If there are too few increments, whenever they take effect, the read stands alone. If there
+    /// are too many, either enough of them returned before it was called; or an earlier read found
+    /// some, and enough others were called after that read returned. Two earlier reads are never
+    /// needed: the last increment that took effect early, though its operation returns late, did so
+    /// because all that had to return sooner had taken effect; from there on, counting suffices.
+    fn violation(self, columns: &Columns, stuck: u32) -> RuleViolation {
         let Interval { left, right } = columns.intervals[stuck as usize];
         let ups = || {
             let all = (0..).zip(&columns.intervals);
             all.filter(|&(at, _)| self.step(columns, at) == Step::Up)
         };
         let mut evidence: Vec<u32> = Vec::new();
-        let number = self.number(word(columns, stuck));
+        let number = self.number(amount_or_sum(columns, stuck));
         let reachable = ups().filter(|(_, it)| it.left <= right).count() as i64;
         if 0 <= number && number <= reachable {
             let is_before = |it: &Interval| it.right < left;
@@ -284,8 +284,8 @@ impl Steps {
         RuleViolation { rule: Rule::Sum, operations: vec![stuck], evidence }
     }
 
-    /// A read, and what it found, such that with all who were called after it, and returned before `gap`,
-    /// there were more than `number`. Of these reads the one that found least.
+    /// A read and its sum, such that with all increments called after it, and returned before
+    /// `gap`, there were more than `number`. Of these reads the one with the least sum.
     fn early_read(self, columns: &Columns, gap: u32, number: i64) -> Option<(u32, i64)> {
         // By gap, how many were called after it and returned before `gap`.
         let mut later = vec![0_i64; columns.gaps() + 1];

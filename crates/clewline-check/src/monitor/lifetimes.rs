@@ -1,8 +1,9 @@
-//! Lifetimes: when each element of a queue, stack, priority queue or bag may be, and must be, inside.
+//! Lifetimes: when each element of a queue, stack, priority queue or bag may be, and must be,
+//! inside.
 //!
-//! Given that elements are added and taken at most once, an element is certainly inside from the first return to
-//! the last call of an operation on it. Its *critical gaps* lie strictly between. An operation that finds nothing needs a
-//! gap that is critical for no element.
+//! Given that elements are added and removed at most once, an element is certainly inside from the
+//! first return to the last call of an operation on it. Its *critical gaps* lie strictly between.
+//! An operation that returns *empty* needs a gap that is critical for no element.
 
 use clewline_core::{RoleKind, Rule};
 
@@ -16,21 +17,23 @@ use super::{
 pub struct Lifetime {
     /// The first gap in which it may be added.
     pub added_from: u32,
-    /// The first gap in which one of its operations ends: after it, the element is certainly inside.
+    /// The first gap in which one of its operations ends: after it, the element is certainly
+    /// inside.
     pub inside_after: u32,
-    /// The last gap in which one of its operations begins: before it, the element is certainly inside.
+    /// The last gap in which one of its operations begins: before it, the element is certainly
+    /// inside.
     pub inside_before: u32,
     /// The last gap in which it may be removed.
     pub removed_by: u32,
-    /// The first gap in which an operation ends that finds or removes it.
+    /// The first gap in which an operation ends that observes or removes it.
     pub found_by: u32,
-    /// The position of the operation that adds it. [`NONE`] if nobody does, nor finds it: such an element constrains
-    /// nothing.
+    /// The position of the operation that adds it. [`NONE`] if no operation adds or finds it: such
+    /// an element constrains nothing.
     pub add: u32,
     /// The position of the operation that removes it, or [`NONE`].
     pub remove: u32,
-    /// How many operations find it and leave it there.
-    pub sees: u32,
+    /// How many operations find it and leave it inside.
+    pub observers: u32,
 }
 
 impl Lifetime {
@@ -42,10 +45,10 @@ impl Lifetime {
         found_by: NONE,
         add: NONE,
         remove: NONE,
-        sees: 0,
+        observers: 0,
     };
 
-    /// An element with which nothing ever happens.
+    /// An element without operations.
     fn free(last: u32) -> Lifetime {
         Lifetime {
             added_from: 0,
@@ -70,14 +73,14 @@ impl Lifetime {
 pub struct Lifetimes {
     /// By element.
     pub all: Vec<Lifetime>,
-    /// The operations that found nothing, in the order of their calls.
+    /// The operations that returned *empty*, in the order of their calls.
     pub empties: Vec<u32>,
-    /// Whether some operation finds an element and leaves it there.
-    pub has_sees: bool,
+    /// Whether some operation finds an element and leaves it inside.
+    pub has_observers: bool,
 }
 
 impl Lifetimes {
-    /// The lifetimes, or why there are none: an element was not there when it should have been.
+    /// The lifetimes, or why there are none: an element was not inside when it was found.
     ///
     /// # Errors
     ///
@@ -86,9 +89,9 @@ impl Lifetimes {
         let mut all = vec![Lifetime::UNKNOWN; columns.names.len()];
         let mut empties: Vec<u32> = Vec::new();
         let mut twice: Option<(u32, u32)> = None;
-        let mut has_sees = false;
-        for (at, &act) in (0_u32..).zip(&columns.kinds) {
-            let is_about_one = match act {
+        let mut has_observers = false;
+        for (at, &kind) in (0_u32..).zip(&columns.kinds) {
+            let is_about_one = match kind {
                 RoleKind::Add | RoleKind::Remove | RoleKind::Observe => true,
                 RoleKind::Empty => {
                     empties.push(at);
@@ -104,7 +107,7 @@ impl Lifetimes {
             let Interval { left, right } = columns.intervals[at as usize];
             life.inside_after = life.inside_after.min(right);
             life.inside_before = life.inside_before.max(left);
-            match act {
+            match kind {
                 RoleKind::Add => {
                     if life.add != NONE {
                         return Err(Unsupported::AddedTwice(life.add, at));
@@ -126,22 +129,23 @@ impl Lifetimes {
                 | RoleKind::RemoveUnknown
                 | RoleKind::Replace
                 | RoleKind::NoEffect => {
-                    has_sees = true;
-                    life.sees += 1;
+                    has_observers = true;
+                    life.observers += 1;
                     life.found_by = life.found_by.min(right);
                 }
             }
         }
-        let lifetimes = Lifetimes { all, empties, has_sees };
+        let lifetimes = Lifetimes { all, empties, has_observers: has_observers };
         Ok(lifetimes.completed(columns, twice))
     }
 
-    /// Removes what is never removed in the last gap, and looks for elements that were not there.
+    /// Lets elements that are never removed be removed in the last gap, and looks for elements that
+    /// were not inside.
     fn completed(mut self, columns: &Columns, twice: Option<(u32, u32)>) -> Result<Lifetimes, RuleViolation> {
         if let Some((first, second)) = twice {
             let add = self.all[columns.elements[first as usize] as usize].add;
             let operations = vec![first, second];
-            // Without an add, that is the simpler complaint; it follows.
+            // Without an add, that is the simpler violation; it is reported below.
             if add != NONE {
                 return Err(RuleViolation {
                     rule: Rule::TakenOnce,
@@ -152,12 +156,13 @@ impl Lifetimes {
         }
         for (element, life) in (0..).zip(&mut self.all) {
             if life.add == NONE {
-                // The element's operations may all have been dropped: a pending add that nobody observed.
+                // The element's operations may all have been dropped: a pending add that was not
+                // observed.
                 let Some(found) = position(columns, element, |_| true) else {
                     *life = Lifetime::free(columns.last);
                     continue;
                 };
-                return Err(breach(Rule::Added, &[found]));
+                return Err(violation(Rule::Added, &[found]));
             }
             if life.remove == NONE {
                 life.inside_before = columns.last;
@@ -167,7 +172,7 @@ impl Lifetimes {
             if life.inside_after < life.added_from {
                 let end = life.inside_after;
                 let early = position(columns, element, |it| it.right == end).unwrap_or(life.add);
-                return Err(breach(Rule::AddedBefore, &[early, life.add]));
+                return Err(violation(Rule::AddedBefore, &[early, life.add]));
             }
             if life.removed_by < life.inside_before {
                 let begin = life.inside_before;
@@ -183,8 +188,8 @@ impl Lifetimes {
         Ok(self)
     }
 
-    /// For each of `elements`, an operation after which it is certainly inside and one before which it is. If
-    /// nothing is known to come after, both are the first.
+    /// For each of `elements`, an operation after which it is certainly inside and one before which
+    /// it is. If no operation is known to come after, both are the first.
     #[must_use]
     pub fn bounds(&self, columns: &Columns, elements: &[u32]) -> Vec<(u32, u32)> {
         let mut place = vec![NONE; self.all.len()];
@@ -209,7 +214,7 @@ impl Lifetimes {
         bounds.into_iter().map(|(first, last)| (first, if last == NONE { first } else { last })).collect()
     }
 
-    /// Those of `operations`, and the adds and removes of `elements`: enough to prove what they break.
+    /// `operations`, and the adds and removals of `elements`: enough to prove the violation.
     #[must_use]
     pub fn evidence(&self, elements: &[u32], operations: &[u32]) -> Vec<u32> {
         let mut evidence = operations.to_vec();
@@ -222,8 +227,8 @@ impl Lifetimes {
         evidence
     }
 
-    /// Why `operation`, which needs a gap of `interval`, has none: elements of `among` that are certainly inside,
-    /// one after the other.
+    /// Why `operation`, which needs a gap of `interval`, has none: elements of `among` that are
+    /// certainly inside, one after the other.
     #[must_use]
     pub fn crowded(
         &self,
@@ -254,7 +259,7 @@ impl Lifetimes {
     }
 }
 
-/// A fewest of the intervals that together cover `whole`, in order. They do cover it.
+/// The fewest intervals that together cover `whole`, in order. All of them do cover it.
 fn cover(mut intervals: Vec<(Interval, u32)>, whole: Interval) -> Vec<u32> {
     intervals.sort_unstable_by_key(|(it, element)| (it.left, *element));
     let mut chain: Vec<u32> = Vec::new();
@@ -286,11 +291,49 @@ fn position(columns: &Columns, element: u32, is_asked: impl Fn(Interval) -> bool
     (0..columns.len()).find(is_it).map(|at| at as u32)
 }
 
-fn breach(rule: Rule, operations: &[u32]) -> RuleViolation {
+fn violation(rule: Rule, operations: &[u32]) -> RuleViolation {
     RuleViolation { rule, operations: operations.to_vec(), evidence: operations.to_vec() }
 }
 
-/// Gaps in which nothing need be inside.
+/// The operations that find an element and leave it inside, by element, in the order of their
+/// calls.
+pub(super) struct ObserversByElement {
+    // By element, where its operations start in `positions`; empty if there are none at all.
+    pub(super) starts: Vec<u32>,
+    pub(super) positions: Vec<u32>,
+}
+
+impl ObserversByElement {
+    pub(super) fn new(columns: &Columns, lifetimes: &Lifetimes) -> ObserversByElement {
+        if !lifetimes.has_observers {
+            return ObserversByElement { starts: Vec::new(), positions: Vec::new() };
+        }
+        // Counted from the back: each start moves down to its place.
+        let mut starts: Vec<u32> = Vec::with_capacity(lifetimes.all.len() + 1);
+        let mut before = 0;
+        for life in &lifetimes.all {
+            before += life.observers;
+            starts.push(before);
+        }
+        starts.push(before);
+        let mut positions = vec![0_u32; before as usize];
+        for at in (0..columns.len()).rev().filter(|&at| columns.kinds[at] == RoleKind::Observe) {
+            let start = &mut starts[columns.elements[at] as usize];
+            *start -= 1;
+            positions[*start as usize] = at as u32;
+        }
+        ObserversByElement { starts, positions }
+    }
+
+    pub(super) fn of(&self, element: u32) -> &[u32] {
+        match self.starts.get(element as usize..element as usize + 2) {
+            Some(ends) => &self.positions[ends[0] as usize..ends[1] as usize],
+            None => &[],
+        }
+    }
+}
+
+/// Gaps in which no element must be inside.
 #[derive(Clone, Debug)]
 pub struct FreeGaps {
     // By gap: the first free one from there on.
@@ -330,9 +373,10 @@ impl FreeGaps {
         Some(self.next[interval.left as usize]).filter(|&it| it <= interval.right)
     }
 
-    /// The first operation that finds nothing though something is inside all the time.
+    /// The first operation that returns *empty* though an element is inside throughout its
+    /// interval.
     #[must_use]
-    pub fn breach(&self, columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
+    pub fn violation(&self, columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
         let has_none = |&&at: &&u32| self.within(columns.intervals[at as usize]).is_none();
         let at = *lifetimes.empties.iter().find(has_none)?;
         let interval = columns.intervals[at as usize];

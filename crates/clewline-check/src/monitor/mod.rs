@@ -1,28 +1,28 @@
 //! Monitors: checkers for one kind of object each, in nearly linear time.
 //!
-//! A search knows nothing about an object but its step function, and may need exponential time. A monitor knows
-//! what it is about: that a queue is first in, first out, say. It reads [`Columns`] of small integers and looks for
-//! one of a few forbidden patterns. Where there is none it builds a witness; where there is one, the operations
-//! in it are the core of the violation.
+//! A search knows nothing about an object but its step function, and may need exponential time. A
+//! monitor uses what is known about the object: for example that a queue is first in, first out. It
+//! reads [`Columns`] of small integers and looks for one of a few forbidden patterns. Where there
+//! is none it builds a witness; where there is one, its operations are the counterexample.
 //!
 //! | monitor | decides | cost | left to a search |
 //! |---|---|---|---|
 //! | [`set`] | everything | O(n) | nothing |
-//! | [`queue`] | distinct values | O(n) | values that are there twice |
-//! | [`quasi_queue`] | distinct values; most looks | O(n log n) and a search, mostly O(n k) | values that are there twice, looks that fit into no order that was found |
-//! | [`quasi_stack`], [`quasi_priority_queue`] | most histories with distinct values | O(n (k + w) log n) and moves, for w operations that overlap | values that are there twice, such looks, and where moves get stuck |
-//! | [`stack`] | distinct values | O(n log n) | values that are there twice |
-//! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values that are there twice |
-//! | [`bag`] | distinct values; or no empty answers | O(n) | values there twice, where some find nothing |
-//! | [`multiset`] | elements there once at a time; most others | O(n) | who found none where there may be several |
+//! | [`queue`] | distinct values | O(n) | values with several copies |
+//! | [`quasi_queue`] | distinct values; most observers | O(n log n) and a search, mostly O(n k) | values with several copies, observers that fit into no order that was found |
+//! | [`quasi_stack`], [`quasi_priority_queue`] | most histories with distinct values | O(n (k + w) log n) and a local search, for w operations that overlap | values with several copies, such observers, and where the local search gets stuck |
+//! | [`stack`] | distinct values | O(n log n) | values with several copies |
+//! | [`priority_queue`] | distinct values | O(n log n), mostly sorting | values with several copies |
+//! | [`bag`] | distinct values; or no *empty* results | O(n) | values with several copies, if some operation returns *empty* |
+//! | [`multiset`] | elements with one copy at a time; most others | O(n) | *absent* results where there may be several copies |
 //! | [`register`] | distinct writes, successful replacements | O(n) | values written again while there, failed `cas` |
-//! | [`counter`] | increments by one amount | O(n log n) | anything else: with amounts it is as hard as subset sums |
+//! | [`counter`] | increments by one amount | O(n log n) | anything else: with amounts it is as hard as subset sum |
 //!
-//! *Distinct values* are values each of which is added at most once, or again only after it is certainly gone.
-//! A deque has no monitor: no sound one is known that is faster than a search.
+//! *Distinct values* are values each of which is added at most once, or again only after it is
+//! certainly gone. A deque has no monitor: no sound one is known that is faster than a search.
 //!
-//! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list. The conformance
-//! suite takes it from there.
+//! To add one: write its file, implement [`Monitor`], export an `ENTRY`, add its name to the list.
+//! The conformance suite takes it from there.
 
 pub mod bag;
 mod columns;
@@ -100,7 +100,7 @@ pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<M
     }
 }
 
-/// The checker that asks the monitor for the object at hand.
+/// The checker that runs the monitor for the object at hand.
 #[derive(Clone, Copy, Debug)]
 pub struct ByMonitor;
 
@@ -126,26 +126,26 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, 
     Ok(verdict(problem, judge(problem, Want::Witness, budget)?, |at| at))
 }
 
-/// The same for a problem of which some operations may have happened at any time.
+/// The same for a problem of which some operations may take effect at any time.
 pub(crate) fn decide_weaker(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Unsupported> {
     let (columns, order) = Columns::of_weaker(problem)?;
-    let ruling = judge_columns(&columns, Want::Witness, budget)?;
-    Ok(verdict(problem, ruling, |column| order[column as usize]))
+    let judged = judge_columns(&columns, Want::Witness, budget)?;
+    Ok(verdict(problem, judged, |column| order[column as usize]))
 }
 
-fn verdict(problem: &Problem<'_>, ruling: MonitorVerdict, position: impl Fn(u32) -> u32) -> Verdict {
+fn verdict(problem: &Problem<'_>, judged: MonitorVerdict, position: impl Fn(u32) -> u32) -> Verdict {
     let id = |at: u32| problem.operations()[position(at) as usize];
-    match ruling {
+    match judged {
         MonitorVerdict::Holds(order) => {
             let order: Vec<OperationId> = order.into_iter().flatten().map(id).collect();
             Verdict::Holds(Witness { order })
         }
         MonitorVerdict::Violated(RuleViolation { rule, operations, evidence }) => {
-            let mut core: Vec<OperationId> = evidence.into_iter().map(id).collect();
-            core.sort_unstable();
-            core.dedup();
+            let mut counterexample: Vec<OperationId> = evidence.into_iter().map(id).collect();
+            counterexample.sort_unstable();
+            counterexample.dedup();
             let operations = operations.into_iter().map(id).collect();
-            Verdict::Violated(Violation::found(core, Explanation::Broken { rule, operations }))
+            Verdict::Violated(Violation::found(counterexample, Explanation::Broken { rule, operations }))
         }
     }
 }

@@ -1,20 +1,23 @@
-//! Multisets: are there copies of an element or not?
+//! Multisets: is a copy of an element inside or not?
 //!
-//! Three ways lead to an answer; where none does, a search is needed.
+//! Three ways lead to a verdict; where none does, a search is needed.
 //!
-//! * *One copy at a time.* If each add of an element is called after everything before it has returned, and
-//!   all copies had been removed, the multiset is a set as [`super::set`] knows it, and judged as one.
-//! * *As many copies as possible.* Events are read in order; copies are added as soon, and removed as late,
-//!   as they can be. Then there are never fewer than in any other order: if even so there is nothing to
-//!   remove or to find, there is no order. If everyone who found no copy happens to find none in this order
-//!   either, it is a witness.
-//! * *As few copies as possible.* If one who found no copy returns before a copy could be missing even if
-//!   copies had been added as late, and removed as soon, as they can be, there is no order.
+//! * *One copy at a time.* If each add of an element is called after all earlier operations on it
+//!   have returned, and all copies had been removed, the multiset is a set, and judged by
+//!   [`super::set`].
+//! * *As many copies as possible.* Events are processed in order; copies are added as early, and
+//!   removed as late, as possible. Then there are never fewer than in any other order: if there is
+//!   still no copy to remove or to observe, there is no order. If every *absent* result is right in
+//!   this order, it is a witness.
+//! * *As few copies as possible.* If an operation that returned *absent* returns before a copy
+//!   could be missing, even with copies added as late, and removed as early, as possible, there is
+//!   no order.
 //!
-//! What remains are those who found no copy where there may or may not have been several. To change the
-//! number of copies only when somebody has to return, as a set does, does not decide them: `add`, returned;
-//! then `remove → true` and, while it is open, `contains → false` and another `add`, which returns first. The
-//! copy must be removed before the next one comes, though nobody has to return.
+//! What remains are *absent* results where there may or may not have been several copies. To change
+//! the number of copies only when an operation has to return, as a set does, does not decide them:
+//! `add`, returned; then `remove → true` and, while it is open, `contains → false` and another
+//! `add`, which returns first. The copy must be removed before the next one is added, though the
+//! removal does not have to return then.
 //!
 //! Source: none known. Cost: O(n).
 
@@ -45,32 +48,32 @@ impl Monitor for Multiset {
 
     fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let Some((first, second)) = added_twice(columns) else { return set::judge(columns, want) };
-        let mut sweep = Sweep::new(columns, want);
-        Ok(match sweep.run()? {
-            Some(stuck) => MonitorVerdict::Violated(breach(columns, stuck)),
-            None if sweep.is_undecided => return Err(Unsupported::AddedTwice(first, second)),
-            None => MonitorVerdict::Holds(sweep.order),
+        let mut scan = EventScan::new(columns, want);
+        Ok(match scan.run()? {
+            Some(stuck) => MonitorVerdict::Violated(violation(columns, stuck)),
+            None if scan.is_undecided => return Err(Unsupported::AddedTwice(first, second)),
+            None => MonitorVerdict::Holds(scan.order),
         })
     }
 }
 
-/// Two adds of an element of which there may be two copies at a time.
+/// Two adds of an element that may have two copies at a time.
 fn added_twice(columns: &Columns) -> Option<(u32, u32)> {
     #[derive(Clone, Copy)]
-    struct Seen {
+    struct AddState {
         add: u32,
         copies: i64,
-        // The last gap in which something may have happened to the element.
+        // The last gap in which the element may have changed.
         end: u32,
     }
-    let mut seen = vec![Seen { add: NONE, copies: 0, end: 0 }; columns.names.len()];
-    for (at, &act) in (0_u32..).zip(&columns.kinds) {
-        if act == RoleKind::NoEffect {
+    let mut seen = vec![AddState { add: NONE, copies: 0, end: 0 }; columns.names.len()];
+    for (at, &kind) in (0_u32..).zip(&columns.kinds) {
+        if kind == RoleKind::NoEffect {
             continue;
         }
         let Interval { left, right } = columns.intervals[at as usize];
         let element = &mut seen[columns.elements[at as usize] as usize];
-        match act {
+        match kind {
             RoleKind::Add => {
                 if element.add != NONE && (element.copies != 0 || left <= element.end) {
                     return Some((element.add, at));
@@ -93,34 +96,34 @@ fn added_twice(columns: &Columns) -> Option<(u32, u32)> {
 
 /// What is known about one element.
 #[derive(Clone, Copy)]
-struct Copies {
-    // With adds done at their calls, and removes before their returns.
+struct CopyBounds {
+    // Adds take effect at their calls, and removals before their returns.
     most: u32,
-    // With removes done at their calls, and adds before their returns. Less than none if removes wait for
-    // adds.
+    // Removals take effect at their calls, and adds before their returns. Negative if removals wait
+    // for adds.
     least: i32,
     // The last gap after which `least` became positive, or `NONE`.
     missing_until: u32,
-    // Those who wait: for a copy, and for there to be none.
-    sees: u32,
+    // Operations that wait: for a copy, and for there to be none.
+    observers: u32,
     misses: u32,
 }
 
-struct Sweep<'c> {
+struct EventScan<'c> {
     columns: &'c Columns,
-    all: Vec<Copies>,
-    // The next that waits in the same list.
+    all: Vec<CopyBounds>,
+    // The next operation in the same waiting list.
     next: Vec<u32>,
     is_done: Vec<bool>,
     order: Option<Vec<u32>>,
-    // Whether somebody found no copy, who does not in this order, but may in another.
+    // Whether an *absent* result is wrong in this order, but may be right in another.
     is_undecided: bool,
 }
 
-impl<'c> Sweep<'c> {
-    fn new(columns: &'c Columns, want: Want) -> Sweep<'c> {
-        let none = Copies { most: 0, least: 0, missing_until: NONE, sees: NONE, misses: NONE };
-        Sweep {
+impl<'c> EventScan<'c> {
+    fn new(columns: &'c Columns, want: Want) -> EventScan<'c> {
+        let none = CopyBounds { most: 0, least: 0, missing_until: NONE, observers: NONE, misses: NONE };
+        EventScan {
             columns,
             all: vec![none; columns.names.len()],
             next: vec![NONE; columns.len()],
@@ -130,7 +133,8 @@ impl<'c> Sweep<'c> {
         }
     }
 
-    /// Reads all events; answers the first operation that has to return and cannot, in any order.
+    /// Processes all events; returns the first operation that has to return and cannot, in any
+    /// order.
     fn run(&mut self) -> Result<Option<u32>, Unsupported> {
         let columns = self.columns;
         let (starts, by_return) = set::columns_by_return(columns);
@@ -140,15 +144,15 @@ impl<'c> Sweep<'c> {
             while called < columns.len() && columns.intervals[called].left == gap {
                 called += 1;
             }
-            // Those who find no copy may do so before the adds.
+            // *Absent* results may take effect before the adds.
             (first..called).try_for_each(|at| self.call(at as u32))?;
             (first..called)
                 .filter(|&at| columns.kinds[at] == RoleKind::Add)
                 .for_each(|at| self.add(at as u32));
             let returning = &by_return[starts[gap as usize] as usize..starts[gap as usize + 1] as usize];
-            // Removes come first: somebody may wait for them.
-            for act in [RoleKind::Remove, RoleKind::Observe, RoleKind::Absent, RoleKind::Add] {
-                for &at in returning.iter().filter(|&&at| columns.kinds[at as usize] == act) {
+            // Removals come first: other operations may wait for them.
+            for kind in [RoleKind::Remove, RoleKind::Observe, RoleKind::Absent, RoleKind::Add] {
+                for &at in returning.iter().filter(|&&at| columns.kinds[at as usize] == kind) {
                     if !self.finish(at) {
                         return Ok(Some(at));
                     }
@@ -158,7 +162,7 @@ impl<'c> Sweep<'c> {
         Ok(None)
     }
 
-    fn copies(&mut self, at: u32) -> &mut Copies {
+    fn copies(&mut self, at: u32) -> &mut CopyBounds {
         &mut self.all[self.columns.elements[at as usize] as usize]
     }
 
@@ -167,9 +171,9 @@ impl<'c> Sweep<'c> {
         match self.columns.kinds[at as usize] {
             RoleKind::Add | RoleKind::NoEffect => (),
             RoleKind::Remove => copies.least -= 1,
-            RoleKind::Observe if 0 < copies.most => self.happen(at),
-            RoleKind::Absent if copies.most == 0 => self.happen(at),
-            RoleKind::Observe => self.next[at as usize] = std::mem::replace(&mut copies.sees, at),
+            RoleKind::Observe if 0 < copies.most => self.linearize(at),
+            RoleKind::Absent if copies.most == 0 => self.linearize(at),
+            RoleKind::Observe => self.next[at as usize] = std::mem::replace(&mut copies.observers, at),
             RoleKind::Absent => self.next[at as usize] = std::mem::replace(&mut copies.misses, at),
             RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace => {
                 return Err(Unsupported::Unfit(at));
@@ -178,27 +182,27 @@ impl<'c> Sweep<'c> {
         Ok(())
     }
 
-    /// Adds a copy, and does those who waited for it.
+    /// Adds a copy, and lets the operations take effect that waited for it.
     fn add(&mut self, at: u32) {
-        self.happen(at);
+        self.linearize(at);
         let copies = self.copies(at);
         copies.most += 1;
-        let waiting = std::mem::replace(&mut copies.sees, NONE);
-        self.happen_all(waiting);
+        let waiting = std::mem::replace(&mut copies.observers, NONE);
+        self.linearize_all(waiting);
     }
 
-    /// Removes a copy, and does those who waited for there to be none.
+    /// Removes a copy, and lets the operations take effect that waited for there to be none.
     fn remove(&mut self, at: u32) {
-        self.happen(at);
+        self.linearize(at);
         let copies = self.copies(at);
         copies.most -= 1;
         if copies.most == 0 {
             let waiting = std::mem::replace(&mut copies.misses, NONE);
-            self.happen_all(waiting);
+            self.linearize_all(waiting);
         }
     }
 
-    /// Does the operation, which has to return; false if that is impossible.
+    /// Lets the operation, which has to return, take effect; false if that is impossible.
     fn finish(&mut self, at: u32) -> bool {
         let Interval { left, right } = self.columns.intervals[at as usize];
         let is_done = self.is_done[at as usize];
@@ -229,24 +233,24 @@ impl<'c> Sweep<'c> {
         true
     }
 
-    fn happen(&mut self, at: u32) {
+    fn linearize(&mut self, at: u32) {
         self.is_done[at as usize] = true;
         if let Some(order) = &mut self.order {
             order.push(at);
         }
     }
 
-    fn happen_all(&mut self, mut at: u32) {
+    fn linearize_all(&mut self, mut at: u32) {
         while at != NONE {
-            self.happen(at);
+            self.linearize(at);
             at = self.next[at as usize];
         }
     }
 }
 
-/// The adds and removes on the element since they were last at rest, as many adds as there were copies then,
-/// and `stuck`.
-fn breach(columns: &Columns, stuck: u32) -> RuleViolation {
+/// The adds and removals of the element since it was last quiescent, as many adds as there were
+/// copies then, and `stuck`.
+fn violation(columns: &Columns, stuck: u32) -> RuleViolation {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;
     let is_change = |at: usize| {

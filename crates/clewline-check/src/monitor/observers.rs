@@ -1,11 +1,12 @@
-//! Looks at a container that is out of order by a bound: who saw an element and left it there.
+//! Observers of a relaxed container: operations that return an element and leave it inside.
 //!
-//! A look changes nothing. So what is violated without looks is violated with them; and once the other operations are in an
-//! order, each look is put at the first place in it where its element may have left, after all looks that precede it. If that
-//! works it is a witness: no place that suits a look is spoilt by another one. If it does not, another order may suit them,
-//! and nobody knows.
+//! An observer changes nothing. So what is violated without observers is violated with them. Once
+//! the other operations are in an order, each observer is put at the first place in it where its
+//! element may be removed, after all observers that precede it. If that works it is a witness: no
+//! observer spoils a place for another one. If it does not, another order may suit them, and the
+//! verdict is unknown.
 //!
-//! Cost: O(n (k + w) log n) for w looks that overlap.
+//! Cost: O(n (k + w) log n) for w observers that overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,44 +18,45 @@ use super::{
     verdict::{MonitorVerdict, Unsupported, Want},
 };
 
-/// Who should leave first.
+/// Which element should be removed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
-    /// Who came first.
+pub(super) enum LeaveOrder {
+    /// The oldest.
     FirstIn,
-    /// Who came last.
+    /// The newest.
     LastIn,
-    /// Who is greatest.
+    /// The greatest.
     Greatest,
 }
 
-/// The ruling on a container of which `order` orders all operations but the looks.
-pub(super) fn held(
+/// The verdict on a container of which `order` orders all operations but the observers.
+pub(super) fn verdict_with_observers(
     columns: &Columns,
     order: Vec<u32>,
     lifetimes: &Lifetimes,
-    (line, factor): (Line, u32),
+    (line, factor): (LeaveOrder, u32),
     want: Want,
 ) -> Result<MonitorVerdict, Unsupported> {
-    let order = if lifetimes.has_sees { put_in(columns, &order, line, factor) } else { Some(order) };
+    let order =
+        if lifetimes.has_observers { insert_observers(columns, &order, line, factor) } else { Some(order) };
     let order =
         order.ok_or(Unsupported::Other("the looks at this container fit into no order that was found"))?;
     Ok(MonitorVerdict::Holds((want == Want::Witness).then_some(order)))
 }
 
-/// `order`, which is one of all operations but the looks, with the looks; none if they do not fit in.
-fn put_in(columns: &Columns, order: &[u32], line: Line, factor: u32) -> Option<Vec<u32>> {
-    let mut looks = Looks::new(columns, order);
+/// `order`, which lacks the observers, with the observers; none if they do not fit in.
+fn insert_observers(columns: &Columns, order: &[u32], line: LeaveOrder, factor: u32) -> Option<Vec<u32>> {
+    let mut observers = Observers::new(columns, order);
     let mut inside = Inside { line, factor, elements: BTreeMap::new() };
-    let mut whole = Vec::with_capacity(order.len() + looks.rest.len());
+    let mut whole = Vec::with_capacity(order.len() + observers.rest.len());
     for place in 0..=order.len() {
-        looks.open(place);
-        if !looks.waiting.is_empty() {
+        observers.open(place);
+        if !observers.waiting.is_empty() {
             let may_leave = inside.may_leave();
-            while let Some(look) = looks.next(&may_leave) {
-                whole.push(look);
+            while let Some(observer) = observers.next(&may_leave) {
+                whole.push(observer);
             }
-            if looks.waiting.iter().any(|it| it.last <= place) {
+            if observers.waiting.iter().any(|it| it.last <= place) {
                 return None;
             }
         }
@@ -66,9 +68,9 @@ fn put_in(columns: &Columns, order: &[u32], line: Line, factor: u32) -> Option<V
     Some(whole)
 }
 
-/// A look, and where in the order it may be.
+/// An observer, and where in the order it may be.
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct Observer {
     at: u32,
     element: u32,
     interval: Interval,
@@ -76,17 +78,17 @@ struct Look {
     last: usize,
 }
 
-struct Looks {
-    // Those that cannot be yet, the first last.
-    rest: Vec<Look>,
-    // Those that can, in the order of their calls.
-    waiting: Vec<Look>,
-    // When those that have no place yet end.
+struct Observers {
+    // Those that are not open yet, the first last.
+    rest: Vec<Observer>,
+    // Those that are open, in the order of their calls.
+    waiting: Vec<Observer>,
+    // The ends of those that have no place yet.
     ends: BTreeSet<(u32, u32)>,
 }
 
-impl Looks {
-    fn new(columns: &Columns, order: &[u32]) -> Looks {
+impl Observers {
+    fn new(columns: &Columns, order: &[u32]) -> Observers {
         let interval = |at: u32| columns.intervals[at as usize];
         // By place: the last call before it, and the first return after it.
         let mut calls = vec![0; order.len() + 1];
@@ -97,48 +99,48 @@ impl Looks {
         for place in (0..order.len()).rev() {
             returns[place] = interval(order[place]).right.min(returns[place + 1]);
         }
-        let sees = (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::Observe).map(|it| it.0);
-        let mut rest: Vec<Look> = sees
+        let observers = (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::Observe).map(|it| it.0);
+        let mut rest: Vec<Observer> = observers
             .map(|at| {
                 let first = returns.partition_point(|&it| it < interval(at).left);
                 let last = calls.partition_point(|&it| it <= interval(at).right).saturating_sub(1);
-                Look { at, element: columns.elements[at as usize], interval: interval(at), first, last }
+                Observer { at, element: columns.elements[at as usize], interval: interval(at), first, last }
             })
             .collect();
         // Calls ascend with positions, and so do the first places.
         rest.reverse();
         let ends = rest.iter().map(|it| (it.interval.right, it.at)).collect();
-        Looks { rest, waiting: Vec::new(), ends }
+        Observers { rest, waiting: Vec::new(), ends }
     }
 
-    /// Lets those wait that may be at a place.
+    /// Opens the observers that may be at a place.
     fn open(&mut self, place: usize) {
-        while let Some(look) = self.rest.pop_if(|it| it.first <= place) {
-            self.waiting.push(look);
+        while let Some(observer) = self.rest.pop_if(|it| it.first <= place) {
+            self.waiting.push(observer);
         }
     }
 
-    /// One that waits for nobody and finds one of these elements.
+    /// An open observer that no other one precedes and that finds one of these elements.
     fn next(&mut self, elements: &[u32]) -> Option<u32> {
         let first_end = self.ends.first()?.0;
-        let fits = |it: &Look| it.interval.left <= first_end && elements.contains(&it.element);
+        let fits = |it: &Observer| it.interval.left <= first_end && elements.contains(&it.element);
         let found = self.waiting.iter().position(fits)?;
-        let look = self.waiting.remove(found);
-        self.ends.remove(&(look.interval.right, look.at));
-        Some(look.at)
+        let observer = self.waiting.remove(found);
+        self.ends.remove(&(observer.interval.right, observer.at));
+        Some(observer.at)
     }
 }
 
-/// Who is inside.
+/// The elements inside.
 struct Inside {
-    line: Line,
+    line: LeaveOrder,
     factor: u32,
-    // In the order in which they should leave: each with how often it was overtaken.
+    // In the order in which they should be removed: each with how often it was overtaken.
     elements: BTreeMap<(i64, u32), u32>,
 }
 
 impl Inside {
-    /// Those that may leave now.
+    /// Those that may be removed now.
     fn may_leave(&self) -> Vec<u32> {
         let mut found = Vec::new();
         for (&(_, element), &overtaken) in self.elements.iter().take(self.factor as usize + 1) {
@@ -155,9 +157,9 @@ impl Inside {
         match columns.kinds[at as usize] {
             RoleKind::Add => {
                 let rank = match self.line {
-                    Line::FirstIn => place as i64,
-                    Line::LastIn => -(place as i64),
-                    Line::Greatest => !columns.names[element as usize].cast_signed(),
+                    LeaveOrder::FirstIn => place as i64,
+                    LeaveOrder::LastIn => -(place as i64),
+                    LeaveOrder::Greatest => !columns.names[element as usize].cast_signed(),
                 };
                 self.elements.insert((rank, element), 0);
             }

@@ -1,35 +1,38 @@
-//! Priority queues: does the greatest leave first?
+//! Priority queues: is the greatest element removed first?
 //!
-//! An operation that finds an element needs a gap in which nothing greater is certainly inside. Elements are
-//! therefore asked in turn, the greatest first, while gaps are painted: each element looks for unpainted gaps
-//! for those who find it, then paints the gaps that are critical for it. In the end, whoever found nothing
-//! needs an unpainted gap as well. An operation that finds an element lies between the calls of its add and
-//! the return of its removal, so only gaps of that stretch count.
+//! An operation that finds an element needs a gap in which no greater element is certainly inside.
+//! Elements are therefore processed in turn, the greatest first, while gaps are painted: each
+//! element looks for unpainted gaps for the operations that find it, then paints the gaps that are
+//! critical for it. In the end, operations that return *empty* need an unpainted gap as well. An
+//! operation that finds an element lies between the call of its add and the return of its removal,
+//! so only gaps of that interval count.
 //!
-//! The witness sweeps over the gaps with a heap. In each gap whatever is on top is found by all who can find
-//! it, and leaves if it can. Every element is added in the last gap which it may be added in and which is
-//! unpainted when its turn comes. So no later gap is lost to anyone: until it must be there, something
-//! greater is. If there is no such gap, the last moment will do. Of those that are added in one gap, the
-//! least come first, for they may have to leave before the next arrives.
+//! The witness is built gap by gap with a heap. In each gap the element on top is found by all
+//! operations that can find it, and removed if possible. Every element is added in the last gap in
+//! which it may be added and which is unpainted at its turn. So no later gap is lost: until the
+//! element must be inside, a greater one is. If there is no such gap, it is added as late as
+//! possible. Of those that are added in one gap, the least come first, for they may have to be
+//! removed before the next is added.
 //!
-//! Lives of one value never meet: the first has left when the second comes. So it does not matter who of them
-//! counts as greater.
+//! Lives of one value never overlap: the first is removed when the second is added. So it does not
+//! matter which of them counts as greater.
 //!
-//! Source: after H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024,
-//! Algorithm 5. Two things differ: there, one who finds an element may do so before the call of that
-//! element's add; and painted gaps are kept here in words of bits, with a union-find over full words, in
-//! place of balanced trees.
+//! Source: after H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring",
+//! 2024, Algorithm 5. Two things differ: there, an operation may find an element before the call of
+//! that element's add; and painted gaps are kept here in words of bits, with a union-find over full
+//! words, in place of balanced trees.
 //!
-//! Requires: distinct values. Cost: O(n α(n)) and a radix sort of the elements; O(n log n) for a witness.
+//! Requires: distinct values. Cost: O(n α(n)) and a radix sort of the elements; O(n log n) for a
+//! witness.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{ObjectKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
-    lifetimes::{Lifetime, Lifetimes},
+    lifetimes::{Lifetime, Lifetimes, ObserversByElement},
     verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
@@ -53,22 +56,27 @@ impl Monitor for PriorityQueue {
         let greatest_first = greatest_first(&columns.names);
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
+            Err(violation) => return Ok(MonitorVerdict::Violated(violation)),
         };
-        let sees = Sees::new(columns, &lifetimes);
-        let painting =
-            Painting { columns, lifetimes: &lifetimes, sees: &sees, greatest_first: &greatest_first };
+        let observers = ObserversByElement::new(columns, &lifetimes);
+        let painting = Painting {
+            columns,
+            lifetimes: &lifetimes,
+            observers: &observers,
+            greatest_first: &greatest_first,
+        };
         let mut moments: Option<Vec<u32>> = (want == Want::Witness).then(|| vec![NONE; lifetimes.all.len()]);
-        if let Some(breach) = painting.run(moments.as_deref_mut()) {
-            return Ok(MonitorVerdict::Violated(breach));
+        if let Some(violation) = painting.run(moments.as_deref_mut()) {
+            return Ok(MonitorVerdict::Violated(violation));
         }
         Ok(MonitorVerdict::Holds(
-            moments.map(|it| Sweep::new(columns, &lifetimes, &sees, &greatest_first, &it).run()),
+            moments
+                .map(|it| WitnessBuilder::new(columns, &lifetimes, &observers, &greatest_first, &it).run()),
         ))
     }
 }
 
-/// The elements, those with the greatest names first, read as integers with a sign.
+/// The elements, those with the greatest names first, read as signed integers.
 ///
 /// A radix sort that starts from the least digit; digits in which no names differ are skipped.
 fn greatest_first(names: &[u64]) -> Vec<u32> {
@@ -104,54 +112,17 @@ fn greatest_first(names: &[u64]) -> Vec<u32> {
     elements
 }
 
-/// The operations that find an element and leave it there, by element, in the order of their calls.
-struct Sees {
-    // By element, where its operations start in `positions`; empty if there are none at all.
-    starts: Vec<u32>,
-    positions: Vec<u32>,
-}
-
-impl Sees {
-    fn new(columns: &Columns, lifetimes: &Lifetimes) -> Sees {
-        if !lifetimes.has_sees {
-            return Sees { starts: Vec::new(), positions: Vec::new() };
-        }
-        // Counted from the back: each start moves down to its place.
-        let mut starts: Vec<u32> = Vec::with_capacity(lifetimes.all.len() + 1);
-        let mut before = 0;
-        for life in &lifetimes.all {
-            before += life.sees;
-            starts.push(before);
-        }
-        starts.push(before);
-        let mut positions = vec![0_u32; before as usize];
-        for at in (0..columns.len()).rev().filter(|&at| columns.kinds[at] == RoleKind::Observe) {
-            let start = &mut starts[columns.elements[at] as usize];
-            *start -= 1;
-            positions[*start as usize] = at as u32;
-        }
-        Sees { starts, positions }
-    }
-
-    fn of(&self, element: u32) -> &[u32] {
-        match self.starts.get(element as usize..element as usize + 2) {
-            Some(ends) => &self.positions[ends[0] as usize..ends[1] as usize],
-            None => &[],
-        }
-    }
-}
-
-/// Looks for a gap for everyone.
+/// Looks for a gap for every operation.
 struct Painting<'p> {
     columns: &'p Columns,
     lifetimes: &'p Lifetimes,
-    sees: &'p Sees,
+    observers: &'p ObserversByElement,
     greatest_first: &'p [u32],
 }
 
 impl Painting<'_> {
-    /// Somebody who has no gap, if there is anybody. Writes down in which gap each element is added, if
-    /// asked.
+    /// The violation of an operation that has no gap, if there is one. Writes the gap in which each
+    /// element is added to `moments`, if given.
     fn run(&self, mut moments: Option<&mut [u32]>) -> Option<RuleViolation> {
         let mut gaps = Gaps::new(self.columns.gaps());
         for &element in self.greatest_first {
@@ -182,13 +153,14 @@ impl Painting<'_> {
 
     /// An operation that finds the element, and all gaps of its interval are painted.
     ///
-    /// The removal comes last: if it has to wait for another to be called, that other one has no gap either.
+    /// The removal comes last: if it has to wait for the call of another operation, that one has no
+    /// gap either.
     fn without_gap(&self, element: u32, life: &Lifetime, gaps: &mut Gaps) -> Option<(u32, Interval)> {
-        for &see in self.sees.of(element) {
-            let Interval { left, right } = self.columns.intervals[see as usize];
+        for &observer in self.observers.of(element) {
+            let Interval { left, right } = self.columns.intervals[observer as usize];
             let interval = Interval { left: left.max(life.added_from), right: right.min(life.removed_by) };
             if interval.right < gaps.first_from(interval.left) {
-                return Some((see, interval));
+                return Some((observer, interval));
             }
         }
         let interval = Interval { left: life.inside_before, right: life.removed_by };
@@ -208,8 +180,8 @@ impl Painting<'_> {
 struct Gaps {
     // A bit for each gap, set if it is painted.
     painted: Vec<u64>,
-    // Of each word, the word itself if it has unpainted gaps, or else one further up; a union-find. One more
-    // at the end.
+    // Of each word, the word itself if it has unpainted gaps, or else one further up; a union-find.
+    // One more at the end.
     up: Vec<u32>,
     // Likewise downwards, where word `w` has number `w + 1`, and 0 is none.
     down: Vec<u32>,
@@ -280,11 +252,11 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
 }
 
 /// Builds the witness, gap by gap.
-struct Sweep<'s> {
+struct WitnessBuilder<'s> {
     columns: &'s Columns,
     lifetimes: &'s Lifetimes,
-    sees: &'s Sees,
-    // By element, how many of all `sees` come before the next that finds it.
+    observers: &'s ObserversByElement,
+    // By element, how many of all `observers` come before the next that finds it.
     next: Vec<u32>,
     // By rank, the element; the greatest has rank 0.
     greatest_first: &'s [u32],
@@ -297,15 +269,15 @@ struct Sweep<'s> {
     order: Vec<u32>,
 }
 
-impl<'s> Sweep<'s> {
+impl<'s> WitnessBuilder<'s> {
     /// `moments` says in which gap each element is added.
     fn new(
         columns: &'s Columns,
         lifetimes: &'s Lifetimes,
-        sees: &'s Sees,
+        observers: &'s ObserversByElement,
         greatest_first: &'s [u32],
         moments: &[u32],
-    ) -> Sweep<'s> {
+    ) -> WitnessBuilder<'s> {
         // Counted from the back, by descending rank: of those in one gap the least comes first.
         let mut starts = vec![0_u32; columns.gaps() + 1];
         let in_last = |gap: u32| gap == NONE || gap == columns.last;
@@ -323,11 +295,12 @@ impl<'s> Sweep<'s> {
         }
         let order = Vec::with_capacity(columns.len());
         let inside = BinaryHeap::new();
-        let next = sees.starts.clone();
-        Sweep { columns, lifetimes, sees, next, greatest_first, starts, adds, inside, order }
+        let next = observers.starts.clone();
+        WitnessBuilder { columns, lifetimes, observers, next, greatest_first, starts, adds, inside, order }
     }
 
-    /// The order of all operations. Those that could happen only in the last gap are pending, and need not.
+    /// The order of all operations. Those that take effect only in the last gap are pending, and
+    /// left out.
     fn run(mut self) -> Vec<u32> {
         let mut empties = self.lifetimes.empties.iter().copied().peekable();
         for gap in 0..self.columns.last {
@@ -349,11 +322,11 @@ impl<'s> Sweep<'s> {
         self.order
     }
 
-    /// Lets everyone find what is on top, and take it, as long as somebody does.
+    /// Lets operations find, and remove, the element on top, as long as one can.
     fn serve(&mut self, gap: u32) {
         while let Some(&Reverse(rank)) = self.inside.peek() {
             let element = self.greatest_first[rank as usize];
-            self.see(element, gap);
+            self.observe(element, gap);
             let life = &self.lifetimes.all[element as usize];
             if gap < life.inside_before {
                 return;
@@ -363,16 +336,16 @@ impl<'s> Sweep<'s> {
         }
     }
 
-    /// Lets those find `element`, which is on top, who have been called.
-    fn see(&mut self, element: u32, gap: u32) {
+    /// Lets the called operations find `element`, which is on top.
+    fn observe(&mut self, element: u32, gap: u32) {
         let Some(next) = self.next.get_mut(element as usize) else { return };
-        let end = self.sees.starts[element as usize + 1];
+        let end = self.observers.starts[element as usize + 1];
         while *next < end {
-            let see = self.sees.positions[*next as usize];
-            if gap < self.columns.intervals[see as usize].left {
+            let observer = self.observers.positions[*next as usize];
+            if gap < self.columns.intervals[observer as usize].left {
                 return;
             }
-            self.order.push(see);
+            self.order.push(observer);
             *next += 1;
         }
     }

@@ -1,7 +1,8 @@
-//! Priority queues of distinct values that are out of order by a bound.
+//! Relaxed priority queues of distinct values.
 //!
-//! x overtakes y if y is greater, and inside when x is removed. So nobody is hurt by being added later, or removed earlier unless
-//! somebody greater is inside then. How orders are found is told in `overtaking.rs`.
+//! x overtakes y if y is greater, and inside when x is removed. So adding an element later, or
+//! removing it earlier while no greater one is inside, never does harm. `overtaking.rs` describes
+//! how orders are found.
 
 use clewline_core::{Budget, ObjectKind};
 

@@ -1,28 +1,31 @@
-//! Queues of distinct values that are out of order by a bound.
+//! Relaxed queues of distinct values (k-FIFO).
 //!
-//! An operation that removes x *overtakes* y if y was added before x and is still there. With factor k a removal overtakes at
-//! most k, and nobody is overtaken more than k times. Let the elements be put in a row as they were added, and in another
-//! as they were removed, with those never removed at the end of it in the order of the first. Then these two bounds hold
-//! if and only if no element's places in the two rows differ by more than k. (If x overtakes j, and somebody added after x
-//! was removed before it, one of these came j + 1 places early; otherwise x itself came j places early. The other bound is
-//! this one, read backwards.) How long the queue is at a time does not matter.
+//! An operation that removes x *overtakes* y if y was added before x and is still inside. With
+//! factor k a removal overtakes at most k elements, and no element is overtaken more than k times.
+//! Consider the sequence of elements as they were added, and as they were removed, with those never
+//! removed at its end in the order of the first. These two bounds hold if and only if no element's
+//! places in the two sequences differ by more than k. (If x overtakes j, and an element added after
+//! x was removed before it, one of these came j + 1 places early; otherwise x itself came j places
+//! early. The other bound is this one, read backwards.) The length of the queue does not matter.
 //!
-//! So two rows are looked for, each as real time allows. They belong to one order of all operations unless a removal
-//! returned before an add was called, but an element whose removal is not later in its row has an add that is not earlier in
-//! the other row: every other circle of operations contains this one. Who finds nothing cuts both rows at one place, with the same
-//! elements before it in both.
+//! So two sequences are searched, each as real time allows. They belong to one order of all
+//! operations unless a removal returned before an add was called, but an element whose removal is
+//! not later in its sequence has an add that is not earlier in the other sequence: every other
+//! cycle of operations contains this one. An *empty* result cuts both sequences at one place, with
+//! the same elements before it in both.
 //!
-//! First it is looked for an element that certainly overtakes, or is certainly overtaken by, more than k others: two
-//! countings. Then the rows are searched for, from their fronts: see `rows`.
+//! First an element is searched that certainly overtakes, or is certainly overtaken by, more than k
+//! others: two counting passes. Then the sequences are searched, from their fronts: see `k_fifo`.
 //!
-//! Source: the bounds and the displacement agree by L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section V, for whole
-//! runs; the proof above is ours, and so is the rest.
-//! Requires: distinct values. Who looks without removing is put into the order that is found: see `looks.rs`.
-//! Cost: O(n log n), and the search: in practice O(n k), at worst exponential in k and in the number of processes, but
-//! not in n. It gives up after [`STEPS`] steps for each operation, or when it remembers `MOST_DEAD` configurations.
+//! Source: the bounds and the displacement agree by L. Zhang, A. Chattopadhyay and C. Wang,
+//! "Round-Up", 2013, section V, for whole runs; the proof above is ours, and so is the rest.
+//! Requires: distinct values. Observers are inserted into the order that is found: see
+//! `observers.rs`. Cost: O(n log n), and the search: in practice O(n k), at worst exponential in k
+//! and in the number of processes, but not in n. It gives up after [`STEPS_PER_OPERATION`] steps
+//! for each operation, or when it remembers `DEAD_CONFIGS_MAX` configurations.
 
 mod elements;
-mod rows;
+mod k_fifo;
 
 use clewline_core::{Budget, ObjectKind, Rule};
 
@@ -30,19 +33,19 @@ use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
     lifetimes::Lifetimes,
-    observers::{self, Line},
+    observers::{self, LeaveOrder},
     verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
-pub use elements::MOST_DEAD;
+pub use elements::DEAD_CONFIGS_MAX;
 
-use elements::{Elements, Reached};
-use rows::{Found, Rows};
+use elements::{Elements, SearchPosition};
+use k_fifo::{ScheduleSearch, SearchResult};
 
-/// How many steps of the search an operation is worth.
-pub const STEPS: u64 = 256;
+/// The steps of the search per operation.
+pub const STEPS_PER_OPERATION: u64 = 256;
 
-/// However few operations there are, so many steps are allowed.
-const FEWEST_STEPS: u64 = 1 << 18;
+/// The least number of steps, however few operations there are.
+const STEPS_MIN: u64 = 1 << 18;
 
 /// See the [module](self).
 #[derive(Clone, Copy, Debug)]
@@ -75,22 +78,28 @@ impl Monitor for QuasiQueue {
         };
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
+            Err(violation) => return Ok(MonitorVerdict::Violated(violation)),
         };
         let elements = Elements::new(columns, &lifetimes);
-        if let Some(breach) = elements.certain(factor) {
-            return Ok(MonitorVerdict::Violated(breach));
+        if let Some(violation) = elements.certain(factor) {
+            return Ok(MonitorVerdict::Violated(violation));
         }
-        let steps = FEWEST_STEPS.max(STEPS * columns.len() as u64);
-        match Rows::new(&elements, factor).search(steps, budget) {
-            Found::Rows(_) if want == Want::Verdict && !lifetimes.has_sees => Ok(MonitorVerdict::Holds(None)),
-            Found::Rows(rows) => {
-                observers::held(columns, rows.merge(&elements), &lifetimes, (Line::FirstIn, factor), want)
+        let steps = STEPS_MIN.max(STEPS_PER_OPERATION * columns.len() as u64);
+        match ScheduleSearch::new(&elements, factor).search(steps, budget) {
+            SearchResult::Found(_) if want == Want::Verdict && !lifetimes.has_observers => {
+                Ok(MonitorVerdict::Holds(None))
             }
-            Found::None { reached } => {
-                Ok(MonitorVerdict::Violated(elements.breach_about(reached, factor, budget)))
+            SearchResult::Found(schedule) => observers::verdict_with_observers(
+                columns,
+                schedule.merge(&elements),
+                &lifetimes,
+                (LeaveOrder::FirstIn, factor),
+                want,
+            ),
+            SearchResult::None { reached } => {
+                Ok(MonitorVerdict::Violated(elements.violation_near(reached, factor, budget)))
             }
-            Found::GaveUp => Err(Unsupported::Other("too many orders of this queue are possible")),
+            SearchResult::GaveUp => Err(Unsupported::Other("too many orders of this queue are possible")),
         }
     }
 }
@@ -109,7 +118,7 @@ impl Elements {
             }
         }
         elements.empties = lifetimes.empties.iter().map(|&at| columns.intervals[at as usize]).collect();
-        elements.empty_to.clone_from(&lifetimes.empties);
+        elements.empty_by.clone_from(&lifetimes.empties);
         elements
     }
 
@@ -124,17 +133,17 @@ impl Elements {
     /// An element that certainly overtakes more than `factor`, or is overtaken more often.
     fn certain(&self, factor: u32) -> Option<RuleViolation> {
         let factor_len = factor as usize;
-        if let Some(passing) = self.passing(factor_len) {
-            let is_passed = |other: usize| self.passes(passing, other);
-            return Some(self.breach(passing, is_passed, Rule::OvertakesMany { allowed: factor }));
+        if let Some(passing) = self.overtaking_too_many(factor_len) {
+            let is_passed = |other: usize| self.certainly_overtakes(passing, other);
+            return Some(self.rule_violation(passing, is_passed, Rule::OvertakesMany { allowed: factor }));
         }
-        let passed = self.passed(factor_len)?;
-        let passes = |other: usize| self.passes(other, passed);
-        Some(self.breach(passed, passes, Rule::OvertakenOften { allowed: factor }))
+        let passed = self.overtaken_too_often(factor_len)?;
+        let passes = |other: usize| self.certainly_overtakes(other, passed);
+        Some(self.rule_violation(passed, passes, Rule::OvertakenOften { allowed: factor }))
     }
 
     /// Whether `one` is certainly added after `other` and certainly removed before it.
-    fn passes(&self, one: usize, other: usize) -> bool {
+    fn certainly_overtakes(&self, one: usize, other: usize) -> bool {
         let is_after = self.adds[other].precedes(self.adds[one]);
         let is_before = match (self.removes.get(one), self.removes.get(other)) {
             (Some(one), Some(other)) => one.precedes(*other),
@@ -145,9 +154,10 @@ impl Elements {
     }
 
     /// An element that certainly overtakes more than `factor`.
-    fn passing(&self, factor: usize) -> Option<usize> {
-        // From the last removal to the first: which elements are removed after it, by when they are added.
-        let mut later = Counts::new(self.adds.iter().map(|it| it.right));
+    fn overtaking_too_many(&self, factor: usize) -> Option<usize> {
+        // From the last removal to the first: the elements removed after it, by when they are
+        // added.
+        let mut later = RankCounter::new(self.adds.iter().map(|it| it.right));
         (self.removed()..self.len()).for_each(|it| later.add(self.adds[it].right));
         let mut by_call: Vec<usize> = (0..self.removed()).collect();
         by_call.sort_unstable_by_key(|&it| std::cmp::Reverse(self.removes[it].left));
@@ -163,9 +173,10 @@ impl Elements {
     }
 
     /// An element that is certainly overtaken more than `factor` times.
-    fn passed(&self, factor: usize) -> Option<usize> {
-        // From the first removal to the last: which elements are removed before it, by when they are added.
-        let mut earlier = Counts::new(self.adds.iter().map(|it| it.left));
+    fn overtaken_too_often(&self, factor: usize) -> Option<usize> {
+        // From the first removal to the last: the elements removed before it, by when they are
+        // added.
+        let mut earlier = RankCounter::new(self.adds.iter().map(|it| it.left));
         let mut count = 0;
         let mut by_return: Vec<usize> = (0..self.removed()).collect();
         by_return.sort_unstable_by_key(|&it| self.removes[it].right);
@@ -182,8 +193,8 @@ impl Elements {
         })
     }
 
-    /// `element` and as many of those that `goes_with` says as break the rule.
-    fn breach(&self, element: usize, goes_with: impl Fn(usize) -> bool, rule: Rule) -> RuleViolation {
+    /// `element` and as many of those for which `goes_with` holds as break the rule.
+    fn rule_violation(&self, element: usize, goes_with: impl Fn(usize) -> bool, rule: Rule) -> RuleViolation {
         let (Rule::OvertakesMany { allowed } | Rule::OvertakenOften { allowed }) = rule else {
             unreachable!("only these rules count");
         };
@@ -197,18 +208,21 @@ impl Elements {
         RuleViolation { rule, operations, evidence }
     }
 
-    /// What cannot be ordered though nobody is certainly out of order: as few as suffice of those near the place which the search
-    /// reached.
-    fn breach_about(&self, reached: Reached, factor: u32, budget: &Budget) -> RuleViolation {
+    /// The violation if no element is certainly out of order: as few as suffice of the operations
+    /// near the place where the search stopped.
+    fn violation_near(&self, reached: SearchPosition, factor: u32, budget: &Budget) -> RuleViolation {
         let mut reach = 4 * (factor as usize + 4);
         loop {
             let part = self.near(reached, reach);
             let is_whole = part.len() == self.len() && part.empties.len() == self.empties.len();
             let is_enough = is_whole
-                || matches!(Rows::new(&part, factor).search(FEWEST_STEPS, budget), Found::None { .. });
+                || matches!(
+                    ScheduleSearch::new(&part, factor).search(STEPS_MIN, budget),
+                    SearchResult::None { .. }
+                );
             if is_enough {
-                let rows = part.added_by.iter().chain(&part.removed_by).chain(&part.empty_to);
-                let evidence: Vec<u32> = rows.copied().collect();
+                let schedule = part.added_by.iter().chain(&part.removed_by).chain(&part.empty_by);
+                let evidence: Vec<u32> = schedule.copied().collect();
                 let rule = Rule::OutOfOrder { allowed: factor };
                 return RuleViolation { rule, operations: evidence.clone(), evidence };
             }
@@ -216,8 +230,8 @@ impl Elements {
         }
     }
 
-    /// The elements with an operation within so many gaps of where the search stopped.
-    fn near(&self, reached: Reached, reach: usize) -> Elements {
+    /// The elements with an operation within `reach` gaps of where the search stopped.
+    fn near(&self, reached: SearchPosition, reach: usize) -> Elements {
         let reach = reach as u32;
         let is_near = |it: &Interval| {
             let is_about =
@@ -234,22 +248,22 @@ impl Elements {
                 part.removed_by.extend(self.removed_by.get(it));
             }
         }
-        for (at, empty) in self.empty_to.iter().zip(&self.empties).filter(|it| is_near(it.1)) {
+        for (at, empty) in self.empty_by.iter().zip(&self.empties).filter(|it| is_near(it.1)) {
             part.empties.push(*empty);
-            part.empty_to.push(*at);
+            part.empty_by.push(*at);
         }
         part
     }
 }
 
-/// How many of some numbers are below another: a tree of sums.
-struct Counts {
+/// How many of some numbers are below another: a Fenwick tree.
+struct RankCounter {
     sums: Vec<usize>,
 }
 
-impl Counts {
-    fn new(numbers: impl Iterator<Item = u32>) -> Counts {
-        Counts { sums: vec![0; numbers.max().unwrap_or(0) as usize + 2] }
+impl RankCounter {
+    fn new(numbers: impl Iterator<Item = u32>) -> RankCounter {
+        RankCounter { sums: vec![0; numbers.max().unwrap_or(0) as usize + 2] }
     }
 
     fn add(&mut self, number: u32) {

@@ -1,7 +1,8 @@
-//! Stacks of distinct values that are out of order by a bound.
+//! Relaxed stacks of distinct values.
 //!
-//! Elements are intervals of time, from being added to being removed, and x overtakes y if the two cross and x begins first: an element
-//! crosses at most k that begin later, and at most k that begin earlier. How orders are found is told in `overtaking.rs`.
+//! An element is an interval of time, from its add to its removal. x overtakes y if the two
+//! intervals cross and x begins first: an element crosses at most k that begin later, and at most k
+//! that begin earlier. `overtaking.rs` describes how orders are found.
 
 use clewline_core::{Budget, ObjectKind};
 

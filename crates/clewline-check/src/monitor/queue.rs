@@ -1,31 +1,35 @@
 //! Queues of distinct values: first in, first out.
 //!
-//! The elements have to be put in a row in which a comes before b if a was certainly added before b (*added before*: the first
-//! return of an operation on a precedes the call that adds b), or if a was certainly in front before b left (*in front before*: the
-//! first return of an operation that finds a precedes the last call of one on b). Such a row exists unless these
-//! relations run in a circle, and where there is a circle there is one of three:
+//! The elements have to be put in a sequence in which a comes before b if a was certainly added
+//! before b (*added before*: the first return of an operation on a precedes the call that adds b),
+//! or if a was certainly in front before b was removed (*in front before*: the first return of an
+//! operation that finds a precedes the last call of one on b). Such a sequence exists unless these
+//! relations have a cycle, and where there is a cycle there is one of three:
 //!
 //! 1. a was added before b, b in front before a;
 //! 2. a was in front before b, and b before a;
 //! 3. b was in front before c, c was added before a, a was in front before b.
 //!
-//! For if every element is kept from being last by another one, consider the element that may be added latest and
-//! the two that are found latest: following what keeps each of them closes one of the three. The last two need operations
-//! that look without removing. Each circle is found with extremes over the gaps, without looking at pairs.
+//! For if every element is kept from being last by another one, consider the element that may be
+//! added latest and the two that are found latest: following what keeps each of them closes one of
+//! the three. The last two need operations that observe without removing. Each cycle is found with
+//! extremes over the gaps, without looking at pairs.
 //!
-//! The witness puts the elements in a row from front to back, each as soon as nobody who has to come earlier is left;
-//! cuts the row where an operation found nothing; and lets everyone take effect in the first gap that the row allows.
+//! The witness puts the elements in a sequence from front to back, each as soon as no element that
+//! has to come earlier is left; cuts the sequence where an operation returned *empty*; and lets
+//! each operation take effect in the first gap that the sequence allows.
 //!
-//! Source: the circle of two elements is that of T. Henzinger, A. Sezgin and V. Vafeiadis, "Aspect-oriented
-//! linearizability proofs", 2013, for queues without looks. H. Lee and U. Mathur, "Efficient decrease-and-conquer
-//! linearizability monitoring", 2024, peel elements off from the back instead. Cost: O(n).
+//! Source: the cycle of two elements is that of T. Henzinger, A. Sezgin and V. Vafeiadis,
+//! "Aspect-oriented linearizability proofs", 2013, for queues without observers. H. Lee and U.
+//! Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, peel elements off
+//! from the back instead. Cost: O(n).
 
 use clewline_core::{ObjectKind, RoleKind, Rule};
 
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
-    lifetimes::{FreeGaps, Lifetime, Lifetimes},
+    lifetimes::{FreeGaps, Lifetime, Lifetimes, ObserversByElement},
     verdict::{MonitorVerdict, RuleViolation, Unsupported, Want},
 };
 
@@ -48,27 +52,27 @@ impl Monitor for Queue {
     fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
-            Err(breach) => return Ok(MonitorVerdict::Violated(breach)),
+            Err(violation) => return Ok(MonitorVerdict::Violated(violation)),
         };
         let free = (!lifetimes.empties.is_empty()).then(|| FreeGaps::new(columns, &lifetimes));
-        if let Some(breach) = free.as_ref().and_then(|it| it.breach(columns, &lifetimes)) {
-            return Ok(MonitorVerdict::Violated(breach));
+        if let Some(violation) = free.as_ref().and_then(|it| it.violation(columns, &lifetimes)) {
+            return Ok(MonitorVerdict::Violated(violation));
         }
-        let mut breach = overtaking(columns, &lifetimes);
-        if lifetimes.has_sees {
-            // In this order: each relies on the ones before for which operations there are to name.
-            breach = breach.or_else(|| both_in_front(columns, &lifetimes));
-            breach = breach.or_else(|| circle(columns, &lifetimes));
+        let mut violation = overtaking(columns, &lifetimes);
+        if lifetimes.has_observers {
+            // In this order: each assumes that the rules before it hold when it names operations.
+            violation = violation.or_else(|| both_in_front(columns, &lifetimes));
+            violation = violation.or_else(|| cycle(columns, &lifetimes));
         }
-        Ok(match (breach, want) {
-            (Some(breach), _) => MonitorVerdict::Violated(breach),
+        Ok(match (violation, want) {
+            (Some(violation), _) => MonitorVerdict::Violated(violation),
             (None, Want::Verdict) => MonitorVerdict::Holds(None),
             (None, Want::Witness) => MonitorVerdict::Holds(Some(witness(columns, &lifetimes, free.as_ref()))),
         })
     }
 }
 
-/// One was added before another and is found after it.
+/// An element was added before another and is found after it.
 fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
     // By gap: the last call on an element that was certainly added before.
@@ -84,26 +88,26 @@ fn overtaking(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation>
     let second = least(all, |_, it| overtakes(it), |it| (it.found_by, 0))?;
     let later = &all[second as usize];
     let is_passed = |it: &Lifetime| it.inside_after < later.added_from && later.found_by < it.inside_before;
-    // Of those, one that left, and came shortly before: a drawing of them is short.
+    // Of those, one that was removed, and added shortly before: a drawing of them is short.
     let first =
         least(all, |_, it| is_passed(it), |it| (u32::from(it.remove == NONE), NONE - it.inside_after))?;
-    let (passed, passing) = (Ends::new(columns, first), Ends::new(columns, second));
+    let (passed, passing) = (ElementOperations::new(columns, first), ElementOperations::new(columns, second));
     let mut operations = vec![passed.touched, later.add, passing.found];
     operations.extend(passed.last_after(columns, passing.found));
     let evidence = lifetimes.evidence(&[first, second], &operations);
     Some(RuleViolation { rule: Rule::FirstInFirstOut, operations, evidence })
 }
 
-/// Two are each in front before the other has left.
+/// Two elements are each in front before the other was removed.
 fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
     // By gap: the last calls on those that were in front before.
-    let mut last_calls = vec![Two::default(); columns.gaps() + 1];
+    let mut last_calls = vec![TwoGreatest::default(); columns.gaps() + 1];
     for (element, life) in (0..).zip(all) {
         last_calls[life.found_by as usize + 1].add(life.inside_before, element);
     }
     for gap in 1..last_calls.len() {
-        let Two { greatest, holder, second } = last_calls[gap - 1];
+        let TwoGreatest { greatest, holder, second } = last_calls[gap - 1];
         last_calls[gap].add(greatest, holder);
         last_calls[gap].add(second, NONE);
     }
@@ -116,7 +120,7 @@ fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolati
         element != one && it.found_by < life.inside_before && life.found_by < it.inside_before
     };
     let other = least(all, is_other, |it| (u32::from(it.remove == NONE), it.found_by))?;
-    let (a, b) = (Ends::new(columns, one), Ends::new(columns, other));
+    let (a, b) = (ElementOperations::new(columns, one), ElementOperations::new(columns, other));
     let operations = match (b.last_after(columns, a.found), a.last_after(columns, b.found)) {
         (Some(of_b), Some(of_a)) => vec![a.found, of_b, b.found, of_a],
         (Some(of_b), None) => vec![a.found, of_b, b.found],
@@ -127,11 +131,12 @@ fn both_in_front(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolati
     Some(RuleViolation { rule: Rule::OneInFront, operations, evidence })
 }
 
-/// b was in front before c, c was added before a, a was in front before b. No two of them are in each other's way.
-fn circle(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
+/// b was in front before c, c was added before a, a was in front before b. No two of them violate a
+/// rule by themselves.
+fn cycle(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let all = &lifetimes.all;
-    // By gap: when at the latest one may be added that was in front before, and when at the earliest one was certainly
-    // inside that is found after.
+    // By gap: the latest gap in which an element may be added that was in front before, and the
+    // earliest in which one was certainly inside that is found after.
     let mut added = vec![0_u32; columns.gaps() + 1];
     let mut inside = vec![NONE; columns.gaps() + 1];
     for life in all {
@@ -151,7 +156,7 @@ fn circle(columns: &Columns, lifetimes: &Lifetimes) -> Option<RuleViolation> {
     let life = &all[b as usize];
     let a = least(all, |_, it| it.found_by < life.inside_before, |it| (NONE - it.added_from, 0))?;
     let c = least(all, |_, it| life.found_by < it.inside_before, |it| (it.inside_after, 0))?;
-    let [of_a, of_b, of_c] = [a, b, c].map(|it| Ends::new(columns, it));
+    let [of_a, of_b, of_c] = [a, b, c].map(|it| ElementOperations::new(columns, it));
     let last_of_c = of_c.last_after(columns, of_b.found).expect("had c not left, a would have overtaken it");
     let mut operations = vec![of_b.found, last_of_c, of_c.touched, all[a as usize].add, of_a.found];
     operations.extend(of_b.last_after(columns, of_a.found));
@@ -181,24 +186,24 @@ fn least(
     asked.min_by_key(|it| key(it.1)).map(|it| it.0)
 }
 
-/// The two greatest of some numbers, and who holds the greatest. Zero is none.
+/// The two greatest of some numbers, and the holder of the greatest. Zero is none.
 #[derive(Clone, Copy)]
-struct Two {
+struct TwoGreatest {
     greatest: u32,
     holder: u32,
     second: u32,
 }
 
-impl Default for Two {
+impl Default for TwoGreatest {
     fn default() -> Self {
-        Two { greatest: 0, holder: NONE, second: 0 }
+        TwoGreatest { greatest: 0, holder: NONE, second: 0 }
     }
 }
 
-impl Two {
+impl TwoGreatest {
     fn add(&mut self, number: u32, holder: u32) {
         if self.greatest < number {
-            *self = Two { greatest: number, holder, second: self.greatest };
+            *self = TwoGreatest { greatest: number, holder, second: self.greatest };
         } else {
             raise(&mut self.second, number);
         }
@@ -211,7 +216,7 @@ impl Two {
 }
 
 /// The operations that show when an element was inside and in front.
-struct Ends {
+struct ElementOperations {
     /// The first to return.
     touched: u32,
     /// The first to return of those that found it, or [`NONE`].
@@ -220,9 +225,9 @@ struct Ends {
     last: u32,
 }
 
-impl Ends {
-    fn new(columns: &Columns, element: u32) -> Ends {
-        let mut ends = Ends { touched: NONE, found: NONE, last: NONE };
+impl ElementOperations {
+    fn new(columns: &Columns, element: u32) -> ElementOperations {
+        let mut ends = ElementOperations { touched: NONE, found: NONE, last: NONE };
         let interval = |at: u32| columns.intervals[at as usize];
         let ends_first = |at: u32, best: u32| best == NONE || interval(at).right < interval(best).right;
         for at in (0..columns.len() as u32).filter(|&at| columns.elements[at as usize] == element) {
@@ -255,30 +260,30 @@ impl Ends {
     }
 }
 
-/// An order of all operations. There is one: no rule is broken.
+/// An order of all operations. It exists: no rule is broken.
 fn witness(columns: &Columns, lifetimes: &Lifetimes, free: Option<&FreeGaps>) -> Vec<u32> {
-    let row = row(columns, lifetimes);
-    let mut weave = Weave {
+    let row = element_order(columns, lifetimes);
+    let mut weave = OrderBuilder {
         columns,
         lifetimes,
-        sees: Sees::new(columns, lifetimes),
+        observers: ObserversByElement::new(columns, lifetimes),
         order: Vec::with_capacity(columns.len()),
     };
     match free {
-        None => weave.add_stretch(&row),
+        None => weave.add_segment(&row),
         Some(free) => {
-            let stretches = Stretches::new(columns, lifetimes, free, &row);
-            for number in 0..stretches.count() {
-                weave.add_stretch(stretches.elements(number));
-                weave.order.extend(stretches.empties(number).iter().map(|it| it.1));
+            let segments = Segments::new(columns, lifetimes, free, &row);
+            for number in 0..segments.count() {
+                weave.add_segment(segments.elements(number));
+                weave.order.extend(segments.empties(number).iter().map(|it| it.1));
             }
         }
     }
     weave.order
 }
 
-/// The elements from front to back: each comes when nobody is left who has to come earlier.
-fn row(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
+/// The elements from front to back: each comes when no element that has to come earlier is left.
+fn element_order(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
     const MAY_BE_ADDED: u8 = 1;
     const MAY_LEAVE: u8 = 2;
     const IS_READY: u8 = 3;
@@ -304,7 +309,7 @@ fn row(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
         let touched = life(by_touch[touches]).inside_after;
         let in_front = by_found[founds];
         let found = life(in_front).found_by;
-        // Nobody is left who was certainly added before these.
+        // No element that was certainly added before these is left.
         while let Some(&element) = by_add.get(adds).filter(|&&it| life(it).added_from <= touched) {
             adds += 1;
             states[element as usize] |= MAY_BE_ADDED;
@@ -312,7 +317,7 @@ fn row(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
                 ready.push(element);
             }
         }
-        // Nobody is left who was certainly in front before these left.
+        // No element that was certainly in front before these were removed is left.
         while let Some(&element) = by_last.get(lasts).filter(|&&it| life(it).inside_before <= found) {
             lasts += 1;
             states[element as usize] |= MAY_LEAVE;
@@ -322,7 +327,7 @@ fn row(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
         }
         let next = ready.pop().unwrap_or_else(|| {
             debug_assert_eq!(states[in_front as usize], MAY_BE_ADDED);
-            // Only itself was in front before it left.
+            // Only itself was in front before it was removed.
             in_front
         });
         states[next as usize] |= IS_PLACED;
@@ -331,7 +336,7 @@ fn row(columns: &Columns, lifetimes: &Lifetimes) -> Vec<u32> {
     row
 }
 
-/// The elements with which something happens, by `key`, which is a gap.
+/// The elements that have operations, by `key`, which is a gap.
 fn sorted(columns: &Columns, all: &[Lifetime], key: impl Fn(&Lifetime) -> u32) -> Vec<u32> {
     let mut places = vec![0_u32; columns.gaps() + 1];
     let lives = || (0_u32..).zip(all).filter(|it| it.1.add != NONE);
@@ -348,19 +353,19 @@ fn sorted(columns: &Columns, all: &[Lifetime], key: impl Fn(&Lifetime) -> u32) -
     elements
 }
 
-/// The row, cut at gaps in which operations find nothing.
-struct Stretches {
+/// The sequence, cut at gaps in which operations return *empty*.
+struct Segments {
     elements: Vec<u32>,
-    // Where the elements of each stretch begin, and one more.
+    // Where the elements of each segment begin, and one more.
     starts: Vec<u32>,
-    // The operations that find nothing, and in which gap, in order.
+    // The operations that return *empty*, and in which gap, in order.
     empties: Vec<(u32, u32)>,
-    // Where those after each stretch begin, and one more.
+    // Where those after each segment begin, and one more.
     after: Vec<u32>,
 }
 
-impl Stretches {
-    fn new(columns: &Columns, lifetimes: &Lifetimes, free: &FreeGaps, row: &[u32]) -> Stretches {
+impl Segments {
+    fn new(columns: &Columns, lifetimes: &Lifetimes, free: &FreeGaps, row: &[u32]) -> Segments {
         let gap = |at: u32| {
             let gap = free.within(columns.intervals[at as usize]);
             (gap.expect("no rule is broken, so something is free"), at)
@@ -377,26 +382,27 @@ impl Stretches {
                 after.push(number as u32);
             }
         }
-        // Nobody comes after the last stretch.
+        // None comes after the last segment.
         after.extend([empties.len() as u32; 2]);
         for gap in 1..cuts.len() {
             cuts[gap] += cuts[gap - 1];
         }
-        // Whoever is found after a cut is added after it: a gap in which it need not be inside.
-        let stretch = |element: u32| cuts[lifetimes.all[element as usize].inside_before as usize] as usize;
+        // An element that is found after a cut is added after it: a gap in which it need not be
+        // inside.
+        let segment = |element: u32| cuts[lifetimes.all[element as usize].inside_before as usize] as usize;
         let mut starts = vec![0_u32; after.len()];
-        row.iter().for_each(|&it| starts[stretch(it) + 1] += 1);
+        row.iter().for_each(|&it| starts[segment(it) + 1] += 1);
         for number in 1..starts.len() {
             starts[number] += starts[number - 1];
         }
         let mut places = starts.clone();
         let mut elements = vec![0; row.len()];
         for &element in row {
-            let place = &mut places[stretch(element)];
+            let place = &mut places[segment(element)];
             elements[*place as usize] = element;
             *place += 1;
         }
-        Stretches { elements, starts, empties, after }
+        Segments { elements, starts, empties, after }
     }
 
     fn count(&self) -> usize {
@@ -412,60 +418,25 @@ impl Stretches {
     }
 }
 
-/// The operations that look at each element, in the order of their calls.
-struct Sees {
-    // Where those of each element begin, and one more; empty if there are none at all.
-    starts: Vec<u32>,
-    positions: Vec<u32>,
-}
-
-impl Sees {
-    fn new(columns: &Columns, lifetimes: &Lifetimes) -> Sees {
-        if !lifetimes.has_sees {
-            return Sees { starts: Vec::new(), positions: Vec::new() };
-        }
-        let mut starts = vec![0_u32];
-        let mut count = 0;
-        for life in &lifetimes.all {
-            count += life.sees;
-            starts.push(count);
-        }
-        let mut places = starts.clone();
-        let mut positions = vec![0; count as usize];
-        for (at, _) in (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::Observe) {
-            let place = &mut places[columns.elements[at as usize] as usize];
-            positions[*place as usize] = at;
-            *place += 1;
-        }
-        Sees { starts, positions }
-    }
-
-    fn of(&self, element: u32) -> &[u32] {
-        match self.starts.get(element as usize..element as usize + 2) {
-            Some(&[start, end]) => &self.positions[start as usize..end as usize],
-            Some(_) | None => &[],
-        }
-    }
-}
-
 /// The order as it grows.
-struct Weave<'c> {
+struct OrderBuilder<'c> {
     columns: &'c Columns,
     lifetimes: &'c Lifetimes,
-    sees: Sees,
+    observers: ObserversByElement,
     order: Vec<u32>,
 }
 
-impl Weave<'_> {
-    /// Adds the operations on `elements`, which follow each other, each in the first gap in which it can be; those that
-    /// add come first in their gap. Where the stretch begins need not be known: starting earlier keeps the order.
-    fn add_stretch(&mut self, elements: &[u32]) {
-        let mut adding = Adding { elements, added: 0, now: 0 };
+impl OrderBuilder<'_> {
+    /// Adds the operations on `elements`, which follow each other, each in the first possible gap;
+    /// adds come first in their gap. The beginning of the segment need not be known: starting
+    /// earlier keeps the order.
+    fn add_segment(&mut self, elements: &[u32]) {
+        let mut adding = AddCursor { elements, added: 0, now: 0 };
         let mut now = 0;
         for (place, &element) in elements.iter().enumerate() {
             let life = &self.lifetimes.all[element as usize];
             let remove = Some(life.remove).filter(|&it| it != NONE);
-            for &at in self.sees.of(element).iter().chain(&remove) {
+            for &at in self.observers.of(element).iter().chain(&remove) {
                 let Interval { left, right } = self.columns.intervals[at as usize];
                 now = now.max(left);
                 // Later elements are added meanwhile.
@@ -482,22 +453,22 @@ impl Weave<'_> {
     }
 }
 
-/// The elements of a stretch, some of which have been added.
-struct Adding<'c> {
+/// The elements of a segment, some of which have been added.
+struct AddCursor<'c> {
     elements: &'c [u32],
     added: usize,
-    // The gap in which the last was.
+    // The gap in which the last was added.
     now: u32,
 }
 
-impl Adding<'_> {
+impl AddCursor<'_> {
     /// Whether there is a next one that can be added by `gap`.
     fn is_next_by(&self, lifetimes: &Lifetimes, gap: u32) -> bool {
         let can = |&element: &u32| lifetimes.all[element as usize].added_from <= gap;
         self.now <= gap && self.elements.get(self.added).is_some_and(can)
     }
 
-    /// Adds the next one; answers in which gap.
+    /// Adds the next one; returns its gap.
     fn next(&mut self, lifetimes: &Lifetimes, order: &mut Vec<u32>) -> u32 {
         let life = &lifetimes.all[self.elements[self.added] as usize];
         self.now = self.now.max(life.added_from);

@@ -1,29 +1,32 @@
-//! Registers: is each value there once, in one piece?
+//! Registers: is each value current in one piece?
 //!
-//! A value is there from the operation that writes it until another is written. A successful `cas`, or a swap, says which
-//! value it replaced, so values that replace each other form a *chain*: a write, the reads of its value, a replacement,
-//! the reads of that value, and so on, with no other write in between. A chain has a *zone*: from the first gap in
-//! which one of its operations ends to the last gap in which one begins. If it ends before that begins, the chain
-//! is certainly there throughout (the zone is *forward*); if not, all of its operations share the gaps between
-//! (*backward*). A history holds if and only if
+//! A value is current from the operation that writes it until another is written. A successful
+//! `cas`, or a swap, says which value it replaced, so values that replace each other form a
+//! *chain*: a write, the reads of its value, a replacement, the reads of that value, and so on,
+//! with no other write in between. A chain has a *zone*: from the first gap in which one of its
+//! operations ends to the last gap in which one begins. If it ends before that begins, the chain is
+//! certainly current throughout (the zone is *forward*); if not, all of its operations share the
+//! gaps between (*backward*). A history holds if and only if
 //!
 //! * in each chain no operation ends before one begins that comes earlier in the chain,
 //! * no two forward zones overlap, and no backward zone lies strictly inside a forward one,
 //! * no zone ends before the last operation of the initial value's chain begins.
 //!
-//! The rules are necessary: a linearization puts each chain in one piece, which must have begun by the end of its
-//! first-ending operation and go on until its last-called one, so that nothing else has room strictly inside a forward zone. They are
-//! sufficient: with e and i the ends of a forward zone, let each operation take effect in the gap max(e, the latest begin up
-//! to it in its chain), which is at least its own begin, at most i, and by the first rule not after its end. And
-//! let each backward chain take effect in a gap of its zone that is not strictly inside a forward one, after the chain
-//! that has to end there and before the one that has to begin.
+//! The rules are necessary: a linearization puts each chain in one piece, which must have begun by
+//! the end of its first-ending operation and continue until its last-called one, so that nothing
+//! else has room strictly inside a forward zone. They are sufficient: with e and i the ends of a
+//! forward zone, let each operation take effect in the gap max(e, the latest begin up to it in its
+//! chain), which is at least its own begin, at most i, and by the first rule not after its end. And
+//! let each backward chain take effect in a gap of its zone that is not strictly inside a forward
+//! one, after the chain that has to end there and before the one that has to begin.
 //!
-//! Values that are written again are told apart where the first is certainly gone; see `lives`. Pending writes and
-//! replacements that nobody found are dropped, the others have happened. An operation that says only which value was *not*
-//! there (a failed `cas`) is left to a search: no near-linear treatment is known to us.
+//! Values that are written again are distinguished where the first is certainly gone; see `lives`.
+//! Pending writes and replacements that were not observed are dropped, the others have taken
+//! effect. An operation that says only which value was *not* current (a failed `cas`) is left to a
+//! search: we know no near-linear algorithm.
 //!
-//! Source: P. B. Gibbons and E. Korach, "Testing shared memories", 1997, for reads and writes; chains take the
-//! place of values. Cost: O(n).
+//! Source: P. B. Gibbons and E. Korach, "Testing shared memories", 1997, for reads and writes;
+//! chains take the place of values. Cost: O(n).
 
 mod broken;
 mod lives;
@@ -33,7 +36,7 @@ use std::borrow::Cow;
 
 use clewline_core::{ObjectKind, RoleKind};
 
-use self::values::{Broken, Chain, INITIAL, Value, Values};
+use self::values::{BrokenRule, Chain, INITIAL, Value, Values};
 use super::{
     columns::{Columns, Interval, NONE},
     contract::Monitor,
@@ -57,27 +60,27 @@ impl Monitor for Register {
     }
 
     fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
-        let fits = |act: &RoleKind| {
-            matches!(act, RoleKind::Add | RoleKind::Observe | RoleKind::Replace | RoleKind::NoEffect)
+        let fits = |kind: &RoleKind| {
+            matches!(kind, RoleKind::Add | RoleKind::Observe | RoleKind::Replace | RoleKind::NoEffect)
         };
         if let Some(at) = columns.kinds.iter().position(|it| !fits(it)) {
             return Err(Unsupported::Unfit(at as u32));
         }
         let mut columns = Cow::Borrowed(columns);
-        if lives::has_idle(&columns) {
-            lives::forget_idle(columns.to_mut());
+        if lives::has_unobserved(&columns) {
+            lives::drop_unobserved(columns.to_mut());
         }
         let values = match Values::new(&columns) {
             Ok(values) => values,
-            // A value that is written again may be told from the first.
+            // A value that is written again may be distinguishable from the first.
             Err(_) => {
-                lives::tell_apart(columns.to_mut())?;
-                // A life that a pending write begins may be one that nobody found.
-                lives::forget_idle(columns.to_mut());
+                lives::renumber_rewritten_values(columns.to_mut())?;
+                // A life that a pending write begins may be unobserved.
+                lives::drop_unobserved(columns.to_mut());
                 Values::new(&columns)?
             }
         };
-        let broken = |it: Broken| Ok(MonitorVerdict::Violated(it.breach(&columns, &values)));
+        let broken = |it: BrokenRule| Ok(MonitorVerdict::Violated(it.violation(&columns, &values)));
         if let Some(it) = values.broken.or_else(|| values.unwritten()) {
             return broken(it);
         }
@@ -97,13 +100,13 @@ impl Monitor for Register {
 }
 
 impl Values {
-    /// Reads all operations; refuses values that are written twice.
+    /// Reads all operations; fails on values that are written twice.
     fn new(columns: &Columns) -> Result<Values, Unsupported> {
         let unknown = Value { write: NONE, next: NONE, found_by: NONE, found_from: 0 };
         let mut values = Values { all: vec![unknown; columns.names.len()], written: 0, broken: None };
-        for (at, &act) in (0_u32..).zip(&columns.kinds) {
+        for (at, &kind) in (0_u32..).zip(&columns.kinds) {
             let element = columns.elements[at as usize];
-            match act {
+            match kind {
                 RoleKind::Add => values.write(at, element)?,
                 RoleKind::Observe => {
                     let Interval { left, right } = columns.intervals[at as usize];
@@ -118,7 +121,7 @@ impl Values {
                     if *next == NONE {
                         *next = second;
                     } else if values.broken.is_none() {
-                        values.broken = Some(Broken::ReplacedTwice(*next, second));
+                        values.broken = Some(BrokenRule::ReplacedTwice(*next, second));
                     }
                 }
                 RoleKind::Remove | RoleKind::Absent | RoleKind::Empty | RoleKind::RemoveUnknown => {
@@ -143,11 +146,11 @@ impl Values {
         Ok(())
     }
 
-    /// A value that somebody found and nobody wrote.
-    fn unwritten(&self) -> Option<Broken> {
+    /// A value that was found and never written.
+    fn unwritten(&self) -> Option<BrokenRule> {
         let is_it = |it: &Value| it.write == NONE && (it.found_by != NONE || it.next != NONE);
         let value = self.all.iter().skip(1).position(is_it)?;
-        Some(Broken::Unwritten(value as u32 + 1))
+        Some(BrokenRule::Unwritten(value as u32 + 1))
     }
 }
 
@@ -159,7 +162,7 @@ struct Chains {
 
 impl Chains {
     /// Follows all chains, and checks that each could be alone.
-    fn new(columns: &Columns, values: &Values) -> Result<Chains, Broken> {
+    fn new(columns: &Columns, values: &Values) -> Result<Chains, BrokenRule> {
         let mut followed = 0;
         let initial = follow(columns, values, INITIAL, &mut followed)?;
         let mut others: Vec<Chain> = Vec::with_capacity(values.written);
@@ -168,13 +171,13 @@ impl Chains {
                 others.push(follow(columns, values, head, &mut followed)?);
             }
         }
-        // What no chain leads to is written by replacements that go round in a circle.
-        if followed < values.written { Err(Broken::Circle) } else { Ok(Chains { initial, others }) }
+        // Values that no chain leads to are written by replacements that form a cycle.
+        if followed < values.written { Err(BrokenRule::Cycle) } else { Ok(Chains { initial, others }) }
     }
 }
 
 /// Follows the chain from `head` on, counting the writes in it.
-fn follow(columns: &Columns, values: &Values, head: u32, followed: &mut usize) -> Result<Chain, Broken> {
+fn follow(columns: &Columns, values: &Values, head: u32, followed: &mut usize) -> Result<Chain, BrokenRule> {
     let mut chain = Chain { head, first_end: NONE, last_begin: 0 };
     let mut number = head;
     while number != NONE {
@@ -184,14 +187,14 @@ fn follow(columns: &Columns, values: &Values, head: u32, followed: &mut usize) -
             let Interval { left, right } = columns.intervals[value.write as usize];
             // Everything in the chain so far has to come earlier.
             if right < chain.last_begin {
-                return Err(Broken::Write(number));
+                return Err(BrokenRule::Write(number));
             }
             chain.last_begin = chain.last_begin.max(left);
             chain.first_end = chain.first_end.min(right);
         }
         if value.found_by != NONE {
             if value.found_by < chain.last_begin {
-                return Err(Broken::Read(number));
+                return Err(BrokenRule::Read(number));
             }
             chain.last_begin = chain.last_begin.max(value.found_from);
             chain.first_end = chain.first_end.min(value.found_by);
@@ -211,16 +214,16 @@ struct Zones {
 
 impl Zones {
     /// The zones, if they leave room for each other.
-    fn new(columns: &Columns, chains: &Chains) -> Result<Zones, Broken> {
+    fn new(columns: &Columns, chains: &Chains) -> Result<Zones, BrokenRule> {
         let mut begins = vec![NONE; columns.gaps()];
         for (number, chain) in (0_u32..).zip(&chains.others) {
             if chain.first_end < chains.initial.last_begin {
-                return Err(Broken::NotInitial(*chain));
+                return Err(BrokenRule::NotInitial(*chain));
             }
             if chain.is_forward() {
                 let other = std::mem::replace(&mut begins[chain.first_end as usize], number);
                 if other != NONE {
-                    return Err(Broken::Overlap(chains.others[other as usize], *chain));
+                    return Err(BrokenRule::Overlap(chains.others[other as usize], *chain));
                 }
             }
         }
@@ -231,25 +234,25 @@ impl Zones {
             if let Some((number, chain)) = open {
                 inside[gap as usize] = number;
                 if begin != NONE {
-                    return Err(Broken::Overlap(chain, chains.others[begin as usize]));
+                    return Err(BrokenRule::Overlap(chain, chains.others[begin as usize]));
                 }
             } else if begin != NONE {
                 open = Some((begin, chains.others[begin as usize]));
             }
         }
         let zones = Zones { begins, inside };
-        match chains.others.iter().find(|it| !it.is_forward() && zones.room(chains, it).is_none()) {
+        match chains.others.iter().find(|it| !it.is_forward() && zones.first_free_gap(chains, it).is_none()) {
             Some(it) => {
                 let around = zones.inside[it.last_begin as usize];
-                Err(Broken::Overlap(chains.others[around as usize], *it))
+                Err(BrokenRule::Overlap(chains.others[around as usize], *it))
             }
             None => Ok(zones),
         }
     }
 
-    /// The first gap of a backward zone that is not strictly inside a forward one. There is always one between two
-    /// forward zones.
-    fn room(&self, chains: &Chains, chain: &Chain) -> Option<u32> {
+    /// The first gap of a backward zone that is not strictly inside a forward one. There is always
+    /// one between two forward zones.
+    fn first_free_gap(&self, chains: &Chains, chain: &Chain) -> Option<u32> {
         match self.inside[chain.last_begin as usize] {
             NONE => Some(chain.last_begin),
             around => {
@@ -260,18 +263,20 @@ impl Zones {
     }
 }
 
-/// An order: the initial value first; in each gap the backward chains and then the forward one that begins there.
+/// An order: the initial value first; in each gap the backward chains and then the forward one that
+/// begins there.
 fn witness(columns: &Columns, values: &Values, chains: &Chains, zones: &Zones) -> Vec<u32> {
     // Lists of backward chains by gap.
     let mut first = vec![NONE; columns.gaps()];
     let mut next = vec![NONE; chains.others.len()];
     for (number, chain) in (0_u32..).zip(&chains.others) {
         if !chain.is_forward() {
-            let gap = zones.room(chains, chain).expect("looked for before") as usize;
+            let gap = zones.first_free_gap(chains, chain).expect("looked for before") as usize;
             next[number as usize] = std::mem::replace(&mut first[gap], number);
         }
     }
-    let mut order = Order { values, reads: Reads::new(columns), order: Vec::with_capacity(columns.len()) };
+    let mut order =
+        OrderBuilder { values, reads: Reads::new(columns), order: Vec::with_capacity(columns.len()) };
     order.chain(&chains.initial);
     for (&backward, &forward) in first.iter().zip(&zones.begins) {
         let mut number = backward;
@@ -286,14 +291,14 @@ fn witness(columns: &Columns, values: &Values, chains: &Chains, zones: &Zones) -
     order.order
 }
 
-struct Order<'v> {
+struct OrderBuilder<'v> {
     values: &'v Values,
     reads: Reads,
     order: Vec<u32>,
 }
 
-impl Order<'_> {
-    /// Puts a chain at the end. The reads of a value come in the order of their calls.
+impl OrderBuilder<'_> {
+    /// Appends a chain. The reads of a value come in the order of their calls.
     fn chain(&mut self, chain: &Chain) {
         let mut number = chain.head;
         while number != NONE {
@@ -316,7 +321,7 @@ impl Reads {
     fn new(columns: &Columns) -> Reads {
         let reads = || {
             let all = (0_u32..).zip(columns.kinds.iter().zip(&columns.elements));
-            all.filter(|(_, (act, _))| **act == RoleKind::Observe)
+            all.filter(|(_, (kind, _))| **kind == RoleKind::Observe)
                 .map(|(at, (_, &element))| (at, element as usize))
         };
         // Shifted by one, so that placing the reads moves each value's start to its place.

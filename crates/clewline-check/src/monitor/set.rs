@@ -1,22 +1,23 @@
-//! Sets: is each element there or not?
+//! Sets: is each element a member or not?
 //!
-//! Each element is a bit, and what happens to other bits does not matter. Events are read in order. An operation
-//! that finds the bit as it says is done as soon as it can be. One that has to change the bit waits until somebody
-//! has to return: then the bit is changed by the one that has to return first among those that can. Changing it late is
-//! never worse, because two operations that undo each other fit in wherever one of them has to return.
+//! Each element is a bit, independent of the other bits. Events are processed in order. An
+//! operation that observes the bit takes effect as soon as the bit has its value. One that has to
+//! change the bit waits until an operation has to return: then the bit is changed by the one that
+//! returns first among those that can. Changing it late is never worse, because two operations that
+//! undo each other fit in wherever one of them has to return.
 //!
 //! A mutex is a set of one element.
 //!
-//! Source: beyond H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, whose monitor
-//! allows each element to be added and removed once. Cost: O(n), and for the operations that wait on one element at a
-//! time and will return, their number.
+//! Source: beyond H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability
+//! monitoring", 2024, whose monitor allows each element to be added and removed once. Cost: O(n),
+//! and for the operations that wait on one element at a time and will return, their number.
 
 mod once;
 mod violation;
 
 use clewline_core::{ObjectKind, RoleKind};
 
-use self::{once::Once, violation::breach};
+use self::{once::OnceVerdict, violation::violation};
 
 use super::{
     columns::{Columns, NONE},
@@ -48,41 +49,43 @@ impl Monitor for Set {
 /// Judges operations each of which concerns one bit.
 pub(super) fn judge(columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
     let is_unfit =
-        |act: &RoleKind| matches!(act, RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace);
+        |kind: &RoleKind| matches!(kind, RoleKind::Empty | RoleKind::RemoveUnknown | RoleKind::Replace);
     if let Some(at) = columns.kinds.iter().position(is_unfit) {
         return Err(Unsupported::Unfit(at as u32));
     }
-    if want == Want::Verdict && once::judge(columns) == Once::Holds {
+    if want == Want::Verdict && once::judge(columns) == OnceVerdict::Holds {
         return Ok(MonitorVerdict::Holds(None));
     }
-    let mut sweep = Sweep::new(columns, want);
-    Ok(match sweep.run() {
-        None => MonitorVerdict::Holds(sweep.order),
-        Some(stuck) => MonitorVerdict::Violated(breach(columns, stuck)),
+    let mut scan = EventScan::new(columns, want);
+    Ok(match scan.run() {
+        None => MonitorVerdict::Holds(scan.order),
+        Some(stuck) => MonitorVerdict::Violated(violation(columns, stuck)),
     })
 }
 
-/// Operations that wait, by what they do: a list for each of [`RoleKind::Add`], `Remove`, `See` and `Miss`.
+/// Operations that wait, by their role: a list for each of [`RoleKind::Add`], `Remove`, `Observe`
+/// and `Absent`.
 #[derive(Clone, Copy)]
 struct Bit {
     waiting: [u32; 4],
-    // Of those that change the bit the pending ones, which never have to return: any is as good as another, however many there are.
+    // Of those that change the bit the pending ones, which never have to return: any is as good as
+    // another, however many there are.
     pending: [u32; 2],
     is_set: bool,
 }
 
-struct Sweep<'c> {
+struct EventScan<'c> {
     columns: &'c Columns,
     bits: Vec<Bit>,
-    // The next that waits in the same list.
+    // The next operation in the same waiting list.
     next: Vec<u32>,
     is_done: Vec<bool>,
     order: Option<Vec<u32>>,
 }
 
-impl<'c> Sweep<'c> {
-    fn new(columns: &'c Columns, want: Want) -> Sweep<'c> {
-        Sweep {
+impl<'c> EventScan<'c> {
+    fn new(columns: &'c Columns, want: Want) -> EventScan<'c> {
+        EventScan {
             columns,
             bits: vec![Bit { waiting: [NONE; 4], pending: [NONE; 2], is_set: false }; columns.names.len()],
             next: vec![NONE; columns.len()],
@@ -91,7 +94,7 @@ impl<'c> Sweep<'c> {
         }
     }
 
-    /// Reads all events; answers the first operation that has to return and cannot.
+    /// Processes all events; returns the first operation that has to return and cannot.
     fn run(&mut self) -> Option<u32> {
         let (starts, by_return) = columns_by_return(self.columns);
         let mut called = 0;
@@ -111,31 +114,31 @@ impl<'c> Sweep<'c> {
     }
 
     fn call(&mut self, at: u32) {
-        let act = self.columns.kinds[at as usize];
-        if act == RoleKind::NoEffect {
+        let kind = self.columns.kinds[at as usize];
+        if kind == RoleKind::NoEffect {
             self.is_done[at as usize] = true;
             return;
         }
         let bit = &mut self.bits[self.columns.elements[at as usize] as usize];
-        match act {
-            RoleKind::Observe if bit.is_set => self.done(at),
-            RoleKind::Absent if !bit.is_set => self.done(at),
+        match kind {
+            RoleKind::Observe if bit.is_set => self.linearize(at),
+            RoleKind::Absent if !bit.is_set => self.linearize(at),
             RoleKind::Add | RoleKind::Remove if self.columns.is_pending(at as usize) => {
-                let list = &mut bit.pending[act as usize];
+                let list = &mut bit.pending[kind as usize];
                 self.next[at as usize] = std::mem::replace(list, at);
             }
             _ => {
-                let list = &mut bit.waiting[act as usize];
+                let list = &mut bit.waiting[kind as usize];
                 self.next[at as usize] = std::mem::replace(list, at);
             }
         }
     }
 
-    /// Does the operation, which has to return; false if that is impossible.
+    /// Lets the operation, which has to return, take effect; false if that is impossible.
     fn finish(&mut self, at: u32) -> bool {
         let element = self.columns.elements[at as usize] as usize;
         let is_set = self.bits[element].is_set;
-        // An operation that changes the bit may first have to wait for its contrary.
+        // An operation that changes the bit may first have to wait for its opposite.
         match self.columns.kinds[at as usize] {
             RoleKind::Add => (!is_set || self.flip(element, NONE)) && self.flip(element, at),
             RoleKind::Remove => (is_set || self.flip(element, NONE)) && self.flip(element, at),
@@ -144,32 +147,32 @@ impl<'c> Sweep<'c> {
         }
     }
 
-    /// Changes the bit and does those that waited for it; by `at`, or else by whichever operation has to return
-    /// first. False if there is none.
+    /// Changes the bit and lets the operations take effect that waited for it; by `at`, or else by
+    /// the operation that returns first. False if there is none.
     fn flip(&mut self, element: usize, at: u32) -> bool {
         let Bit { waiting, pending, is_set } = self.bits[element];
-        let act = if is_set { RoleKind::Remove } else { RoleKind::Add };
-        if waiting[act as usize] == NONE && pending[act as usize] == NONE {
+        let kind = if is_set { RoleKind::Remove } else { RoleKind::Add };
+        if waiting[kind as usize] == NONE && pending[kind as usize] == NONE {
             return false;
         }
-        let first = self.take(element, act, at);
-        self.done(first);
+        let first = self.take(element, kind, at);
+        self.linearize(first);
         self.bits[element].is_set = !is_set;
         let readers = if is_set { RoleKind::Absent } else { RoleKind::Observe };
         let mut reader = std::mem::replace(&mut self.bits[element].waiting[readers as usize], NONE);
         while reader != NONE {
-            self.done(reader);
+            self.linearize(reader);
             reader = self.next[reader as usize];
         }
         true
     }
 
-    /// Takes an operation off a list: `wanted`, or else the one that has to return first.
-    fn take(&mut self, element: usize, act: RoleKind, wanted: u32) -> u32 {
+    /// Takes an operation off a list: `wanted`, or else the one that returns first.
+    fn take(&mut self, element: usize, kind: RoleKind, wanted: u32) -> u32 {
         let end = |at: u32| (at != wanted, self.columns.intervals[at as usize].right);
-        let head = self.bits[element].waiting[act as usize];
+        let head = self.bits[element].waiting[kind as usize];
         if head == NONE {
-            let pending = &mut self.bits[element].pending[act as usize];
+            let pending = &mut self.bits[element].pending[kind as usize];
             return std::mem::replace(pending, self.next[*pending as usize]);
         }
         let (mut best, mut before_best) = (head, NONE);
@@ -183,13 +186,13 @@ impl<'c> Sweep<'c> {
         }
         let after = self.next[best as usize];
         match before_best {
-            NONE => self.bits[element].waiting[act as usize] = after,
+            NONE => self.bits[element].waiting[kind as usize] = after,
             before => self.next[before as usize] = after,
         }
         best
     }
 
-    fn done(&mut self, at: u32) {
+    fn linearize(&mut self, at: u32) {
         self.is_done[at as usize] = true;
         if let Some(order) = &mut self.order {
             order.push(at);
@@ -197,7 +200,8 @@ impl<'c> Sweep<'c> {
     }
 }
 
-/// Positions in the order of their last gaps: where each gap's begin, and all of them. The pending come last.
+/// Positions in the order of their last gaps: where each gap's begin, and all of them. The pending
+/// ones come last.
 pub(super) fn columns_by_return(columns: &Columns) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0_u32; columns.gaps() + 1];
     columns.intervals.iter().for_each(|it| starts[it.right as usize + 1] += 1);

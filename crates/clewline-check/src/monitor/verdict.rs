@@ -1,4 +1,4 @@
-//! What monitors are asked, and what they return.
+//! The query and the verdict of monitors.
 
 use clewline_core::{Problem, Rule};
 
@@ -11,10 +11,10 @@ pub enum Want {
     Verdict,
 }
 
-/// What a monitor found. Operations are named by position.
+/// The verdict of a monitor. Operations are named by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MonitorVerdict {
-    /// There is an order; this one, if it was wanted.
+    /// There is a linearization; included if it was wanted.
     Holds(Option<Vec<u32>>),
     /// There is none.
     Violated(RuleViolation),
@@ -27,7 +27,8 @@ pub struct RuleViolation {
     pub rule: Rule,
     /// The operations that break it, in the order which the rule gives.
     pub operations: Vec<u32>,
-    /// Operations which cannot be ordered even if there were no others. Those of `operations` are among them.
+    /// Operations which cannot be ordered even if there were no others. Those of `operations` are
+    /// among them.
     pub evidence: Vec<u32>,
 }
 

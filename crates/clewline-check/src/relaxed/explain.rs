@@ -1,8 +1,8 @@
 //! Which operation is out of place, and how far at best.
 //!
-//! The factors were not enough. The least one that is, for some class, is looked for, upwards; then an operation of that
-//! class which alone needs it. If no class can make up for it, all factors are raised together. These searches are given
-//! up early, since the violation is certain without them.
+//! The factors were not enough. The least sufficient factor of some class is searched upwards; then
+//! an operation of that class which alone needs it. If no single class suffices, all factors are
+//! raised together. These searches are given up early, since the violation is certain without them.
 
 use std::cell::Cell;
 
@@ -15,13 +15,14 @@ use super::{
     witness::QuasiWitness,
 };
 
-// How many configurations all searches for evidence may visit, and how many operations are tried alone.
-const CONFIGURATIONS: u64 = 100_000;
-const TRIED: usize = 64;
+// How many configurations all searches for evidence may visit, and how many operations are tried as
+// the only one out of place.
+const EXPLANATION_CONFIGS: u64 = 100_000;
+const BLAMED_OPERATIONS_MAX: usize = 64;
 
-/// Says what is wrong with `problem`, which is violated.
+/// Explains the violation of `problem`.
 pub(super) fn explain(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> QuasiViolation {
-    let most = budget.configurations().min(CONFIGURATIONS);
+    let most = budget.configurations().min(EXPLANATION_CONFIGS);
     let explainer = Explainer { problem, relaxation, budget, left: Cell::new(most) };
     explainer.explain().unwrap_or_else(|_| explainer.at_least())
 }
@@ -37,7 +38,7 @@ struct Explainer<'a> {
 impl Explainer<'_> {
     fn explain(&self) -> Result<QuasiViolation, Reason> {
         let unbounded = self.raised_by(u32::MAX);
-        // How much is enough for all classes together.
+        // The least amount that is enough for all classes together.
         let (mut excess, mut nearest) = match self.search(&Bounds::new(&unbounded))? {
             Outcome::Exhausted { longest } => return Ok(self.never(&longest)),
             Outcome::Found(witness) => (self.farthest(&witness).1, witness),
@@ -65,7 +66,7 @@ impl Explainer<'_> {
         })
     }
 
-    /// The class that needs the least more, if one can make up for it.
+    /// The class that needs the smallest raise, if raising one class is enough.
     fn one_class(&self) -> Result<Option<QuasiViolation>, Reason> {
         let sizes: Vec<usize> =
             (0..self.relaxation.factors.len()).map(|it| self.members(it).count()).collect();
@@ -81,7 +82,8 @@ impl Explainer<'_> {
                     found.push(self.blame(class, factor, witness)?);
                 }
             }
-            // If there is a choice: one operation, of a class that is meant to be relaxed, that returned late.
+            // If there is a choice: one operation, of a class with a factor above 0, that returned
+            // late.
             let span = |it: &QuasiViolation| {
                 self.problem.position(it.operation).map(|at| self.problem.spans()[at].end())
             };
@@ -110,7 +112,7 @@ impl Explainer<'_> {
             sense,
             nearest: Some(nearest),
         };
-        for at in suspects.into_iter().take(TRIED) {
+        for at in suspects.into_iter().take(BLAMED_OPERATIONS_MAX) {
             if let Outcome::Found(witness) = self.search(&Bounds::new(self.relaxation).raise(at, factor))? {
                 return Ok(violation(at, Sense::Alone, witness));
             }

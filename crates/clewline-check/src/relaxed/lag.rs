@@ -1,10 +1,12 @@
-//! An order that real time allows and that lags little behind another one.
+//! A sequentialization within given distances of a legal order.
 //!
-//! Given where operations are in a legal order, each has an earliest and a latest place in the sequentialization.
-//! This is scheduling of jobs of equal length on one machine, with release times, deadlines and precedence. It needs no
-//! search: let no job be due later than right before the jobs that follow it, nor be released earlier than right
-//! after those that precede it; then always take the job that is due first (Garey, Johnson, Simons and Tarjan,
-//! "Scheduling unit-time tasks with arbitrary release times and deadlines", 1981, section 1).
+//! Given where operations are in a legal order, each has an earliest and a latest place in the
+//! sequentialization. This is scheduling of jobs of equal length on one machine, with release
+//! times, deadlines and precedence. It needs no search: let no deadline be later than right before
+//! those of the jobs that follow, nor any release time earlier than right after those of the jobs
+//! that precede; then always take the job with the earliest deadline (Garey, Johnson, Simons and
+//! Tarjan, "Scheduling unit-time tasks with arbitrary release times and deadlines", 1981, section
+//! 1).
 //!
 //! Cost: O(n log n).
 
@@ -29,7 +31,7 @@ impl Job {
     }
 }
 
-/// Gives the places from `first` on to the jobs, if they can be ordered.
+/// Assigns the places from `first` on to the jobs, if they can be ordered.
 pub(super) fn arrange(mut jobs: Vec<Job>, first: usize) -> Option<Vec<u32>> {
     narrow(&mut jobs);
     jobs.sort_unstable_by_key(|it| Reverse((it.earliest, it.operation)));
@@ -49,13 +51,13 @@ pub(super) fn arrange(mut jobs: Vec<Job>, first: usize) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// Lets real time narrow the places that a job may have.
+/// Narrows the places of each job by real-time order.
 fn narrow(jobs: &mut [Job]) {
     let mut by_call: Vec<usize> = (0..jobs.len()).collect();
     let mut by_end = by_call.clone();
     by_call.sort_unstable_by_key(|&it| jobs[it].span.call());
     by_end.sort_unstable_by_key(|&it| jobs[it].span.end());
-    // Whoever follows a job ends later, and so has been dealt with.
+    // A job that follows another one ends later, and so has been processed.
     let mut following = by_call.iter().rev().peekable();
     let mut due = i64::MAX;
     for &job in by_end.iter().rev() {

@@ -1,8 +1,8 @@
 //! The least factor of a class: how far out of place its operations really are.
 //!
-//! A history that holds with a factor holds with every greater one, so factors are tried upwards from 0: each
-//! answer comes with the failure of the factor before it. One search in between lets the class do as it likes. It finds that
-//! no factor is enough, or a factor beyond which there is nothing to look for.
+//! A history that holds with a factor holds with every greater one, so factors are tried upwards
+//! from 0: the result includes the failure of the factor before it. One search in between leaves
+//! the class unbounded. It finds that no factor is enough, or an upper bound for the factor.
 
 use clewline_core::{Budget, Problem, Reason};
 
@@ -23,7 +23,8 @@ pub enum LeastFactor {
         /// The orders that show that it is enough.
         witness: QuasiWitness,
     },
-    /// No factor is enough: given the factors of other classes, or whatever they are, no order is legal.
+    /// No factor is enough: given the factors of other classes, or whatever they are, no order is
+    /// legal.
     Never,
     /// The search stopped before it knew.
     Unknown {
@@ -34,8 +35,8 @@ pub enum LeastFactor {
     },
 }
 
-/// The least factor of `class` with which `problem` holds, given the factors of the other classes; its own is not
-/// looked at.
+/// The least factor of `class` with which `problem` holds, given the factors of the other classes;
+/// its own is ignored.
 pub fn least_factor(
     problem: &Problem<'_>,
     relaxation: &Relaxation,
@@ -43,7 +44,7 @@ pub fn least_factor(
     budget: &Budget,
 ) -> LeastFactor {
     let no_class = (relaxation.factors.len() <= class).then(|| format!("class {class} has no quasi factor"));
-    if let Some(why) = relaxation.refuses(problem).or(no_class) {
+    if let Some(why) = relaxation.mismatch(problem).or(no_class) {
         return LeastFactor::Unknown { at_least: 0, reason: Reason::Refused(why) };
     }
     let with = |factor: u32| {

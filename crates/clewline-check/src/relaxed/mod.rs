@@ -1,33 +1,32 @@
 //! Quasi linearizability: orders that are wrong by a bounded number of places.
 //!
-//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi linearizability of concurrent data
-//! structures", 2013, Definition 4, after Y. Afek, G. Korland and E. Yanovsky, 2010.
+//! Source: L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up: runtime checking quasi
+//! linearizability of concurrent data structures", 2013, Definition 4, after Y. Afek, G. Korland
+//! and E. Yanovsky, 2010.
 //!
-//! Operations are put into classes, and each class has a quasi factor. A history is quasi linearizable if there are
-//! two orders of its operations: a *sequentialization*, which keeps the real-time order, and a *legal* order, which the
-//! specification allows; and if, counted within its class, no operation's places in the two orders differ by
-//! more than the factor of the class. This is the *displacement* reading. An operation without a class may be
-//! anywhere. Pending operations take effect, and then are in both orders, or do not, and are in neither.
+//! Operations are put into classes, and each class has a quasi factor. A history is quasi
+//! linearizable if there are two orders of its operations: a *sequentialization*, which keeps the
+//! real-time order, and a *legal* order, which the specification allows; and if, counted within its
+//! class, no operation's places in the two orders differ by more than the factor of the class. This
+//! is the *displacement* reading. An operation without a class may be anywhere. Pending operations
+//! take effect, and then are in both orders, or do not, and are in neither.
 //!
-//! One class of all operations with factor 0 is linearizability. Several classes with factor 0 are less than
-//! that: nothing ties one class to another, so a `deq` may return before its `enq` is called.
+//! One class of all operations with factor 0 is linearizability. Several classes with factor 0 are
+//! less than that: nothing ties one class to another, so a `deq` may return before its `enq` is
+//! called.
 //!
-//! The other reading, a specification that says itself how far from the front an element may be taken, needs nothing
-//! from here: every checker decides it.
+//! The other reading, a relaxed specification that bounds how far from the front an element may be
+//! removed, needs nothing from here: every checker decides it.
 //!
 //! | function | what it does |
 //! |---|---|
 //! | [`displaced`] | searches for the two orders at once |
-//! | [`is_displaced`] | the same, and does not say why not |
+//! | [`is_displaced`] | the same, without an explanation |
 //! | [`least_factor`] | finds the least factor of one class for which they exist |
-//! | `enumeration` | tries one order after the other, as the paper does: the judge of the search, and for its counts |
 
-#[cfg(feature = "enumeration")]
-pub mod enumeration;
 mod explain;
 mod lag;
 mod least;
-mod lists;
 mod relaxation;
 mod search;
 mod violation;
@@ -42,13 +41,13 @@ pub use witness::{QuasiWitness, QuasiWitnessError};
 
 use search::{Bounds, Outcome};
 
-/// The answer to a question of quasi linearizability.
+/// The verdict on quasi linearizability.
 #[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quasi {
-    /// It holds, and here are the two orders.
+    /// It holds, with the two orders.
     Holds(QuasiWitness),
-    /// It does not, and this is out of place.
+    /// It does not, with the operation that is out of place.
     Violated(QuasiViolation),
     /// The search stopped before it knew.
     Unknown(Reason),
@@ -66,13 +65,14 @@ impl Quasi {
     }
 }
 
-/// Whether `problem` is quasi linearizable by displacement, and nothing else: why not takes longer to say.
+/// Whether `problem` is quasi linearizable by displacement; without an explanation, which takes
+/// longer.
 ///
 /// # Errors
 ///
 /// If the search stopped before it knew.
 pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Result<bool, Reason> {
-    if let Some(why) = relaxation.refuses(problem) {
+    if let Some(why) = relaxation.mismatch(problem) {
         return Err(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget)? {
@@ -86,10 +86,10 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
 
 /// Decides whether `problem` is quasi linearizable by displacement.
 ///
-/// See the notes in `search.rs` for its cost. What a violation says beyond its being one takes further searches, which
-/// are given up early.
+/// See the notes in `search.rs` for its cost. The explanation of a violation takes further
+/// searches, which are given up early.
 pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget) -> Quasi {
-    if let Some(why) = relaxation.refuses(problem) {
+    if let Some(why) = relaxation.mismatch(problem) {
         return Quasi::Unknown(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget) {

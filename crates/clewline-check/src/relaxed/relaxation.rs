@@ -7,7 +7,8 @@ use clewline_core::Problem;
 pub struct Relaxation {
     /// The class of each operation, by position in the problem; `None` may be anywhere.
     pub class_of: Vec<Option<usize>>,
-    /// The quasi factor of each class: by how many places at most an operation is too early or too late.
+    /// The quasi factor of each class: by how many places at most an operation is too early or too
+    /// late.
     pub factors: Vec<u32>,
 }
 
@@ -26,8 +27,9 @@ impl Relaxation {
         changed
     }
 
-    /// Why this says nothing about `problem`, if so.
-    pub(super) fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
+    /// Why this relaxation does not fit `problem`, if it does not.
+    #[must_use]
+    pub fn mismatch(&self, problem: &Problem<'_>) -> Option<String> {
         if self.class_of.len() != problem.len() {
             let (classes, operations) = (self.class_of.len(), problem.len());
             return Some(format!("{classes} operations have a class or none, but there are {operations}"));

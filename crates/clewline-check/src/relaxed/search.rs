@@ -1,34 +1,38 @@
 //! The search for a sequentialization and a legal order at once.
 //!
-//! The legal order is built from left to right, as the specification allows. The order of each class in the
-//! sequentialization lags behind: its place i can be filled as soon as i + k + 1 operations of the class have been
-//! placed, as whoever comes later would be more than k places early there; and then it is. So a configuration is what
-//! has been placed, the state this led to, and for each class the *window* of those placed operations that have no
-//! place in the sequentialization yet, at most k. Configurations are remembered.
+//! The legal order is built from left to right, as the specification allows. The order of each
+//! class in the sequentialization lags behind: its place i can be filled as soon as i + k + 1
+//! operations of the class have been placed, as any later operation would be more than k places
+//! early there; and then it is. So a configuration is the set of placed operations, the state they
+//! led to, and for each class the *window* of placed operations that have no place in the
+//! sequentialization yet, at most k. Configurations are remembered.
 //!
-//! Classes do not meet in the sequentialization: let each operation take effect at the latest call up to it in the
-//! order of its class, which lies between its own call and return; sorted by that moment, the classes are in one order
-//! that real time allows.
+//! Classes are independent in the sequentialization: let each operation take effect at the latest
+//! call up to it in the order of its class, which lies between its own call and return; sorted by
+//! that moment, the classes are in one order that real time allows.
 //!
-//! What is not tried, and why nothing is lost:
-//! 1. An operation has as many places before it as operations of its class precede it, so it is not placed before
-//!    as many, less k, have been. Likewise from behind: whoever can wait no longer ends a branch.
-//! 2. Of two operations of a window that could both be next in the sequentialization, one that is due no later and
-//!    returned no later goes first: exchanging the two in an order where it does not breaks nothing, since
-//!    whoever follows the other follows it too.
-//! 3. Of two operations of a class that did the same, one that was called and returned no later is placed first:
-//!    exchange the two in both orders, or in the legal one if in the sequentialization they are that way round.
-//! 4. No pending operation is placed last, as it can be left out: those after it in the sequentialization come one place
-//!    earlier, and none comes too early, for they are before it in the legal order and it is not too early.
+//! Reductions, and why they lose nothing:
+//! 1. An operation has at least as many places before it as operations of its class precede it, so
+//!    it is not placed before as many, less k, have been. Likewise from behind: an operation past
+//!    its deadline ends a branch.
+//! 2. Of two operations of a window that could both be next in the sequentialization, one whose
+//!    deadline and return are no later goes first: exchanging the two in an order where it does not
+//!    is possible, since operations that follow the other follow it too.
+//! 3. Of two equal operations of a class, one that was called and returned no later is placed
+//!    first: exchange the two in both orders, or in the legal one if in the sequentialization they
+//!    are that way round.
+//! 4. No pending operation is placed last, as it can be left out: those after it in the
+//!    sequentialization come one place earlier, and none comes too early, for they are before it in
+//!    the legal order and it is not too early.
 //! 5. A class with at most k + 1 operations bounds nothing.
 //!
-//! Classes may run ahead of each other as far as they like: all `enq` may come before all `deq`. A search that goes
-//! there for no reason gets lost, so it is first made to stay near the first operation that is left, in the order of
-//! calls, then less and less near, until that kept nothing out.
+//! Classes may run ahead of each other without limit: all `enq` may come before all `deq`. A search
+//! that does so without need gets lost, so it is first restricted to operations near the first one
+//! that is left, in the order of calls, then less and less, until the restriction excluded nothing.
 //!
-//! Source: our own; the paper enumerates. Cost: configurations are at most (sets of placed operations that rule 1
-//! lets through) times (orders of a window) times (states); for few states, that is linear in the length of the
-//! history, and exponential in its width and in k.
+//! Source: our own; the paper enumerates. Cost: configurations are at most (sets of placed
+//! operations that rule 1 allows) times (orders of a window) times (states); for few states, that
+//! is linear in the length of the history, and exponential in its width and in k.
 
 use std::{
     collections::HashSet,
@@ -39,16 +43,15 @@ use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId};
 
 use super::{
     lag::{Job, arrange},
-    lists::Lists,
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
-use crate::sorting::sort_by_key;
+use crate::{lists::Lists, sorting::sort_by_key};
 
 // How many places from the first operation that is left others are placed at first.
-const NEAR: usize = 4;
+const INITIAL_REACH_OPERATIONS: usize = 4;
 
-/// How far each operation may be off.
+/// By how many places each operation may be displaced.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds<'r> {
     relaxation: &'r Relaxation,
@@ -56,7 +59,7 @@ pub(super) struct Bounds<'r> {
 }
 
 impl<'r> Bounds<'r> {
-    /// As a relaxation says.
+    /// The bounds of a relaxation.
     pub(super) fn new(relaxation: &'r Relaxation) -> Bounds<'r> {
         Bounds { relaxation, raised: None }
     }
@@ -74,7 +77,7 @@ impl<'r> Bounds<'r> {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// It found both orders.
@@ -94,9 +97,10 @@ pub(super) fn search_counted(
     bounds: &Bounds<'_>,
     budget: &Budget,
 ) -> (Result<Outcome, Reason>, u64) {
-    let board = Board::new(problem, bounds);
-    let mut reach = NEAR + 2 * board.classes.iter().filter_map(|it| it.widest).max().unwrap_or(0) as usize;
-    let mut search = Search::new(problem, board, budget);
+    let instance = Instance::new(problem, bounds);
+    let mut reach = INITIAL_REACH_OPERATIONS
+        + 2 * instance.classes.iter().filter_map(|it| it.widest).max().unwrap_or(0) as usize;
+    let mut search = Search::new(problem, instance, budget);
     let mut found = search.run(reach);
     while search.kept_out && matches!(found, Ok(false)) {
         reach = reach.saturating_mul(2);
@@ -114,8 +118,8 @@ pub(super) fn search_counted(
     (outcome, visited)
 }
 
-/// What does not change during a search. Operations are named by position.
-struct Board {
+/// The input of a search. Operations are named by position.
+struct Instance {
     spans: Vec<Span>,
     // The class of each operation; those without one are a class that bounds nothing.
     class: Vec<usize>,
@@ -136,12 +140,12 @@ struct Class {
     widest: Option<u32>,
 }
 
-impl Board {
-    fn new(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Board {
+impl Instance {
+    fn new(problem: &Problem<'_>, bounds: &Bounds<'_>) -> Instance {
         let spans = problem.spans().to_vec();
         let n_classes = bounds.relaxation.factors.len();
         let class: Vec<usize> = bounds.relaxation.class_of.iter().map(|it| it.unwrap_or(n_classes)).collect();
-        let mut board = Board {
+        let mut instance = Instance {
             bound: vec![0; spans.len()],
             before: vec![0; spans.len()],
             not_after: vec![0; spans.len()],
@@ -151,33 +155,33 @@ impl Board {
             class,
         };
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); n_classes + 1];
-        (0..board.spans.len()).for_each(|at| members[board.class[at]].push(at));
+        (0..instance.spans.len()).for_each(|at| members[instance.class[at]].push(at));
         for (number, mut members) in members.into_iter().enumerate() {
-            sort_by_key(&mut members, |at| board.spans[at].call());
-            let calls: Vec<u32> = members.iter().map(|&at| board.spans[at].call()).collect();
-            let mut ends: Vec<u32> = members.iter().map(|&at| board.spans[at].end()).collect();
+            sort_by_key(&mut members, |at| instance.spans[at].call());
+            let calls: Vec<u32> = members.iter().map(|&at| instance.spans[at].call()).collect();
+            let mut ends: Vec<u32> = members.iter().map(|&at| instance.spans[at].end()).collect();
             ends.sort_unstable();
             let most = members.len().saturating_sub(1) as u32;
             let mut complete = Vec::new();
             for &at in &members {
-                let span = board.spans[at];
-                board.before[at] = ends.partition_point(|&it| it < span.call()) as u32;
-                board.not_after[at] = calls.partition_point(|&it| it < span.end()) as u32;
-                board.bound[at] = if number < n_classes { bounds.of(at, number).min(most) } else { most };
+                let span = instance.spans[at];
+                instance.before[at] = ends.partition_point(|&it| it < span.call()) as u32;
+                instance.not_after[at] = calls.partition_point(|&it| it < span.end()) as u32;
+                instance.bound[at] = if number < n_classes { bounds.of(at, number).min(most) } else { most };
                 if !span.is_pending() {
-                    board.rank[at] = complete.len() as u32;
+                    instance.rank[at] = complete.len() as u32;
                     complete.push(at as u32);
                 }
             }
-            let is_bounded = members.iter().any(|&at| board.bound[at] < most);
-            let widest = members.iter().map(|&at| board.bound[at]).max().filter(|_| is_bounded);
-            board.classes.push(Class { complete, widest });
+            let is_bounded = members.iter().any(|&at| instance.bound[at] < most);
+            let widest = members.iter().map(|&at| instance.bound[at]).max().filter(|_| is_bounded);
+            instance.classes.push(Class { complete, widest });
         }
-        board
+        instance
     }
 }
 
-/// What changes in a class.
+/// The progress of a class.
 #[derive(Default)]
 struct Progress {
     placed: u32,
@@ -185,14 +189,14 @@ struct Progress {
     // In the order of their places; empty if the class bounds nothing.
     window: Vec<u32>,
     // The class's order in the sequentialization so far.
-    settled: Vec<u32>,
+    sequentialized: Vec<u32>,
 }
 
-/// An operation is placed and, if a place in the sequentialization is due, one gets it.
+/// An operation is placed and, if a place in the sequentialization is due, one operation gets it.
 #[derive(Clone, Copy)]
 struct Move {
     operation: u32,
-    settles: Option<u32>,
+    next_sequentialized: Option<u32>,
     state: StateId,
 }
 
@@ -204,11 +208,12 @@ struct Frame {
 }
 
 struct Search<'p> {
-    board: Board,
+    instance: Instance,
     automaton: Box<dyn Automaton + 'p>,
     labels: Vec<LabelId>,
     budget: &'p Budget,
-    // Not placed yet. Complete operations of each class by call, then pending ones of each class by call.
+    // Not placed yet. Complete operations of each class by call, then pending ones of each class by
+    // call.
     by_call: Lists,
     // Complete operations of each class by return.
     by_return: Lists,
@@ -224,27 +229,28 @@ struct Search<'p> {
     bytes: usize,
     visited: u64,
     longest: Vec<u32>,
-    // The first position that is too far from the first operation that is left, and whether that kept any out.
+    // The first position that is too far from the first operation that is left, and whether that
+    // excluded any.
     reach: usize,
     kept_out: bool,
 }
 
 impl<'p> Search<'p> {
-    fn new(problem: &'p Problem<'_>, board: Board, budget: &'p Budget) -> Search<'p> {
-        let (n, n_classes) = (board.spans.len(), board.classes.len());
+    fn new(problem: &'p Problem<'_>, instance: Instance, budget: &'p Budget) -> Search<'p> {
+        let (n, n_classes) = (instance.spans.len(), instance.classes.len());
         let automaton = problem.automaton();
         let labels = automaton.labels().to_vec();
         let mut order: Vec<usize> = (0..n).collect();
         let mut by_call = Lists::new(n, 2 * n_classes);
-        sort_by_key(&mut order, |at| board.spans[at].call());
+        sort_by_key(&mut order, |at| instance.spans[at].call());
         for &at in &order {
-            let list = if board.spans[at].is_pending() { n_classes } else { 0 } + board.class[at];
+            let list = if instance.spans[at].is_pending() { n_classes } else { 0 } + instance.class[at];
             by_call.append(list, at);
         }
         let mut by_return = Lists::new(n, n_classes);
-        order.retain(|&at| !board.spans[at].is_pending());
-        sort_by_key(&mut order, |at| board.spans[at].end());
-        order.iter().for_each(|&at| by_return.append(board.class[at], at));
+        order.retain(|&at| !instance.spans[at].is_pending());
+        sort_by_key(&mut order, |at| instance.spans[at].end());
+        order.iter().for_each(|&at| by_return.append(instance.class[at], at));
         Search {
             automaton,
             labels,
@@ -264,11 +270,11 @@ impl<'p> Search<'p> {
             longest: Vec::new(),
             reach: 0,
             kept_out: false,
-            board,
+            instance,
         }
     }
 
-    /// Whether both orders exist; if so they are what was placed and settled.
+    /// Whether both orders exist; if so they are the placed and the sequentialized operations.
     fn run(&mut self, reach: usize) -> Result<bool, Reason> {
         self.reach = reach;
         self.kept_out = false;
@@ -292,13 +298,13 @@ impl<'p> Search<'p> {
             };
             self.make(made);
             if self.complete_left == 0 {
-                if self.settle_all() {
+                if self.sequentialize_windows() {
                     return Ok(true);
                 }
                 self.undo(made);
                 continue;
             }
-            if !self.can_go_on(made) || !self.is_new(made.state) {
+            if !self.is_feasible(made) || !self.is_new(made.state) {
                 self.undo(made);
                 continue;
             }
@@ -320,41 +326,42 @@ impl<'p> Search<'p> {
 
     fn make(&mut self, made: Move) {
         let at = made.operation as usize;
-        let class = self.board.class[at];
+        let class = self.instance.class[at];
         let progress = &mut self.progress[class];
         self.place[at] = progress.placed;
         progress.placed += 1;
         self.is_placed[at] = true;
         self.legal.push(made.operation);
         self.by_call.remove(at);
-        if !self.board.spans[at].is_pending() {
+        if !self.instance.spans[at].is_pending() {
             self.by_return.remove(at);
             progress.complete += 1;
             self.complete_left -= 1;
         }
-        if self.board.classes[class].widest.is_some() {
+        if self.instance.classes[class].widest.is_some() {
             progress.window.push(made.operation);
         }
-        if let Some(settled) = made.settles {
-            progress.window.retain(|&it| it != settled);
-            progress.settled.push(settled);
+        if let Some(sequentialized) = made.next_sequentialized {
+            progress.window.retain(|&it| it != sequentialized);
+            progress.sequentialized.push(sequentialized);
         }
     }
 
     fn undo(&mut self, made: Move) {
         let at = made.operation as usize;
-        let class = self.board.class[at];
+        let class = self.instance.class[at];
         let progress = &mut self.progress[class];
-        if let Some(settled) = made.settles {
-            progress.settled.pop();
+        if let Some(sequentialized) = made.next_sequentialized {
+            progress.sequentialized.pop();
             let place = &self.place;
-            let index = progress.window.partition_point(|&it| place[it as usize] < place[settled as usize]);
-            progress.window.insert(index, settled);
+            let index =
+                progress.window.partition_point(|&it| place[it as usize] < place[sequentialized as usize]);
+            progress.window.insert(index, sequentialized);
         }
-        if self.board.classes[class].widest.is_some() {
+        if self.instance.classes[class].widest.is_some() {
             progress.window.pop();
         }
-        if !self.board.spans[at].is_pending() {
+        if !self.instance.spans[at].is_pending() {
             self.by_return.restore(at);
             progress.complete -= 1;
             self.complete_left += 1;
@@ -365,26 +372,27 @@ impl<'p> Search<'p> {
         progress.placed -= 1;
     }
 
-    /// Whether those that are left of the class, and of its window, may still get a place in time (rule 1).
-    fn can_go_on(&self, made: Move) -> bool {
-        let board = &self.board;
-        let class = board.class[made.operation as usize];
-        let Some(widest) = board.classes[class].widest else { return true };
+    /// Whether the remaining operations of the class, and of its window, can still get a place in
+    /// time (rule 1).
+    fn is_feasible(&self, made: Move) -> bool {
+        let instance = &self.instance;
+        let class = instance.class[made.operation as usize];
+        let Some(widest) = instance.classes[class].widest else { return true };
         let progress = &self.progress[class];
         for (more, at) in self.by_return.members(class).take(widest as usize + 2).enumerate() {
-            if board.not_after[at] + widest < progress.placed + more as u32 + 1 {
+            if instance.not_after[at] + widest < progress.placed + more as u32 + 1 {
                 return false;
             }
         }
-        let settled = progress.settled.len();
+        let sequentialized = progress.sequentialized.len();
         progress.window.iter().all(|&waiting| {
             let waiting = waiting as usize;
-            let latest = (self.place[waiting] + board.bound[waiting]) as usize;
-            // Whoever precedes it and is not placed yet comes before it.
+            let latest = (self.place[waiting] + instance.bound[waiting]) as usize;
+            // Operations that precede it and are not placed yet come before it.
             let mut first = self.by_return.members(class);
-            let room = latest.checked_sub(settled);
+            let room = latest.checked_sub(sequentialized);
             room.is_some_and(|room| {
-                first.nth(room).is_none_or(|at| !board.spans[at].precedes(board.spans[waiting]))
+                first.nth(room).is_none_or(|at| !instance.spans[at].precedes(instance.spans[waiting]))
             })
         })
     }
@@ -394,11 +402,11 @@ impl<'p> Search<'p> {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         key.push(state.0);
-        let n_classes = self.board.classes.len();
-        for (number, (class, progress)) in self.board.classes.iter().zip(&self.progress).enumerate() {
+        let n_classes = self.instance.classes.len();
+        for (number, (class, progress)) in self.instance.classes.iter().zip(&self.progress).enumerate() {
             // The complete ones: all before the first that is left, and some later ones.
             let first = self.by_call.members(number).next();
-            let first = first.map_or(class.complete.len(), |at| self.board.rank[at] as usize);
+            let first = first.map_or(class.complete.len(), |at| self.instance.rank[at] as usize);
             let mut later = progress.complete as usize - first;
             key.extend([first as u32, later as u32]);
             let mut rank = first + 1;
@@ -409,7 +417,7 @@ impl<'p> Search<'p> {
                 }
                 rank += 1;
             }
-            // Pending ones that are left tell which have been placed.
+            // The pending ones that are left determine which have been placed.
             key.push(progress.placed - progress.complete);
             if progress.complete < progress.placed {
                 key.extend(self.by_call.members(n_classes + number).map(|at| at as u32));
@@ -429,7 +437,7 @@ impl<'p> Search<'p> {
     /// Pushes the moves from here, the best last.
     fn extend(&mut self, state: StateId) {
         let mut candidates: Vec<usize> = Vec::new();
-        let n_classes = self.board.classes.len();
+        let n_classes = self.instance.classes.len();
         for list in 0..2 * n_classes {
             self.add_candidates(list, &mut candidates);
         }
@@ -438,19 +446,22 @@ impl<'p> Search<'p> {
         candidates.retain(|&at| at < first.saturating_add(self.reach));
         self.kept_out |= candidates.len() < count;
         // Those that return first have the least choice.
-        candidates.sort_by_key(|&at| std::cmp::Reverse((self.board.spans[at].end(), at)));
-        let mut settles: Vec<Option<u32>> = Vec::new();
+        candidates.sort_by_key(|&at| std::cmp::Reverse((self.instance.spans[at].end(), at)));
+        let mut next_sequentialized: Vec<Option<u32>> = Vec::new();
         for at in candidates {
-            settles.clear();
-            self.next_to_settle(at, &mut settles);
-            if settles.is_empty() {
+            next_sequentialized.clear();
+            self.next_in_sequentialization(at, &mut next_sequentialized);
+            if next_sequentialized.is_empty() {
                 continue;
             }
             let operation = at as u32;
             let mut nth = 0;
             while let Some(outcome) = self.automaton.step(state, self.labels[at], nth) {
-                let moves =
-                    settles.iter().rev().map(|&it| Move { operation, settles: it, state: outcome.state });
+                let moves = next_sequentialized.iter().rev().map(|&it| Move {
+                    operation,
+                    next_sequentialized: it,
+                    state: outcome.state,
+                });
                 self.moves.extend(moves);
                 nth += 1;
             }
@@ -459,22 +470,22 @@ impl<'p> Search<'p> {
 
     /// Adds the members of a list that may be placed next (rules 1 and 3).
     fn add_candidates(&self, list: usize, candidates: &mut Vec<usize>) {
-        let board = &self.board;
-        let class = list % board.classes.len();
-        let widest = board.classes[class].widest;
+        let instance = &self.instance;
+        let class = list % instance.classes.len();
+        let widest = instance.classes[class].widest;
         let placed = self.progress[class].placed;
         let first = candidates.len();
         for at in self.by_call.members(list) {
-            if widest.is_some_and(|widest| placed + widest < board.before[at]) {
+            if widest.is_some_and(|widest| placed + widest < instance.before[at]) {
                 break;
             }
-            let is_early = widest.is_some() && placed + board.bound[at] < board.before[at];
+            let is_early = widest.is_some() && placed + instance.bound[at] < instance.before[at];
             // Members of a list come in the order of their calls.
             let is_better = |&other: &usize| {
                 self.labels[other] == self.labels[at]
                     && (widest.is_none()
-                        || board.bound[other] == board.bound[at]
-                            && board.spans[other].end() <= board.spans[at].end())
+                        || instance.bound[other] == instance.bound[at]
+                            && instance.spans[other].end() <= instance.spans[at].end())
             };
             if !is_early && !candidates[first..].iter().any(is_better) {
                 candidates.push(at);
@@ -482,80 +493,83 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Who may get the next place in the sequentialization if `next` is placed: nobody yet, or those of the window that
-    /// none is better than (rule 2), the one that is due first in front.
-    fn next_to_settle(&self, next: usize, settles: &mut Vec<Option<u32>>) {
-        let board = &self.board;
-        let class = board.class[next];
+    /// The candidates for the next place in the sequentialization if `next` is placed: none yet, or
+    /// the operations of the window that rule 2 leaves, the one with the earliest deadline in
+    /// front.
+    fn next_in_sequentialization(&self, next: usize, next_sequentialized: &mut Vec<Option<u32>>) {
+        let instance = &self.instance;
+        let class = instance.class[next];
         let progress = &self.progress[class];
-        let place = progress.settled.len() as u32;
-        let is_due = board.classes[class].widest.is_some_and(|widest| place + widest < progress.placed + 1);
+        let place = progress.sequentialized.len() as u32;
+        let is_due =
+            instance.classes[class].widest.is_some_and(|widest| place + widest < progress.placed + 1);
         if !is_due {
-            settles.push(None);
+            next_sequentialized.push(None);
             return;
         }
         let left = self.by_return.members(class).find(|&at| at != next);
         let window = || progress.window.iter().map(|&it| it as usize).chain([next]);
-        let ends = window().chain(left).map(|at| board.spans[at].end());
+        let ends = window().chain(left).map(|at| instance.spans[at].end());
         let first_end = ends.min().expect("the window has `next`");
         let at_place = |at: usize| if at == next { progress.placed } else { self.place[at] };
-        let due = |at: usize| at_place(at) + board.bound[at];
+        let due = |at: usize| at_place(at) + instance.bound[at];
         let is_ready =
-            |&at: &usize| board.spans[at].call() < first_end && at_place(at) <= place + board.bound[at];
+            |&at: &usize| instance.spans[at].call() < first_end && at_place(at) <= place + instance.bound[at];
         let mut ready: Vec<usize> = window().filter(is_ready).collect();
-        ready.sort_by_key(|&at| (due(at), board.spans[at].end()));
+        ready.sort_by_key(|&at| (due(at), instance.spans[at].end()));
         let mut least_end = None;
         for at in ready {
-            let end = board.spans[at].end();
+            let end = instance.spans[at].end();
             if least_end.is_none_or(|least| end < least) {
                 least_end = Some(end);
-                settles.push(Some(at as u32));
+                next_sequentialized.push(Some(at as u32));
             }
         }
-        // Whoever is due now has to go now.
-        if settles.len() > 1 && window().any(|at| due(at) == place) {
-            settles.retain(|it| it.is_some_and(|at| due(at as usize) == place));
+        // An operation that is due now has to go now.
+        if next_sequentialized.len() > 1 && window().any(|at| due(at) == place) {
+            next_sequentialized.retain(|it| it.is_some_and(|at| due(at as usize) == place));
         }
     }
 
-    /// Gives the rest of every window its places, if that can be done.
-    fn settle_all(&mut self) -> bool {
+    /// Sequentializes the rest of every window, if that is possible.
+    fn sequentialize_windows(&mut self) -> bool {
         let mut rests: Vec<Vec<u32>> = Vec::new();
-        for (class, progress) in self.board.classes.iter().zip(&self.progress) {
+        for (class, progress) in self.instance.classes.iter().zip(&self.progress) {
             let rest = match class.widest {
-                Some(_) => {
-                    arrange(self.jobs(&progress.window, |at| self.board.bound[at]), progress.settled.len())
-                }
+                Some(_) => arrange(
+                    self.jobs(&progress.window, |at| self.instance.bound[at]),
+                    progress.sequentialized.len(),
+                ),
                 None => Some(Vec::new()),
             };
             let Some(rest) = rest else { return false };
             rests.push(rest);
         }
-        self.progress.iter_mut().zip(rests).for_each(|(progress, rest)| progress.settled.extend(rest));
+        self.progress.iter_mut().zip(rests).for_each(|(progress, rest)| progress.sequentialized.extend(rest));
         true
     }
 
     fn jobs(&self, operations: &[u32], bound: impl Fn(usize) -> u32) -> Vec<Job> {
         let job = |&it: &u32| {
             let at = it as usize;
-            Job::around(it, self.board.spans[at], self.place[at], bound(at))
+            Job::around(it, self.instance.spans[at], self.place[at], bound(at))
         };
         operations.iter().map(job).collect()
     }
 
-    /// The orders that were found. Classes that bound nothing, and that only, are still to be ordered.
+    /// The orders that were found. Only classes that bound nothing remain to be ordered.
     fn witness(mut self, problem: &Problem<'_>) -> QuasiWitness {
-        let n_classes = self.board.classes.len() - 1;
+        let n_classes = self.instance.classes.len() - 1;
         let mut moments: Vec<(u32, usize, usize)> = Vec::new();
         let mut late: Vec<Option<i32>> = vec![None; problem.len()];
         for class in 0..=n_classes {
-            let settled = match self.board.classes[class].widest {
-                Some(_) => std::mem::take(&mut self.progress[class].settled),
-                None => self.settle_freely(class),
+            let sequentialized = match self.instance.classes[class].widest {
+                Some(_) => std::mem::take(&mut self.progress[class].sequentialized),
+                None => self.sequentialize_unbounded(class),
             };
             let mut latest = 0;
-            for (place, at) in settled.into_iter().map(|it| it as usize).enumerate() {
-                latest = latest.max(self.board.spans[at].call());
+            for (place, at) in sequentialized.into_iter().map(|it| it as usize).enumerate() {
+                latest = latest.max(self.instance.spans[at].call());
                 moments.push((latest, class, at));
                 late[at] = (class < n_classes).then(|| place as i32 - self.place[at].cast_signed());
             }
@@ -570,13 +584,13 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// An order of a class that bounds nothing: with as little displacement as its legal order lets it have, or, if no
-    /// displacement is counted, that of the calls.
-    fn settle_freely(&self, class: usize) -> Vec<u32> {
+    /// An order of a class that bounds nothing: with as little displacement as its legal order
+    /// allows, or, if no displacement is counted, that of the calls.
+    fn sequentialize_unbounded(&self, class: usize) -> Vec<u32> {
         let mut members: Vec<u32> =
-            self.legal.iter().copied().filter(|&it| self.board.class[it as usize] == class).collect();
-        if class + 1 == self.board.classes.len() {
-            sort_by_key(&mut members, |it| self.board.spans[it as usize].call());
+            self.legal.iter().copied().filter(|&it| self.instance.class[it as usize] == class).collect();
+        if class + 1 == self.instance.classes.len() {
+            sort_by_key(&mut members, |it| self.instance.spans[it as usize].call());
             return members;
         }
         let bounds = 0..=members.len() as u32;
@@ -585,7 +599,7 @@ impl<'p> Search<'p> {
     }
 }
 
-/// A hash of words, for keys that nobody chooses with bad intent.
+/// A hash of words, for keys that no attacker chooses.
 #[derive(Default)]
 struct WordHasher(u64);
 

@@ -1,4 +1,4 @@
-//! What is said about a history that no order within the factors explains.
+//! The explanation of a history that is not quasi linearizable.
 
 use clewline_core::{OperationId, Problem};
 
@@ -9,9 +9,9 @@ use super::witness::QuasiWitness;
 pub struct QuasiViolation {
     /// The operation.
     pub operation: OperationId,
-    /// How many places it is off at best; what that means is said by `sense`.
+    /// By how many places it is displaced at best; `sense` says what that means.
     pub at_best: u32,
-    /// How many places it may be off.
+    /// By how many places it may be displaced.
     pub allowed: u32,
     /// Its class.
     pub class: Option<usize>,
@@ -24,23 +24,23 @@ pub struct QuasiViolation {
 /// What is known about the operation that a violation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sense {
-    /// It is at least this far off in every order in which all others are in bounds.
+    /// It is displaced at least this far in every order in which all others are in bounds.
     Alone,
-    /// No operation alone is to blame. In every order in which other classes are in bounds, some operation of its class
-    /// is at least this far off; in the nearest orders it is this one.
+    /// No operation alone is the cause. In every order in which other classes are in bounds, some
+    /// operation of its class is displaced at least this far; in the nearest orders it is this one.
     Class,
-    /// No class alone is to blame: in every order some operation exceeds its factor by at least as much. In the
-    /// nearest orders it is this one.
+    /// No class alone is the cause: in every order some operation exceeds its factor by at least as
+    /// much. In the nearest orders it is this one.
     Everywhere,
     /// The specification allows no order at all, and none gets past this operation.
     Never,
-    /// The search for the nearest orders was given up: some operation is this far off in every order, perhaps another
-    /// one, and perhaps it is farther.
+    /// The search for the nearest orders was given up: some operation is displaced this far in
+    /// every order, perhaps another one, and perhaps farther.
     AtLeast,
 }
 
 impl QuasiViolation {
-    /// What a report says: `deq() → 7 is 3 places late in every order; 2 are allowed`.
+    /// The text in a report: `deq() → 7 is 3 places late in every order; 2 are allowed`.
     #[must_use]
     pub fn text(&self, problem: &Problem<'_>) -> String {
         let QuasiViolation { at_best, allowed, .. } = *self;

@@ -11,14 +11,14 @@ use super::relaxation::Relaxation;
 /// Two orders that show that a history is quasi linearizable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuasiWitness {
-    /// An order that real time does not contradict: every complete operation, and those pending ones that took
-    /// effect.
+    /// An order that real time does not contradict: every complete operation, and those pending
+    /// ones that took effect.
     pub sequentialization: Vec<OperationId>,
     /// The same operations in an order that the specification allows.
     pub legal: Vec<OperationId>,
-    /// By how many places each operation is late in the sequentialization, as against the legal order, counted
-    /// within its class. Negative if it is early. In the order of the sequentialization; operations without a class
-    /// are left out.
+    /// By how many places each operation is late in the sequentialization, compared with the legal
+    /// order, counted within its class. Negative if it is early. In the order of the
+    /// sequentialization; operations without a class are left out.
     pub displacement: Vec<(OperationId, i32)>,
 }
 
@@ -29,7 +29,7 @@ impl QuasiWitness {
     ///
     /// # Errors
     ///
-    /// Says which requirement is not met.
+    /// Returns the requirement that is not met.
     pub fn verify(&self, problem: &Problem<'_>, relaxation: &Relaxation) -> Result<(), QuasiWitnessError> {
         let claimed = self.check_orders(problem)?;
         let classes = relaxation.factors.len();
@@ -64,7 +64,8 @@ impl QuasiWitness {
         stated.next().map_or(Ok(()), |&(id, _)| Err(QuasiWitnessError::Misstated(id)))
     }
 
-    /// Both orders have the operations they must have, each once; one keeps real time and the other is legal.
+    /// Both orders have the operations they must have, each once; one respects real time and the
+    /// other is legal.
     fn check_orders(&self, problem: &Problem<'_>) -> Result<Orders, QuasiWitnessError> {
         let positions = |order: &[OperationId]| -> Result<(Vec<usize>, Vec<bool>), QuasiWitnessError> {
             let mut is_in = vec![false; problem.len()];
@@ -86,7 +87,7 @@ impl QuasiWitness {
                 return Err(QuasiWitnessError::Missing(problem.operations()[at]));
             }
         }
-        // The latest call so far: whoever comes later must not have returned before it.
+        // The latest call so far: a later operation must not have returned before it.
         let mut latest = 0;
         for &at in &sequentialization {
             let span = problem.spans()[at];
@@ -125,7 +126,7 @@ pub enum QuasiWitnessError {
     NotAllowed(OperationId),
     /// The operation is farther out of place than its class allows.
     TooFar(OperationId),
-    /// The operation's displacement is not what it is said to be, or is not said, or not at its place.
+    /// The operation's displacement is wrong, missing, or not at its place.
     Misstated(OperationId),
 }
 

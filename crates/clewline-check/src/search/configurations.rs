@@ -1,19 +1,20 @@
 //! The memory of a graph search: the configurations it has entered.
 //!
-//! Which operations a configuration has linearized need not be spelled out from the beginning. Let the
-//! *frontier* be the first operation, in the order of returns, that is not linearized. Every complete operation that
-//! returned before it is; of the rest only operations that overlap its return can be, and those have different
-//! *slots* (a slot is taken at a call and free again after the return). So frontier, slots and state name the
-//! configuration in a handful of words, however long the history is: two words for up to 64 operations at a
-//! time.
+//! Which operations a configuration has linearized need not be spelled out from the beginning. Let
+//! the *frontier* be the first operation, in the order of returns, that is not linearized. Every
+//! complete operation that returned before it is; of the rest only operations that overlap its
+//! return can be, and those have different *slots* (a slot is taken at a call and free again after
+//! the return). So frontier, slots and state name the configuration in a handful of words, however
+//! long the history is: two words for up to 64 operations at a time.
 //!
-//! Pending operations are different: nobody has to linearize them, so a configuration that has used fewer of
-//! them can do whatever one that has used more can. Of the sets of pending operations used with one key only
-//! the smallest are kept, and a configuration that has used a superset of one of them is not entered.
+//! Pending operations are different: they need not be linearized, so a configuration that has used
+//! fewer of them can do whatever one that has used more can. Of the sets of pending operations used
+//! with one key only the smallest are kept, and a configuration that has used a superset of one of
+//! them is not entered.
 //!
-//! Keys lie side by side in open-addressed tables. A large set is split over [`SHARDS`] of them, which grow one
-//! by one: at no time are both halves of a doubling held for more than a small part of the set, so a memory
-//! budget can be used nearly to the end.
+//! Keys lie side by side in open-addressed tables. A large set is split over [`SHARDS`] of them,
+//! which grow one by one: at no time are both halves of a doubling held for more than a small part
+//! of the set, so a memory budget can be used nearly to the end.
 
 /// A set of configurations.
 #[derive(Debug)]
@@ -28,7 +29,8 @@ pub(super) struct Configurations {
     used: Vec<u64>,
 }
 
-/// A table of rows: a key and, if there are pending operations, where the list of their sets starts.
+/// A table of rows: a key and, if there are pending operations, where the list of their sets
+/// starts.
 #[derive(Clone, Debug, Default)]
 struct Shard {
     // A row whose first word is 0 is empty.
@@ -43,8 +45,8 @@ const MIN_ROWS: usize = 16;
 const END: u64 = u64::MAX;
 
 impl Configurations {
-    /// An empty set of keys of `width` words, whose first word is never 0, with sets of pending operations of
-    /// `used_width` words, which may be 0.
+    /// An empty set of keys of `width` words, whose first word is never 0, with sets of pending
+    /// operations of `used_width` words, which may be 0.
     pub(super) fn new(width: usize, used_width: usize) -> Self {
         Configurations { width, used_width, shards: vec![Shard::default()], len: 0, used: Vec::new() }
     }
@@ -55,7 +57,7 @@ impl Configurations {
         (words + self.used.capacity()) * size_of::<u64>()
     }
 
-    /// How many bytes more the insertion of a key with this hash may take for a while.
+    /// How many bytes more the insertion of a key with this hash may temporarily take.
     pub(super) fn growth(&self, hash: u64) -> usize {
         let stride = self.stride();
         let shard = &self.shards[self.shard_of(hash)];
@@ -214,7 +216,8 @@ mod tests {
         }
     }
 
-    /// A configuration is entered exactly if no subset of its pending operations was there with its key.
+    /// A configuration is entered exactly if no subset of its pending operations was there with its
+    /// key.
     #[test]
     fn keeps_the_smallest_sets_of_pending_operations() {
         let mut random = Random::new(9);

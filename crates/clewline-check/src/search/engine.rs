@@ -1,40 +1,44 @@
 //! The search that the Wing-Gong and just-in-time checkers share.
 //!
-//! Depth-first search over configurations. The operations that are left form linked lists in call order,
-//! from which an operation is unlinked when it is linearized and into which it is put back when the search
-//! retreats, so a step and its undoing cost a few writes; states are interned, so a snapshot of one is an id.
+//! Depth-first search over configurations. The operations that are left form linked lists in call
+//! order, from which an operation is unlinked when it is linearized and into which it is put back
+//! when the search retreats, so a step and its undoing cost a few writes; states are interned, so a
+//! snapshot of one is an id.
 //!
-//! The candidates of a configuration are the operations left that were called before the frontier (the
-//! operation left that returns first) returned. The just-in-time view of the same set: a return forces its
-//! operation to be linearized, possibly after others that are open. What differs between the algorithms is
-//! the order in which candidates are tried, and whether configurations are remembered; see [`Strategy`].
+//! The candidates of a configuration are the operations left that were called before the frontier
+//! (the operation left that returns first) returned. The just-in-time view of the same set: a
+//! return forces its operation to be linearized, possibly after others that are open. What differs
+//! between the algorithms is the order in which candidates are tried, and whether configurations
+//! are remembered; see [`Strategy`].
 //!
-//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993; G. Lowe, "Testing for
-//! linearizability", 2017, sections 3 and 4. Pending operations, which the latter leaves out, are candidates
-//! from their call on and never a frontier: a history is explained when every complete operation is.
+//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993; G. Lowe,
+//! "Testing for linearizability", 2017, sections 3 and 4. Pending operations, which the latter
+//! leaves out, are candidates from their call on and never a frontier: a history is explained when
+//! every complete operation is.
 //!
-//! Three reductions for the just-in-time order (`docs/searches.md` has the argument for each):
+//! Three reductions for the just-in-time order (`docs/searches.md` has the proofs):
 //!
-//! * *Earliest first*: of candidates with equal call and return only the one that returns first is tried.
-//!   If another of them can go first, the two can change places.
-//! * *Eager reads*: a candidate that is allowed now and leaves every state unchanged is linearized at once,
-//!   and nothing else is tried. It is not enough that it leaves *this* state unchanged.
-//! * *Dead ends*: if a complete operation that is left is not allowed in the current state, and no operation
-//!   called before it returned leads out of that state, nothing else is tried. Looked for only once
-//!   something has gone wrong.
+//! * *Earliest first*: of candidates with equal call and return only the one that returns first is
+//!   tried. If another of them can go first, the two can change places.
+//! * *Eager reads*: a candidate that is allowed now and leaves every state unchanged is linearized
+//!   at once, and nothing else is tried. It is not enough that it leaves *this* state unchanged.
+//! * *Dead ends*: if a complete operation that is left is not allowed in the current state, and no
+//!   operation called before it returned leads out of that state, nothing else is tried. Tested
+//!   only after the first retreat.
 //!
-//! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations; each takes
-//! time and candidates in the number of operations open.
+//! Cost: at most (complete operations) x 2^(operations open at a time) x (states) configurations;
+//! each takes time and candidates in the number of operations open.
 //!
 //! Invariants, between any two lines of `run`:
 //!
-//! * `path` is an order that the specification allows from the initial state to `state`, and that real time
-//!   does not contradict; `left` holds exactly the operations not on it.
-//! * `frontier` counts the complete operations, in the order of returns, that lie before the first one left.
-//! * bit `slot[o]` of `ahead` is set exactly for the complete operations on `path` that do not return before the
-//!   frontier, and that of `used` for the pending ones on it.
-//! * every configuration in `entered` is on the current path, or has been left because it leads nowhere. Those
-//!   with a single candidate need not be in it: they lead to one that is, a few steps on.
+//! * `path` is an order that the specification allows from the initial state to `state`, and that
+//!   real time does not contradict; `left` holds exactly the operations not on it.
+//! * `frontier` counts the complete operations, in the order of returns, that lie before the first
+//!   one left.
+//! * bit `slot[o]` of `ahead` is set exactly for the complete operations on `path` that do not
+//!   return before the frontier, and that of `used` for the pending ones on it.
+//! * every configuration in `entered` is on the current path, or dead. Those with a single
+//!   candidate need not be in it: they lead to one that is, a few steps on.
 
 use clewline_core::{
     Automaton, Budget, Charge, Explanation, LabelId, Problem, Reason, Span, StateId, Verdict, Violation,
@@ -42,9 +46,9 @@ use clewline_core::{
 };
 
 use super::configurations::{self, Configurations};
-use crate::sorting::sort_by_key;
+use crate::{lists::Lists, sorting::sort_by_key};
 
-/// What tells one search from another.
+/// What distinguishes one search from another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strategy {
     /// Which candidate is tried first.
@@ -83,16 +87,16 @@ pub(super) fn search(problem: &Problem<'_>, budget: &Budget, strategy: Strategy)
     }
 }
 
-/// One witness for each state in which `problem`, which has no pending operations, may end, or why they are not
-/// known: at most so many.
-pub(super) fn endings(
+/// One witness for each state in which `problem`, which has no pending operations, may end, at most
+/// `most`; or why they are not known.
+pub(super) fn final_state_witnesses(
     problem: &Problem<'_>,
     budget: &Budget,
     strategy: Strategy,
     most: usize,
 ) -> Result<Vec<Witness>, Verdict> {
     let mut engine = Engine::new(problem, budget, strategy);
-    let found = engine.run_on(most);
+    let found = engine.find_all(most);
     budget.visit(engine.configurations - engine.reported);
     match found {
         Ok(witnesses) if witnesses.is_empty() => Err(Verdict::Violated(engine.violation())),
@@ -101,17 +105,17 @@ pub(super) fn endings(
     }
 }
 
-// How many configurations are tried between two looks at the budget.
-const PATIENCE: u64 = 1_024;
+// How many configurations are tried between two checks of the budget.
+const BUDGET_CHECK_INTERVAL_CONFIGS: u64 = 1_024;
 
-// Of the configurations in a row that leave no choice, a graph search remembers one in this many.
-const FORCED: usize = 16;
+// Of consecutive configurations with a single candidate, a graph search remembers one in this many.
+const FORCED_CONFIGS_PER_ENTRY: usize = 16;
 
-// How many operations are looked at for a dead end.
-const FAR: usize = 128;
+// How many operations are examined for a dead end.
+const DEAD_END_LOOKAHEAD_OPS: usize = 128;
 
-// What a tree search spends on states off its path, unless the budget allows less.
-const TREE_BYTES: usize = 64 << 20;
+// The bytes of a tree search for states off its path, unless the budget allows less.
+const TREE_STATES_BYTES_MAX: usize = 64 << 20;
 
 struct Engine<'p> {
     problem: &'p Problem<'p>,
@@ -127,7 +131,7 @@ struct Engine<'p> {
     slot: Vec<u32>,
     // For each pending operation, the one before it with the same label.
     twin: Vec<Option<u32>>,
-    left: Left,
+    left: Lists,
     frontier: usize,
     // The words of the current configuration's key: frontier and state, then `ahead`.
     key: Vec<u64>,
@@ -137,15 +141,15 @@ struct Engine<'p> {
     // The candidates of all frames, one after the other.
     candidates: Vec<u32>,
     entered: Configurations,
-    // For each label, the visit in which it was last seen, and the candidate seen then.
+    // For each label, the visit in which it was last met, and the candidate then.
     seen_label: Vec<(u64, usize)>,
     visit: u64,
     has_retreated: bool,
     configurations: u64,
     reported: u64,
-    // How often a configuration was to be entered, also in vain.
+    // How many attempts there were to enter a configuration, failed ones included.
     attempts: u64,
-    // A tree search forgets what it can when its states take more bytes than this.
+    // A tree search drops what it can when its states take more bytes than this.
     forget_at: usize,
     charge: Charge,
     longest: Longest,
@@ -177,12 +181,12 @@ impl<'p> Engine<'p> {
         by_return.sort_unstable_by_key(|&it| spans[it as usize].end());
         let mut by_call: Vec<u32> = (0..spans.len() as u32).collect();
         sort_by_key(&mut by_call, |it| spans[it as usize].call());
-        // A pending read can always be left out: it changes nothing, and nobody waits for it.
+        // A pending read can always be left out: it changes nothing, and nothing depends on it.
         let reads: Vec<bool> = labels.iter().map(|&it| automaton.is_read(it)).collect();
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
         let Slots { slot, complete, pending } = Slots::new(spans, &by_call, &by_return);
         let (words, used_words) = (complete.div_ceil(64), pending.div_ceil(64));
-        let left = Left::new(spans, &by_call);
+        let left = remaining(spans, &by_call);
         let labelled = labels.iter().map(|it| it.index() + 1).max().unwrap_or(0);
         let mut last: Vec<Option<u32>> = vec![None; labelled];
         let mut twin = vec![None; spans.len()];
@@ -216,7 +220,7 @@ impl<'p> Engine<'p> {
             configurations: 0,
             reported: 0,
             attempts: 0,
-            forget_at: TREE_BYTES.min(budget.memory() / 4),
+            forget_at: TREE_STATES_BYTES_MAX.min(budget.memory() / 4),
             charge: budget.charge(),
             longest: Longest::default(),
         }
@@ -224,7 +228,7 @@ impl<'p> Engine<'p> {
 
     /// Whether every complete operation can be linearized.
     fn run(&mut self) -> Result<bool, Reason> {
-        self.look_at_budget()?;
+        self.check_budget()?;
         self.enter()?;
         while self.frontier < self.by_return.len() {
             if !self.descend()? && !self.retreat() {
@@ -234,9 +238,9 @@ impl<'p> Engine<'p> {
         Ok(true)
     }
 
-    /// Every way to the end that leads to another state.
-    fn run_on(&mut self, most: usize) -> Result<Vec<Witness>, Reason> {
-        self.look_at_budget()?;
+    /// One witness for each final state.
+    fn find_all(&mut self, most: usize) -> Result<Vec<Witness>, Reason> {
+        self.check_budget()?;
         self.enter()?;
         let mut found: Vec<(StateId, Witness)> = Vec::new();
         loop {
@@ -256,8 +260,10 @@ impl<'p> Engine<'p> {
     /// Enters the current configuration, unless it has been entered before.
     fn enter(&mut self) -> Result<bool, Reason> {
         self.attempts += 1;
-        if self.attempts.is_multiple_of(PATIENCE) || self.budget.configurations() <= self.configurations {
-            self.look_at_budget()?;
+        if self.attempts.is_multiple_of(BUDGET_CHECK_INTERVAL_CONFIGS)
+            || self.budget.configurations() <= self.configurations
+        {
+            self.check_budget()?;
         }
         let start = self.candidates.len();
         let pending = if self.frontier < self.by_return.len() { self.collect_candidates() } else { None };
@@ -266,8 +272,9 @@ impl<'p> Engine<'p> {
             self.candidates.truncate(start);
             return Ok(false);
         }
-        // Where there is no choice there is little to forget; but a long way without choice is not gone twice.
-        let is_worth_it = has_choice || self.frames.len().is_multiple_of(FORCED);
+        // A configuration without a choice needs little memory to repeat; but a long path without
+        // choice is not repeated.
+        let is_worth_it = has_choice || self.frames.len().is_multiple_of(FORCED_CONFIGS_PER_ENTRY);
         if self.strategy.memory == Memory::Entered && is_worth_it && !self.remember()? {
             self.candidates.truncate(start);
             return Ok(false);
@@ -279,15 +286,16 @@ impl<'p> Engine<'p> {
         Ok(true)
     }
 
-    /// Whether some operation left is not allowed in the current state, and nothing leads out of it in time.
+    /// Whether some operation left is not allowed in the current state, and none leads out of it in
+    /// time.
     fn is_dead_end(&mut self) -> bool {
         let mut deadline = u32::MAX;
-        for list in [List::Complete, List::Pending] {
+        for list in [COMPLETE, PENDING] {
             let mut next = self.left.first(list);
             let mut looked_at = 0;
             while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
                 looked_at += 1;
-                if looked_at == FAR {
+                if looked_at == DEAD_END_LOOKAHEAD_OPS {
                     return false;
                 }
                 next = self.left.after(at);
@@ -312,8 +320,8 @@ impl<'p> Engine<'p> {
         Ok(self.entered.insert(&self.key, &self.used, hash))
     }
 
-    /// Pushes what may be tried in the current configuration, in the order in which to try it; answers the
-    /// first pending operation to try after that, if pending ones are not among them.
+    /// Pushes the candidates of the current configuration, in the order in which to try them;
+    /// returns the first pending operation to try after that, if pending ones are not among them.
     fn collect_candidates(&mut self) -> Option<u32> {
         match self.strategy.order {
             Order::Call => {
@@ -327,7 +335,7 @@ impl<'p> Engine<'p> {
     fn collect_by_call(&mut self) {
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
-        for list in [List::Complete, List::Pending] {
+        for list in [COMPLETE, PENDING] {
             let mut next = self.left.first(list);
             while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
                 self.candidates.push(at as u32);
@@ -342,7 +350,7 @@ impl<'p> Engine<'p> {
         self.visit += 1;
         let start = self.candidates.len();
         let deadline = self.deadline(self.frontier);
-        let mut next = self.left.first(List::Complete);
+        let mut next = self.left.first(COMPLETE);
         while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
             next = self.left.after(at);
             let label = self.labels[at];
@@ -362,7 +370,7 @@ impl<'p> Engine<'p> {
         }
         let spans = self.spans;
         self.candidates[start..].sort_unstable_by_key(|&it| spans[it as usize].end());
-        self.next_pending(self.left.first(List::Pending), deadline)
+        self.next_pending(self.left.first(PENDING), deadline)
     }
 
     /// The first pending operation from `at` on that may be tried before `deadline`.
@@ -383,7 +391,8 @@ impl<'p> Engine<'p> {
         self.spans[self.by_return[frontier] as usize].end()
     }
 
-    /// Tries the next candidate that leads to a configuration not entered before; false if there is none.
+    /// Tries the next candidate that leads to a configuration not entered before; false if there is
+    /// none.
     fn descend(&mut self) -> Result<bool, Reason> {
         loop {
             let depth = self.frames.len() - 1;
@@ -424,7 +433,7 @@ impl<'p> Engine<'p> {
     }
 
     fn linearize(&mut self, at: usize, state: StateId) {
-        self.left.unlink(at);
+        self.left.remove(at);
         self.state = state;
         self.flip(at);
         while let Some(&next) = self.by_return.get(self.frontier)
@@ -435,7 +444,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Takes back what the last frame chose.
+    /// Undoes the choice of the last frame.
     fn undo(&mut self) {
         let Some(&Frame { state, frontier, chosen, .. }) = self.frames.last() else { return };
         while frontier as usize != self.frontier {
@@ -444,7 +453,7 @@ impl<'p> Engine<'p> {
         }
         self.flip(chosen as usize);
         self.state = state;
-        self.left.relink(chosen as usize);
+        self.left.restore(chosen as usize);
     }
 
     fn is_used(&self, at: usize) -> bool {
@@ -463,7 +472,7 @@ impl<'p> Engine<'p> {
         set[slot / 64] ^= 1 << (slot % 64);
     }
 
-    fn look_at_budget(&mut self) -> Result<(), Reason> {
+    fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
         if self.strategy.memory == Memory::None && self.forget_at < self.automaton.bytes() {
@@ -528,60 +537,17 @@ impl Slots {
     }
 }
 
-/// The operations that are left: two doubly linked lists, each in call order.
-///
-/// Operations are put back in the reverse of the order in which they were taken out, so an unlinked
-/// operation's own links still say where it belongs.
-struct Left {
-    // Positions from the number of operations on are the two ends of each list.
-    next: Vec<u32>,
-    prev: Vec<u32>,
-}
+// The lists of operations that are left, each in call order.
+const COMPLETE: usize = 0;
+const PENDING: usize = 1;
 
-/// The lists of operations that are left.
-#[derive(Clone, Copy, Debug)]
-enum List {
-    Complete,
-    Pending,
-}
-
-impl Left {
-    fn new(spans: &[Span], by_call: &[u32]) -> Self {
-        let n = spans.len() as u32;
-        let mut left = Left { next: (0..n + 2).collect(), prev: (0..n + 2).collect() };
-        for &at in by_call {
-            let ends = if spans[at as usize].is_pending() { n + 1 } else { n };
-            let last = left.prev[ends as usize];
-            (left.prev[at as usize], left.next[at as usize]) = (last, ends);
-            left.relink(at as usize);
-        }
-        left
+/// The operations that are left.
+fn remaining(spans: &[Span], by_call: &[u32]) -> Lists {
+    let mut left = Lists::new(spans.len(), 2);
+    for at in by_call.iter().map(|&it| it as usize) {
+        left.append(if spans[at].is_pending() { PENDING } else { COMPLETE }, at);
     }
-
-    fn first(&self, list: List) -> Option<usize> {
-        let ends = self.next.len() - 2;
-        self.after(match list {
-            List::Complete => ends,
-            List::Pending => ends + 1,
-        })
-    }
-
-    fn after(&self, at: usize) -> Option<usize> {
-        let next = self.next[at] as usize;
-        (next < self.next.len() - 2).then_some(next)
-    }
-
-    fn unlink(&mut self, at: usize) {
-        let (prev, next) = (self.prev[at], self.next[at]);
-        self.next[prev as usize] = next;
-        self.prev[next as usize] = prev;
-    }
-
-    fn relink(&mut self, at: usize) {
-        let (prev, next) = (self.prev[at], self.next[at]);
-        self.next[prev as usize] = at as u32;
-        self.prev[next as usize] = at as u32;
-    }
+    left
 }
 
 /// The longest path so far, copied only when it is about to be left, and only where it changed.

@@ -1,11 +1,11 @@
 //! Just-in-time linearization, remembering configurations.
 //!
-//! A return forces its operation to be linearized, if need be after other operations that are open; nothing is
-//! linearized before a return asks for it. A configuration is entered once.
+//! A return forces its operation to be linearized, if necessary after other operations that are
+//! open; nothing is linearized before a return requires it. A configuration is entered once.
 //!
-//! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the graph search).
-//! Cost: at most (operations) x 2^(operations open at a time) x (states) configurations, usually far fewer; two
-//! words of memory each for up to 64 open operations.
+//! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the graph search). Cost: at
+//! most (operations) x 2^(operations open at a time) x (states) configurations, usually far fewer;
+//! two words of memory each for up to 64 open operations.
 
 use clewline_core::{Budget, Problem, Verdict};
 

@@ -1,7 +1,7 @@
 //! Just-in-time linearization, remembering nothing.
 //!
-//! As [`jit_graph`](super::jit_graph), but the only memory is the path back: quick where the first attempts
-//! succeed, hopeless where an early mistake shows late.
+//! As [`jit_graph`](super::jit_graph), but only the current path is remembered: fast where the
+//! first attempts succeed, hopeless where an early mistake shows late.
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 4 (the tree search).
 

@@ -1,27 +1,28 @@
 //! Searches: checkers that decide every problem, given time.
 //!
-//! All of them look for a witness by linearizing one operation after the other. A *configuration* is what
-//! has been linearized so far and the state this led to. An operation may come next if no operation that
-//! is left returned before it was called.
+//! All of them look for a witness by linearizing one operation after the other. A *configuration*
+//! is what has been linearized so far and the state this led to. An operation may come next if no
+//! operation that is left returned before it was called.
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
 //! | [`jit_graph`] | the operation that returns first | yes | always a good choice; `auto` uses it where no monitor decides |
 //! | [`jit_tree`] | the operation that returns first | no | long histories with little memory; in competition |
-//! | [`wg_graph`] | the operation that was called first | yes | in competition: it errs elsewhere |
+//! | [`wg_graph`] | the operation that was called first | yes | in competition: it is slow on other histories |
 //! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
-//! | [`oracle`] | any | yes, naively | small histories, as the judge of the other checkers |
+//! | [`oracle`] | any | yes, naively | small histories, as the reference for the other checkers |
 //!
-//! One more knows what it searches, refuses everything else, and is therefore not in the list:
+//! One more search is for queues only, refuses everything else, and is therefore not in the list:
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | queues whose values are not distinct; `auto` uses it |
 //!
-//! And `sweep` decides nothing: it goes through all orders at once, to tell what could have been.
+//! And `breadth_first` decides nothing: it processes all orders at once, to find what could have
+//! happened.
 //!
-//! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list. The
-//! conformance suite takes it from there.
+//! To add one: write its file, implement [`Checker`], export an `ENTRY`, add its name to the list.
+//! The conformance suite takes it from there.
 
 pub(crate) mod breadth_first;
 mod configurations;
@@ -44,18 +45,18 @@ pub static SEARCHES: Table<&dyn Checker> =
         it.name()
     });
 
-/// A history is not carried on from more states than this.
-pub(crate) const MOST_STATES: usize = 64;
+/// A history is not continued from more states than this.
+pub(crate) const FINAL_STATES_MAX: usize = 64;
 
 /// One witness for each state in which `problem`, which has no pending operations, may end.
 ///
-/// What comes after can then be judged from each of these states, and what came before forgotten.
+/// What comes after can then be judged from each of these states, and what came before dropped.
 ///
 /// # Errors
 ///
-/// The verdict if there is none: it is violated, or nobody knows, for instance because there are more than
-/// [`MOST_STATES`].
-pub(crate) fn endings(problem: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
+/// The verdict if there is none: it is violated, or unknown, for example because there are more
+/// than [`FINAL_STATES_MAX`].
+pub(crate) fn final_state_witnesses(problem: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
     let strategy = engine::Strategy { order: engine::Order::Return, memory: engine::Memory::Entered };
-    engine::endings(problem, budget, strategy, MOST_STATES)
+    engine::final_state_witnesses(problem, budget, strategy, FINAL_STATES_MAX)
 }

@@ -1,11 +1,11 @@
 //! The oracle: the search that the tests trust.
 //!
-//! Straight from the definition: an operation may come next if no operation left precedes it; the history is
-//! linearizable if all complete operations can be placed that way. Nothing is clever here, and nothing is
-//! shared with the other searches but the automaton behind the waist, which tests compare with the bare
-//! specification.
+//! Directly from the definition: an operation may come next if no operation left precedes it; the
+//! history is linearizable if all complete operations can be placed that way. Nothing is optimized
+//! here, and nothing is shared with the other searches but the automaton of the problem, which
+//! tests compare with the bare specification.
 //!
-//! Requires: at most [`MOST`] operations.
+//! Requires: at most [`OPERATIONS_MAX`] operations.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::checker::Checker;
 pub const ENTRY: &dyn Checker = &Oracle;
 
 /// The most operations it takes; the recursion is as deep.
-pub const MOST: usize = 64;
+pub const OPERATIONS_MAX: usize = 64;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -35,13 +35,14 @@ impl Checker for Oracle {
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        (MOST < problem.len()).then(|| format!("the oracle takes at most {MOST} operations"))
+        (OPERATIONS_MAX < problem.len())
+            .then(|| format!("the oracle takes at most {OPERATIONS_MAX} operations"))
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
         let mut automaton = problem.automaton();
         let initial = automaton.initial();
-        let mut attempt = Attempt {
+        let mut attempt = Search {
             spans: problem.spans(),
             automaton,
             budget,
@@ -66,7 +67,7 @@ impl Checker for Oracle {
     }
 }
 
-struct Attempt<'p> {
+struct Search<'p> {
     spans: &'p [Span],
     automaton: Box<dyn Automaton + 'p>,
     budget: &'p Budget,
@@ -75,7 +76,7 @@ struct Attempt<'p> {
     longest: Vec<usize>,
 }
 
-impl Attempt<'_> {
+impl Search<'_> {
     /// Extends `order`, which leads to `state`, to all complete operations, if that can be done.
     fn extend(&mut self, order: &mut Vec<usize>, state: StateId) -> Result<bool, Reason> {
         let placed = order.iter().fold(0, |set, &at| set | 1 << at);

@@ -1,30 +1,35 @@
-//! The queue-oriented search: for queues in which values may be there several times.
+//! The queue-oriented search: for queues in which values may have several copies.
 //!
-//! It takes away one operation or two at a time, from the front. A `deq → nil` that nothing precedes goes by itself.
-//! Otherwise some `enq` that nothing precedes goes together with a `deq` of its value that no other `deq` precedes: they are
-//! the first of their kind. What is left has to respect that the `deq` came before all others: each of them is now
-//! called after every `enq` that had returned before that `deq` was called (the *floor*).
+//! It removes one operation or two at a time from the history, from the front. A `deq → nil` that
+//! nothing precedes goes by itself. Otherwise some `enq` that nothing precedes goes together with a
+//! `deq` of its value that no other `deq` precedes: they are the first of their kind. What is left
+//! has to respect that the `deq` came before all others: each of them is now called after every
+//! `enq` that had returned before that `deq` was called (the *floor*).
 //!
-//! Which pair goes first rarely matters. If both are the first to return of all operations on their value, and no
-//! `deq → nil` is in the way, then if any order works, one does that begins with them (Lemma 12). Only otherwise all pairs are
-//! tried. Of those, two kinds are skipped that the paper tries: an `enq` if another one of its value that nothing
-//! precedes returns no later, because the two could change places; and a `deq` if another one of its value was
-//! called no later and returns no later, for the same reason.
+//! Which pair goes first rarely matters. If both are the first to return of all operations on their
+//! value, and no `deq → nil` is in the way, then if any order works, one does that begins with them
+//! (Lemma 12). Only otherwise all pairs are tried. Of those, two kinds are skipped that the paper
+//! tries: an `enq` if another one of its value that nothing precedes returns no later, because the
+//! two could change places; and a `deq` if another one of its value was called no later and returns
+//! no later, for the same reason.
 //!
-//! Pending `enq`s need no care: if one did not happen, it may as well have happened last. Pending `deq`s, which
-//! may have taken anything, and `peek`s are refused.
+//! Pending `enq`s need no special treatment: if one did not take effect, it may as well have taken
+//! effect last. Pending `deq`s, which may have removed any element, and `peek`s are refused.
 //!
-//! Source: G. Lowe, "Testing for linearizability", 2017, section 5, figure 3. That the shift of calls is one number
-//! for all, and what is skipped, are ours; so is the memory of what has been tried.
+//! Source: G. Lowe, "Testing for linearizability", 2017, section 5, figure 3. That the shift of
+//! calls is one number for all, and what is skipped, are ours; so is the memory of what has been
+//! tried.
 //!
-//! Cost: a step takes time in the number of operations open at a time, nothing else, and there are about as many as
-//! operations, unless pairs have to be tried: then what was taken away is remembered by a hash of 128 bits.
+//! Cost: a step takes time in the number of operations open at a time, nothing else, and there are
+//! about as many as operations, unless pairs have to be tried: then the set of removed operations
+//! is remembered by a hash of 128 bits.
 //!
 //! Invariants, between any two lines of `run`:
 //!
-//! * `trail` holds what was taken away, in order; the lists hold the rest.
-//! * Whatever was taken away contained, when it was, the first return of those left: so among the `enq`s that return
-//!   after the first return of one that is left, only those open at that time have been taken away.
+//! * `trail` holds the removed operations, in order; the lists hold the rest.
+//! * The intervals of removed operations contained, at removal, the first return of those left: so
+//!   among the `enq`s that return after the first return of one that is left, only those open at
+//!   that time have been removed.
 
 use std::collections::HashSet;
 
@@ -78,7 +83,7 @@ impl Checker for QueueOriented {
     }
 }
 
-/// The columns of a queue, or why this search does not judge it.
+/// The columns of a queue, or why this search does not support it.
 fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
     if problem.kind() != Some(ObjectKind::Queue) {
         return Err("the queue-oriented search judges queues only".to_owned());
@@ -103,11 +108,11 @@ fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
     Ok(columns)
 }
 
-// How many steps are taken between two looks at the budget.
-const PATIENCE: u64 = 1_024;
+// How many steps are taken between two checks of the budget.
+const BUDGET_CHECK_INTERVAL_STEPS: u64 = 1_024;
 
-/// Operations that are left, in several lists, each in some order. Lists are named by what stands before their
-/// firsts and after their lasts: numbers from the number of operations on.
+/// The operations that are left, in several lists, each in some order. The sentinels of the lists
+/// are the numbers from the number of operations on.
 struct Links {
     next: Vec<u32>,
     before: Vec<u32>,
@@ -128,14 +133,14 @@ impl Links {
         self.next[at as usize] = end;
     }
 
-    /// Takes an operation out; it still knows where it was.
+    /// Removes an operation; its links still say where it was.
     fn unlink(&mut self, at: u32) {
         let (before, next) = (self.before[at as usize], self.next[at as usize]);
         self.next[before as usize] = next;
         self.before[next as usize] = before;
     }
 
-    /// Puts back what was taken out last.
+    /// Puts back what was removed last.
     fn relink(&mut self, at: u32) {
         let (before, next) = (self.before[at as usize], self.next[at as usize]);
         self.next[before as usize] = at;
@@ -158,7 +163,7 @@ const NIL: u32 = 2;
 
 /// A place where several pairs can be tried.
 struct Frame {
-    // How much was taken away.
+    // How many operations were removed.
     trail: usize,
     floor: u32,
     // Its pairs are `pairs[start..]`, up to the next frame's; this one comes next.
@@ -171,9 +176,9 @@ struct Search<'c> {
     budget: &'c Budget,
     // All, by their returns.
     by_return: Links,
-    // The enqs by their returns; the deqs, and those that found nothing, together by theirs.
+    // The enqs by their returns; the deqs, empty ones included, together by theirs.
     kinds_by_return: Links,
-    // The enqs, the deqs, and those that found nothing by their calls.
+    // The enqs, the deqs, and the empty deqs by their calls.
     kinds_by_call: Links,
     // For each value, its enqs and its deqs by their returns.
     values_by_return: Links,
@@ -184,7 +189,7 @@ struct Search<'c> {
     // No deq that is left was called before this gap.
     floor: u32,
     trail: Vec<u32>,
-    // Of `trail`, as a set.
+    // The hash of the set of operations in `trail`.
     hash: u128,
     frames: Vec<Frame>,
     pairs: Vec<(u32, u32)>,
@@ -245,15 +250,15 @@ impl<'c> Search<'c> {
         search
     }
 
-    /// Whether everything can be taken away.
+    /// Whether everything can be removed.
     fn run(&mut self) -> Result<bool, Reason> {
-        self.look_at_budget()?;
+        self.check_budget()?;
         while let Some(first_deq) = self.kinds_by_return.first(DEQ) {
             self.configurations += 1;
-            if self.configurations.is_multiple_of(PATIENCE)
+            if self.configurations.is_multiple_of(BUDGET_CHECK_INTERVAL_STEPS)
                 || self.budget.configurations() < self.configurations
             {
-                self.look_at_budget()?;
+                self.check_budget()?;
             }
             if !self.advance(first_deq) && !self.branch(first_deq) && !self.retreat() {
                 return Ok(false);
@@ -263,7 +268,7 @@ impl<'c> Search<'c> {
         Ok(true)
     }
 
-    /// Takes away what may safely go first, if there is something.
+    /// Removes what may safely go first, if there is something.
     fn advance(&mut self, first_deq: u32) -> bool {
         let first_return = self.first_return();
         // Nothing precedes it (Lemma 8).
@@ -288,8 +293,8 @@ impl<'c> Search<'c> {
         false
     }
 
-    /// Takes away the first of all pairs that may go first, and remembers the others; false if there is none, or
-    /// if they have all been tried.
+    /// Removes the first of all pairs that may go first, and remembers the others; false if there
+    /// is none, or if they have all been tried.
     fn branch(&mut self, first_deq: u32) -> bool {
         let start = self.pairs.len();
         let first_return = self.first_return();
@@ -310,7 +315,7 @@ impl<'c> Search<'c> {
                 self.pairs.push((enq, deq));
             }
         }
-        // A way without a choice ends elsewhere; it need not be remembered.
+        // A configuration without a choice need not be remembered.
         let is_choice = start + 1 < self.pairs.len();
         if self.pairs.len() == start || (is_choice && !self.tried.insert((self.hash, self.floor))) {
             self.pairs.truncate(start);
@@ -336,7 +341,7 @@ impl<'c> Search<'c> {
         best
     }
 
-    /// Goes back to where another pair can be tried, and takes it away; false if there is none.
+    /// Backtracks to where another pair can be tried, and removes it; false if there is none.
     fn retreat(&mut self) -> bool {
         if self.longest.len() < self.trail.len() {
             self.longest.truncate(self.shared);
@@ -362,8 +367,8 @@ impl<'c> Search<'c> {
         false
     }
 
-    /// Whether an unsuccessful deq conflicts with `deq` (Definition 11): an enq had returned before `deq` was called,
-    /// but neither before some other deq nor before one that found nothing.
+    /// Whether an empty deq conflicts with `deq` (Definition 11): an enq had returned before `deq`
+    /// was called, but neither before some other deq nor before an empty one.
     fn has_conflict(&self, deq: u32) -> bool {
         let Some(end) = self.last_enq_before(self.deq_begin(deq)) else { return false };
         let begins_by = |list| self.kinds_by_call.first(list).is_some_and(|it| self.deq_begin(it) <= end);
@@ -377,7 +382,7 @@ impl<'c> Search<'c> {
             return None;
         }
         let returned = &self.enqs[..self.enqs_before[gap as usize] as usize];
-        // As the invariants say, few of those after `first` have been taken away.
+        // By the invariants, few of those after `first` have been removed.
         let last = returned.iter().rev().find(|&&it| !self.is_taken[it as usize])?;
         Some(self.interval(*last).right)
     }
@@ -385,7 +390,7 @@ impl<'c> Search<'c> {
     fn take_pair(&mut self, enq: u32, deq: u32) {
         let begin = self.deq_begin(deq);
         self.take(enq);
-        // The others come after `deq`, so after whatever came before it.
+        // The others come after `deq`, so after everything that came before it.
         if let Some(end) = self.last_enq_before(begin) {
             self.floor = self.floor.max(end + 1);
         }
@@ -394,7 +399,7 @@ impl<'c> Search<'c> {
 
     fn take(&mut self, at: u32) {
         self.is_taken[at as usize] = true;
-        self.hash ^= scrambled(at);
+        self.hash ^= random_bits(at);
         self.by_return.unlink(at);
         self.kinds_by_return.unlink(at);
         self.kinds_by_call.unlink(at);
@@ -404,14 +409,14 @@ impl<'c> Search<'c> {
 
     fn put_back(&mut self, at: u32) {
         self.is_taken[at as usize] = false;
-        self.hash ^= scrambled(at);
+        self.hash ^= random_bits(at);
         self.by_return.relink(at);
         self.kinds_by_return.relink(at);
         self.kinds_by_call.relink(at);
         self.values_by_return.relink(at);
     }
 
-    /// Whether it took place: not a pending enq of a value that nobody found.
+    /// Whether it took effect: not a pending enq of a value that was never found.
     fn is_real(&self, at: u32) -> bool {
         self.columns.kinds[at as usize] != RoleKind::NoEffect
     }
@@ -433,7 +438,7 @@ impl<'c> Search<'c> {
         self.columns.intervals[at as usize]
     }
 
-    /// When a deq, successful or not, may be placed first.
+    /// The first gap in which a deq, empty or not, may be placed.
     fn deq_begin(&self, at: u32) -> u32 {
         self.interval(at).left.max(self.floor)
     }
@@ -443,7 +448,7 @@ impl<'c> Search<'c> {
         self.by_return.first(0).map_or(NONE, |it| self.interval(it).right)
     }
 
-    fn look_at_budget(&mut self) -> Result<(), Reason> {
+    fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
         let words = 12 * self.columns.len() + 4 * self.columns.names.len() + 2 * self.pairs.capacity();
@@ -453,17 +458,18 @@ impl<'c> Search<'c> {
         self.budget.allow(self.configurations)
     }
 
-    /// The order that taking `trail` away stands for, with all enqs that are needed.
+    /// The order that the removal of `trail` stands for, with all enqs that are needed.
     ///
-    /// The enqs come in the order in which they went, then the others as they were called; the deqs in the order in which
-    /// they went, each as early as its own enq and the enqs that had returned before it was called allow (Lemma 10).
+    /// The enqs come in the order of their removal, then the others as they were called; the deqs
+    /// in the order of their removal, each as early as its own enq and the enqs that had returned
+    /// before it was called allow (Lemma 10).
     fn order(&self, trail: &[u32]) -> Vec<u32> {
         let mut enqs: Vec<u32> = trail.iter().copied().filter(|&it| self.kind(it) == ENQ).collect();
         let mut is_in = vec![false; self.columns.len()];
         enqs.iter().for_each(|&it| is_in[it as usize] = true);
         let is_other = |it: &u32| self.is_real(*it) && self.kind(*it) == ENQ && !is_in[*it as usize];
         enqs.extend(positions_by_call(self.columns).into_iter().filter(is_other));
-        // By gap: how many enqs have to be there because one of them returned before it.
+        // By gap: how many enqs have to be inside because one of them returned before it.
         let mut needed = vec![0_u32; self.columns.gaps() + 1];
         for (place, &enq) in (1..).zip(&enqs) {
             let entry = &mut needed[self.interval(enq).right as usize + 1];
@@ -519,7 +525,8 @@ impl<'c> Search<'c> {
 /// Positions by their calls.
 fn positions_by_call(columns: &Columns) -> Vec<u32> {
     let mut positions: Vec<u32> = (0..columns.len() as u32).collect();
-    // They are in order, unless a problem says of some operations only that they may have happened.
+    // They are in order, unless the problem is weakened and some operations may take effect at any
+    // time.
     sort_by_key(&mut positions, |at| columns.intervals[at as usize].left);
     positions
 }
@@ -540,8 +547,8 @@ fn positions_by_return(columns: &Columns, by_call: &[u32]) -> Vec<u32> {
     positions
 }
 
-/// Bits that look random: those of a set are the sum of its members', without carries.
-fn scrambled(at: u32) -> u128 {
+/// Random bits of an operation: the hash of a set is the exclusive or of its members' bits.
+fn random_bits(at: u32) -> u128 {
     let half = |seed: u64| {
         let mut bits = (u64::from(at) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed;
         bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

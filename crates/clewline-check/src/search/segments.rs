@@ -1,32 +1,33 @@
 //! Long histories, searched piece by piece.
 //!
-//! Where nobody is using an object, what came before matters only through the state it left. A piece of the history
-//! between two such moments is searched from *every* state in which the piece before it may have ended, and
-//! leaves every state in which it may end itself. What was remembered of a piece is dropped with it, so memory
-//! is bounded by the longest piece, not by the history.
+//! At a quiescent point, where no operation is open, what came before matters only through the
+//! state it left. A piece of the history between two such points is searched from *every* state in
+//! which the piece before it may have ended, and leaves every state in which it may end itself. The
+//! memory of a piece is dropped with it, so memory is bounded by the longest piece, not by the
+//! history.
 //!
-//! Cost: as for the just-in-time graph search, which finds one way through a piece; this one finds a way to each
-//! state.
+//! Cost: as for the just-in-time graph search, which finds one order of a piece; this one finds an
+//! order to each final state.
 
 use std::ops::Range;
 
 use clewline_core::{Budget, Explanation, OperationId, Problem, Start, Verdict, Violation, Witness};
 
-use super::{MOST_STATES, endings, jit_graph::JitGraph};
+use super::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph};
 use crate::checker::Checker;
 
-/// Decides `problem` in pieces of at least so many operations; nothing if it has no such pieces, or too many states
-/// between them.
+/// Decides `problem` in pieces of at least `length` operations; `None` if it has no such pieces, or
+/// too many states between them.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget, length: usize) -> Option<Verdict> {
     let pieces = pieces(problem, length);
     if pieces.len() < 2 {
         return None;
     }
-    let mut states: Vec<Reached> = vec![Reached { start: None, from: 0, order: Vec::new() }];
-    let mut levels: Vec<Vec<Reached>> = Vec::new();
+    let mut states: Vec<StartState> = vec![StartState { start: None, from: 0, order: Vec::new() }];
+    let mut levels: Vec<Vec<StartState>> = Vec::new();
     for piece in &pieces {
         let piece = problem.range(piece.clone());
-        let mut next: Vec<Reached> = Vec::new();
+        let mut next: Vec<StartState> = Vec::new();
         let mut stuck: Option<(usize, Violation)> = None;
         for (from, state) in states.iter().enumerate() {
             let piece = match &state.start {
@@ -41,23 +42,24 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget, length: usize) -> O
             }
         }
         let next = distinct(problem, next);
-        if MOST_STATES < next.len() {
+        if FINAL_STATES_MAX < next.len() {
             return None;
         }
         levels.push(std::mem::replace(&mut states, next));
         if states.is_empty() {
             let (from, violation) = stuck.expect("a piece that leads nowhere is violated from some state");
-            return Some(Verdict::Violated(told(violation, &levels, from)));
+            return Some(Verdict::Violated(of_whole_history(violation, &levels, from)));
         }
     }
     levels.push(states);
     Some(Verdict::Holds(Witness { order: path(&levels, 0) }))
 }
 
-/// One witness for each state in which a piece may end; one will do for the last, which alone has pending operations.
+/// One witness for each state in which a piece may end; one is enough for the last, which alone has
+/// pending operations.
 fn ends(piece: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
     if piece.spans().iter().all(|it| !it.is_pending()) {
-        return endings(piece, budget);
+        return final_state_witnesses(piece, budget);
     }
     match JitGraph.decide(piece, budget) {
         Verdict::Holds(witness) => Ok(vec![witness]),
@@ -66,36 +68,36 @@ fn ends(piece: &Problem<'_>, budget: &Budget) -> Result<Vec<Witness>, Verdict> {
 }
 
 /// A state in which a piece may begin.
-struct Reached {
-    // None: as at first.
+struct StartState {
+    // None: the initial state.
     start: Option<Start>,
     // Which of the states before the last piece leads to it, and how.
     from: usize,
     order: Vec<OperationId>,
 }
 
-fn reached(piece: &Problem<'_>, witnesses: Vec<Witness>, from: usize) -> Vec<Reached> {
+fn reached(piece: &Problem<'_>, witnesses: Vec<Witness>, from: usize) -> Vec<StartState> {
     let mut all = Vec::new();
     for witness in witnesses {
         for start in piece.ends(std::slice::from_ref(&witness)) {
-            all.push(Reached { start: Some(start), from, order: witness.order.clone() });
+            all.push(StartState { start: Some(start), from, order: witness.order.clone() });
         }
     }
     all
 }
 
-/// One way to each state.
-fn distinct(problem: &Problem<'_>, all: Vec<Reached>) -> Vec<Reached> {
+/// One order to each state.
+fn distinct(problem: &Problem<'_>, all: Vec<StartState>) -> Vec<StartState> {
     let starts: Vec<Start> = all.iter().filter_map(|it| it.start.clone()).collect();
     let mut kept = problem.distinct(starts).into_iter().peekable();
-    // The first way to a state is the one that is kept.
+    // The first order to a state is the one that is kept.
     all.into_iter()
         .filter(|it| it.start.as_ref().is_some_and(|it| kept.next_if(|kept| kept.is(it)).is_some()))
         .collect()
 }
 
 /// The order that leads to one of the last states.
-fn path(levels: &[Vec<Reached>], mut at: usize) -> Vec<OperationId> {
+fn path(levels: &[Vec<StartState>], mut at: usize) -> Vec<OperationId> {
     let mut orders: Vec<&[OperationId]> = Vec::new();
     for level in levels.iter().rev() {
         orders.push(&level[at].order);
@@ -104,15 +106,15 @@ fn path(levels: &[Vec<Reached>], mut at: usize) -> Vec<OperationId> {
     orders.into_iter().rev().flatten().copied().collect()
 }
 
-/// A violation of a piece, told of the whole.
-fn told(mut violation: Violation, levels: &[Vec<Reached>], from: usize) -> Violation {
+/// The violation of a piece, as one of the whole history.
+fn of_whole_history(mut violation: Violation, levels: &[Vec<StartState>], from: usize) -> Violation {
     if let Explanation::Exhausted { prefix, .. } = &mut violation.explanation {
         prefix.splice(0..0, path(levels, from));
     }
     violation
 }
 
-/// Pieces between moments at which nobody uses the object.
+/// Pieces between quiescent points.
 fn pieces(problem: &Problem<'_>, length: usize) -> Vec<Range<usize>> {
     let mut pieces: Vec<Range<usize>> = Vec::new();
     let (mut start, mut end) = (0, 0);
@@ -135,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Every other history has an answer exchanged.
+    /// Every other history has a result exchanged.
     #[test]
     fn pieces_agree_with_the_whole() {
         let (mut held, mut violated) = (0, 0);
@@ -154,7 +156,7 @@ mod tests {
                 });
                 let chosen = (10 + seed as usize % 20).min(recording.history.len() - 1);
                 let history = recording.history.clone();
-                // What the operation of the same method before it answered.
+                // The result of the previous operation of the same method.
                 let same = |it: &OperationId| {
                     history.call(*it).method == history.call(OperationId::from_index(chosen)).method
                 };

@@ -1,9 +1,10 @@
 //! Wing and Gong's search, remembering configurations.
 //!
-//! Tries the operations that may come first in the order of their calls, and enters a configuration once.
+//! Tries the operations that may come first in the order of their calls, and enters a configuration
+//! once.
 //!
-//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993; the memory is that of
-//! G. Lowe, "Testing for linearizability", 2017, section 3.
+//! Source: J. M. Wing and C. Gong, "Testing and verifying concurrent objects", 1993; the memory is
+//! that of G. Lowe, "Testing for linearizability", 2017, section 3.
 
 use clewline_core::{Budget, Problem, Verdict};
 

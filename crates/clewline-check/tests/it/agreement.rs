@@ -1,5 +1,5 @@
-//! Every search agrees with the oracle, on all small histories and on many random ones, and its evidence
-//! is what it claims to be. Registering a search, or a specification, enrols it here.
+//! Every search agrees with the oracle, on all small histories and on many random ones, and its
+//! evidence is right. Registering a search, or a specification, enrols it here.
 
 use clewline_check::{Checker, check, compete, search::SEARCHES};
 use clewline_core::{Budget, Explanation, Problem, Verdict, Violation};
@@ -20,12 +20,12 @@ fn names_are_unique_and_kebab_case() {
 
 /// How often each verdict was reached: a comparison that only ever sees one of them proves nothing.
 #[derive(Default)]
-struct Tally {
+struct VerdictCounts {
     holds: usize,
     violated: usize,
 }
 
-impl Tally {
+impl VerdictCounts {
     fn count(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Holds(_) => self.holds += 1,
@@ -46,12 +46,12 @@ fn oracle() -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == "oracle").expect("the oracle is registered")
 }
 
-/// Everyone's verdict on `problem` is the oracle's, and comes with evidence.
+/// Every search has the oracle's verdict on `problem`, with evidence.
 #[track_caller]
-fn check_agreement(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
+fn check_agreement(problem: &Problem<'_>, counts: &mut VerdictCounts, about: &str) {
     let budget = Budget::unlimited();
     let expected = check(oracle(), problem, &budget);
-    tally.count(&expected);
+    counts.count(&expected);
     for checker in &SEARCHES {
         let verdict = check(*checker, problem, &budget);
         let name = checker.name();
@@ -68,7 +68,7 @@ fn check_agreement(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
     }
 }
 
-/// The prefix is allowed, by the specification and by real time, and `next` has to come soon after it.
+/// Real time and the specification allow the prefix, and `next` has to come soon after it.
 fn check_violation(problem: &Problem<'_>, violation: &Violation, about: &str) {
     let Explanation::Exhausted { prefix, next } = &violation.explanation else {
         panic!("a search tries every order: {violation:?}");
@@ -95,16 +95,16 @@ fn check_violation(problem: &Problem<'_>, violation: &Violation, about: &str) {
 }
 
 #[track_caller]
-fn check_every(spec: &str, most: usize, deeds: &[&str]) {
-    let mut tally = Tally::default();
+fn check_every(spec: &str, most: usize, actions: &[&str]) {
+    let mut counts = VerdictCounts::default();
     for n in 0..=most {
-        every_history(spec, n, deeds, |case| {
+        every_history(spec, n, actions, |case| {
             for problem in case.problems() {
-                check_agreement(&problem, &mut tally, spec);
+                check_agreement(&problem, &mut counts, spec);
             }
         });
     }
-    tally.expect_both(0.02, spec);
+    counts.expect_both(0.02, spec);
 }
 
 #[test]
@@ -159,26 +159,26 @@ fn every_small_mutex_history() {
 #[test]
 fn random_histories_of_every_specification() {
     for entry in &CATALOG {
-        let mut tally = Tally::default();
+        let mut counts = VerdictCounts::default();
         for seed in 0..share(5_000) {
             let case = random_history(entry.name, seed);
             for problem in case.problems() {
-                check_agreement(&problem, &mut tally, &format!("{} seed {seed}", entry.name));
+                check_agreement(&problem, &mut counts, &format!("{} seed {seed}", entry.name));
             }
         }
-        tally.expect_both(0.05, entry.name);
+        counts.expect_both(0.05, entry.name);
     }
 }
 
-/// Whoever wins, a competition says what each competitor would have said.
+/// Whichever checker wins, the verdict is that of each competitor.
 #[test]
 fn competition_equals_its_parts() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for seed in 0..300 {
         let case = random_history("queue", seed);
         for problem in case.problems() {
             let expected = check(oracle(), &problem, &Budget::unlimited());
-            tally.count(&expected);
+            counts.count(&expected);
             for pair in SEARCHES.built_in().windows(2).chain([SEARCHES.built_in()]) {
                 let (verdict, winner) = compete(pair, &problem, &Budget::unlimited());
                 assert!(winner < pair.len());
@@ -189,5 +189,5 @@ fn competition_equals_its_parts() {
             }
         }
     }
-    tally.expect_both(0.2, "queue");
+    counts.expect_both(0.2, "queue");
 }

@@ -1,10 +1,10 @@
-//! A limit that is hit is named, and never looks like an answer.
+//! A limit that is hit is named, and never looks like a verdict.
 
 use clewline_check::{Algorithm, Options, check, compete, judge, search::SEARCHES};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 
-/// A queue that many processes fill at once and nobody empties in order: hopeless for a search.
+/// A queue that many processes fill at once and none empties in order: hopeless for a search.
 fn hard() -> Box<dyn ErasedHistory> {
     let plan = GeneratorConfig {
         operations: 400,
@@ -61,7 +61,7 @@ fn a_stopped_search_says_why() {
 }
 
 #[test]
-fn the_oracle_refuses_what_is_too_long_for_it() {
+fn the_oracle_refuses_long_histories() {
     let case = hard();
     let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
     let Verdict::Unknown(Reason::Refused(why)) = check(*oracle, &case.problems()[0], &Budget::unlimited())
@@ -84,7 +84,7 @@ fn a_limit_in_one_part_makes_the_whole_unknown() {
 
 /// A competitor that gives up at once does not decide for the others.
 #[test]
-fn a_competition_waits_for_someone_who_knows() {
+fn a_competition_waits_for_a_verdict() {
     let register = find("register").unwrap();
     let case = register
         .load(register.generate(&GeneratorConfig { operations: 5_000, ..GeneratorConfig::default() }))

@@ -4,12 +4,13 @@ use clewline_check::{Frontiers, check, search::SEARCHES};
 use clewline_core::{Budget, Event, History, Problem, Random, Specification, Value, Verdict};
 use clewline_specs::{bag, register};
 
-/// Grows random histories of `calls`, each by a process of its own, and compares the two after every event.
+/// Grows random histories of `calls`, each by a process of its own, and compares the two after
+/// every event.
 #[track_caller]
 fn check_growing<S>(
     specification: &S,
     make: impl Fn(&mut Random) -> S::Call,
-    answer: impl Fn(&mut Random, &S::Call) -> S::Return,
+    result: impl Fn(&mut Random, &S::Call) -> S::Return,
 ) where
     S: Specification + Clone + Sync,
     S::Call: Sync,
@@ -31,7 +32,7 @@ fn check_growing<S>(
                 events.push(Event::call(next, calls[next as usize].clone()));
             } else if let Some(last) = open.len().checked_sub(1) {
                 let operation = open.swap_remove(random.below(last + 1));
-                let ret = answer(&mut random, &calls[operation as usize]);
+                let ret = result(&mut random, &calls[operation as usize]);
                 frontier = frontiers.returned(frontier, called, operation, &ret);
                 events.push(Event::ret(operation, ret));
             } else {

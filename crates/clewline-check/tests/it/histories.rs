@@ -7,15 +7,15 @@ use clewline_core::{
 use clewline_specs::find;
 use clewline_testing::pick;
 
-/// What an operation does: a method, an argument and, if it returns, an answer.
+/// What an operation does: a method, an argument and, if it returns, a result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deed {
+pub(crate) struct Action {
     pub(crate) call: RawCall,
     pub(crate) ret: Option<Value>,
 }
 
 /// Reads `enq 1`, `deq → 1`, `deq → nil`, `cas [1 2] → true`, and `deq → ?` for a pending one.
-pub(crate) fn deed(values: &mut Values, text: &str) -> Deed {
+pub(crate) fn action(values: &mut Values, text: &str) -> Action {
     let (call, ret) = match text.split_once('→') {
         Some((call, ret)) => (call.trim(), Some(ret.trim())),
         None => (text.trim(), None),
@@ -27,7 +27,7 @@ pub(crate) fn deed(values: &mut Values, text: &str) -> Deed {
         Some(ret) => Some(value(values, ret)),
         None => Some(Value::ABSENT),
     };
-    Deed { call, ret }
+    Action { call, ret }
 }
 
 fn value(values: &mut Values, text: &str) -> Value {
@@ -55,8 +55,8 @@ pub(crate) fn load(spec: &str, history: RawHistory, values: Values) -> Box<dyn E
     spec.load(Recording::new(history, values, Names::default())).unwrap()
 }
 
-/// Reads a drawing, a line a process. The columns of the bars are the moments of the events; a missing right
-/// bar is a pending operation.
+/// Reads a drawing, a line a process. The columns of the bars are the moments of the events; a
+/// missing right bar is a pending operation.
 ///
 /// ```text
 /// A: |--enq 1--|
@@ -76,7 +76,7 @@ pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn ErasedHistory> {
             if end.is_none() && !text.contains('→') {
                 text += " → ?";
             }
-            let Deed { call, ret } = deed(&mut values, &text);
+            let Action { call, ret } = action(&mut values, &text);
             events.push((start, false, Event::Call(process, ObjectId(0), call)));
             match (end, ret) {
                 (Some(end), Some(ret)) => events.push((end, true, Event::Return(process, ret))),
@@ -93,22 +93,29 @@ pub(crate) fn drawn(spec: &str, drawing: &str) -> Box<dyn ErasedHistory> {
     load(spec, history, values)
 }
 
-/// Calls `each` with every history of `n` operations, each doing one of `deeds`, up to equivalence.
+/// Calls `each` with every history of `n` operations, each doing one of `actions`, up to
+/// equivalence.
 ///
-/// In call order, each operation returns after the call of some operation (itself or a later one) and before
-/// the next call; the order of neighbouring returns tells nothing. A pending deed has no return.
+/// In call order, each operation returns after the call of some operation (itself or a later one)
+/// and before the next call; the order of neighbouring returns does not matter. A pending one has
+/// no return.
 ///
 /// In `./test` only some of those of four operations and more are taken, at equal distances.
-pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl FnMut(&dyn ErasedHistory)) {
+pub(crate) fn every_history(
+    spec: &str,
+    n: usize,
+    actions: &[&str],
+    mut each: impl FnMut(&dyn ErasedHistory),
+) {
     let mut values = Values::new();
-    let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
-    // For operation i: which deed, and after how many further calls it returns.
+    let actions: Vec<Action> = actions.iter().map(|it| action(&mut values, it)).collect();
+    // For operation i: which action, and after how many further calls it returns.
     let mut choice: Vec<(usize, usize)> = vec![(0, 0); n];
     // Distances are primes, so that they do not keep step with the choices.
     let distance = pick([1, 1, 1, 1, 7, 97][n.min(5)], 1);
     for number in 0_usize.. {
         if number % distance == 0 {
-            each(&*load(spec, history_of(&choice, &deeds), values.clone()));
+            each(&*load(spec, history_of(&choice, &actions), values.clone()));
         }
         // The next choice, as an odometer.
         let mut at = 0;
@@ -116,31 +123,32 @@ pub(crate) fn every_history(spec: &str, n: usize, deeds: &[&str], mut each: impl
             if at == n {
                 return;
             }
-            let (deed, delay) = &mut choice[at];
-            let delays = if deeds[*deed].ret.is_some() { n - at } else { 1 };
+            let (action, delay) = &mut choice[at];
+            let delays = if actions[*action].ret.is_some() { n - at } else { 1 };
             if *delay + 1 < delays {
                 *delay += 1;
                 break;
             }
             *delay = 0;
-            if *deed + 1 < deeds.len() {
-                *deed += 1;
+            if *action + 1 < actions.len() {
+                *action += 1;
                 break;
             }
-            *deed = 0;
+            *action = 0;
             at += 1;
         }
     }
 }
 
-/// The history in which operation i does deed `choice[i].0` and returns after `choice[i].1` further calls.
-pub(crate) fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistory {
+/// The history in which operation i does action `choice[i].0` and returns after `choice[i].1`
+/// further calls.
+pub(crate) fn history_of(choice: &[(usize, usize)], actions: &[Action]) -> RawHistory {
     let mut log = EventLog::new();
     for now in 0..choice.len() {
         let process = |it: usize| ProcessId(it as u32);
-        log.push(Event::Call(process(now), ObjectId(0), deeds[choice[now].0].call)).unwrap();
-        for (at, &(deed, delay)) in choice[..=now].iter().enumerate() {
-            if let Some(ret) = deeds[deed].ret
+        log.push(Event::Call(process(now), ObjectId(0), actions[choice[now].0].call)).unwrap();
+        for (at, &(action, delay)) in choice[..=now].iter().enumerate() {
+            if let Some(ret) = actions[action].ret
                 && at + delay == now
             {
                 log.push(Event::Return(process(at), ret)).unwrap();
@@ -150,7 +158,8 @@ pub(crate) fn history_of(choice: &[(usize, usize)], deeds: &[Deed]) -> RawHistor
     log.finish()
 }
 
-/// A random history of `spec`: linearizable, or with some answers changed, which often makes it violated.
+/// A random history of `spec`: linearizable, or with some results changed, which often makes it
+/// violated.
 pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let plan = GeneratorConfig {
@@ -167,7 +176,7 @@ pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn ErasedHistory> {
     let mut recording = catalogued.generate(&plan);
     for _ in 0..random.below(6) {
         let changed = change_an_operation(recording.clone(), &mut random);
-        // Not every answer fits every call.
+        // Not every result fits every call.
         if catalogued.load(changed.clone()).is_ok() {
             recording = changed;
         }
@@ -175,16 +184,16 @@ pub(crate) fn random_history(spec: &str, seed: u64) -> Box<dyn ErasedHistory> {
     catalogued.load(recording).unwrap()
 }
 
-/// Gives one operation another answer, or makes it do what another operation did.
+/// Gives one operation another result, or makes it do what another operation did.
 fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
     let Recording { history, values, names, missing } = recording;
-    let deeds: Vec<(RawCall, Value)> =
+    let actions: Vec<(RawCall, Value)> =
         history.operations().filter_map(|it| Some((*it.call, *it.ret?))).collect();
-    if deeds.is_empty() {
+    if actions.is_empty() {
         return Recording { history, values, names, missing };
     }
     let extra = [Value::NIL, Value::TRUE, Value::FALSE, Value::small(0).unwrap(), Value::small(1).unwrap()];
-    let (other_call, other_ret) = deeds[random.below(deeds.len())];
+    let (other_call, other_ret) = actions[random.below(actions.len())];
     let kind = random.below(3);
     let extra = extra[random.below(extra.len())];
     let chosen = random.below(history.len());
@@ -199,12 +208,13 @@ fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
     Recording { history: history.unwrap(), values, names, missing }
 }
 
-/// A history of these deeds, called in this order, that return at random times. A pending deed has no return.
-pub(crate) fn random_times(spec: &str, deeds: &[&str], random: &mut Random) -> Box<dyn ErasedHistory> {
+/// A history of these actions, called in this order, that return at random times. A pending one has
+/// no return.
+pub(crate) fn random_times(spec: &str, actions: &[&str], random: &mut Random) -> Box<dyn ErasedHistory> {
     let mut values = Values::new();
-    let deeds: Vec<Deed> = deeds.iter().map(|it| deed(&mut values, it)).collect();
+    let actions: Vec<Action> = actions.iter().map(|it| action(&mut values, it)).collect();
     let longest = 1 + random.below(4);
-    let delay = |at: usize, random: &mut Random| random.below(longest).min(deeds.len() - 1 - at);
-    let choice: Vec<(usize, usize)> = (0..deeds.len()).map(|it| (it, delay(it, random))).collect();
-    load(spec, history_of(&choice, &deeds), values)
+    let delay = |at: usize, random: &mut Random| random.below(longest).min(actions.len() - 1 - at);
+    let choice: Vec<(usize, usize)> = (0..actions.len()).map(|it| (it, delay(it, random))).collect();
+    load(spec, history_of(&choice, &actions), values)
 }

@@ -1,4 +1,4 @@
-//! Whole histories: objects and keys apart, in any number of threads, with one and the same answer.
+//! Whole histories: objects and keys apart, in any number of threads, with one verdict.
 
 use clewline_check::{Algorithm, Options, check, judge, search::SEARCHES};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Verdict};
@@ -13,14 +13,15 @@ fn map(seed: u64, objects: usize) -> Box<dyn ErasedHistory> {
 }
 
 #[test]
-fn parts_are_counted_and_their_witnesses_make_one() {
+fn parts_are_counted_and_their_witnesses_merged() {
     for (objects, parts) in [(1, 5), (3, 15)] {
         let case = map(1, objects);
         let judgement = judge(case.problems(), &Options::default());
         assert_eq!(judgement.parts, parts);
         let Verdict::Holds(witness) = judgement.verdict else { panic!("violated") };
         assert_eq!(witness.order.len(), 300);
-        // The order of all objects respects real time and, object by object, the unpartitioned specification.
+        // The order of all objects respects real time and, object by object, the unpartitioned
+        // specification.
         let spans = case.spans();
         let mut latest = 0;
         for id in &witness.order {
@@ -35,7 +36,7 @@ fn parts_are_counted_and_their_witnesses_make_one() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_change_the_answer() {
+fn the_number_of_threads_does_not_change_the_verdict() {
     let (mut holds, mut violated) = (0, 0);
     for seed in 0..200 {
         let case = random_history("map", seed);
@@ -96,7 +97,7 @@ fn algorithms_are_named_one_or_several() {
 }
 
 #[test]
-fn no_operations_hold() {
+fn an_empty_history_holds() {
     let case = map(1, 1);
     let none: Vec<Problem<'_>> = case.problems().into_iter().take(0).collect();
     let judgement = judge(none, &Options::default());

@@ -1,11 +1,13 @@
-//! What every checker owes. One binary, one module for each concern.
+//! What every checker must satisfy. One binary, one module for each concern.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod agreement;
-mod breaking;
 mod budgets;
-mod cores;
+mod counterexamples;
+mod dead_ends;
+mod definition;
+mod failure_point;
 mod frontier;
 mod histories;
 mod judging;
@@ -16,12 +18,10 @@ mod monitor_quasi_queue;
 mod monitor_queue;
 mod monitor_register;
 mod monitor_stack;
+mod monitor_verdicts;
 mod monitors;
-mod partial;
-mod plain;
 mod quasi;
 mod queue_oriented;
 mod relaxed;
-mod rulings;
 mod stuck;
 mod texts;

@@ -10,18 +10,18 @@ use clewline_testing::share;
 
 use crate::{
     histories::{drawn, every_history, random_history},
-    rulings::{Rulings, check_ruling, search},
+    monitor_verdicts::{MonitorVerdicts, check_verdict, search},
 };
 
 #[track_caller]
 fn check_word(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
     let problem = case.problems().remove(0);
-    check_ruling(problem.clone(), search("oracle"), &mut Rulings::default(), &drawing);
+    check_verdict(problem.clone(), search("oracle"), &mut MonitorVerdicts::default(), &drawing);
     assert_eq!(check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word(), expected, "{drawing}");
 }
 
-/// The word, what breaks the rule, and the core.
+/// The verdict, the operation that breaks the rule, and the counterexample.
 #[track_caller]
 fn check_core(spec: &str, drawing: &str, operation: &str, core: &[&str]) {
     check_word(spec, drawing, "violated");
@@ -55,7 +55,7 @@ mod counters {
     }
 
     #[test]
-    fn a_sum_that_nobody_made_stands_alone() {
+    fn an_impossible_sum_stands_alone() {
         check_core("counter", "A: |-inc-| |-read → 2-| |-inc-|", "read() → 2", &["read() → 2"]);
         check_core("counter", "A: |-inc-| |-read → -1-|", "read() → -1", &["read() → -1"]);
         check_core("counter", "A: |-add 3-| |-add 3-| |-read → 4-|", "read() → 4", &["read() → 4"]);
@@ -89,9 +89,9 @@ mod counters {
         );
     }
 
-    /// The long increment had to happen early, so the short one comes on top.
+    /// The long increment had to take effect early, so the short one is added to it.
     #[test]
-    fn what_a_read_saw_counts_though_it_has_not_returned() {
+    fn a_pending_increment_observed_by_a_read_counts() {
         check_core(
             "counter",
             "
@@ -104,7 +104,7 @@ mod counters {
     }
 
     #[test]
-    fn pending_increments_happen_if_they_are_needed() {
+    fn pending_increments_take_effect_if_they_are_needed() {
         check_word("counter", "A: |-inc-| |-read → 2-|\nB: |-inc", "holds");
         check_word("counter", "A: |-inc-| |-read → 1-|\nB: |-inc", "holds");
         check_word("counter", "A: |-inc-| |-read → 2-| |-read → 1-|\nB: |-inc", "violated");
@@ -132,17 +132,20 @@ mod counters {
     }
 
     #[test]
-    fn all_small_histories_are_judged_as_the_oracle_does() {
+    fn all_small_histories_agree_with_the_oracle() {
         let up = ["inc", "inc → ?", "read → 0", "read → 1", "read → 2"];
         let down = ["dec", "add 0", "read → 0", "read → -1", "read → 1"];
-        for (n, deeds) in [(4, &up), (5, &up), (4, &down)] {
-            let mut rulings = Rulings::default();
-            every_history("counter", n, deeds, |case| {
+        for (n, actions) in [(4, &up), (5, &up), (4, &down)] {
+            let mut monitor_verdicts = MonitorVerdicts::default();
+            every_history("counter", n, actions, |case| {
                 let problem = case.problems().remove(0);
-                check_ruling(problem, search("oracle"), &mut rulings, &n);
+                check_verdict(problem, search("oracle"), &mut monitor_verdicts, &n);
             });
-            assert_eq!(rulings.refused, 0);
-            assert!(share(500) < rulings.holds && share(1_000) < rulings.violated, "{rulings:?}");
+            assert_eq!(monitor_verdicts.refused, 0);
+            assert!(
+                share(500) < monitor_verdicts.holds && share(1_000) < monitor_verdicts.violated,
+                "{monitor_verdicts:?}"
+            );
         }
     }
 
@@ -184,7 +187,8 @@ mod counters {
         Recording { history: history.unwrap(), values, names, missing }
     }
 
-    /// Operations that are not among these come too late, or would not help had they happened at any time.
+    /// Operations that are not among these come too late, or would not help if they took effect at
+    /// any time.
     fn check_fairness(problem: &Problem<'_>, operations: &[OperationId]) {
         let is_kept = |at: usize| operations.contains(&problem.operations()[at]);
         let spans = problem.spans();
@@ -197,8 +201,8 @@ mod counters {
             (false, true) => Retain::Unconstrained,
             (false, false) => Retain::Drop,
         });
-        // Or one of them tells what came of all that was before it.
-        let told = |&start: &usize| {
+        // Or one of them determines the sum of all that came before it.
+        let determines = |&start: &usize| {
             let state = problem.determines_state(start)?;
             let opened = problem.weaken(|at| match (is_kept(at), spans[at].call() < end) {
                 _ if at == start => Retain::All,
@@ -209,13 +213,13 @@ mod counters {
             });
             Some(opened.starting_at(&state))
         };
-        let is_told = kept.iter().filter_map(told).any(|it| is_violated(&it));
-        assert!(is_violated(&helped) || is_told, "{operations:?} of {problem:#?}");
+        let is_determined = kept.iter().filter_map(determines).any(|it| is_violated(&it));
+        assert!(is_violated(&helped) || is_determined, "{operations:?} of {problem:#?}");
     }
 
-    /// Neither the evidence nor what is left of it in the end says less than it should.
+    /// Neither the evidence nor the minimized counterexample lacks a needed operation.
     #[test]
-    fn cores_do_without_the_others() {
+    fn counterexamples_need_no_other_operation() {
         let mut seen = 0;
         for seed in 0..share(4_000) {
             let case = random_history(seed, 10);
@@ -233,18 +237,21 @@ mod counters {
     }
 
     #[test]
-    fn random_histories_are_judged_as_a_search_does() {
-        let mut rulings = Rulings::default();
+    fn random_histories_agree_with_a_search() {
+        let mut monitor_verdicts = MonitorVerdicts::default();
         for seed in 0..share(20_000) {
             let case = random_history(seed, 14);
-            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+            check_verdict(case.problems().remove(0), search("jit-graph"), &mut monitor_verdicts, &seed);
         }
         for seed in 0..share(500) {
             let case = random_history(seed, 200);
-            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+            check_verdict(case.problems().remove(0), search("jit-graph"), &mut monitor_verdicts, &seed);
         }
-        assert_eq!(rulings.refused, 0);
-        assert!(share(4_000) < rulings.holds && share(4_000) < rulings.violated, "{rulings:?}");
+        assert_eq!(monitor_verdicts.refused, 0);
+        assert!(
+            share(4_000) < monitor_verdicts.holds && share(4_000) < monitor_verdicts.violated,
+            "{monitor_verdicts:?}"
+        );
     }
 }
 
@@ -274,7 +281,7 @@ mod multisets {
             "multiset",
             "A: |-add 1-| |-remove 1 → true-| |-add 1-| |-remove 1 → true-| |-contains 1 → true-|",
             "contains(1) → true",
-            // Who took it tells that it is gone.
+            // The removal shows that it is gone.
             &["remove(1) → true", "contains(1) → true"],
         );
     }
@@ -324,9 +331,9 @@ mod multisets {
         );
     }
 
-    /// To change the number only when somebody has to return is wrong here.
+    /// To change the number of copies only when an operation has to return is wrong here.
     #[test]
-    fn a_copy_may_have_to_leave_before_anybody_returns() {
+    fn a_copy_may_have_to_be_removed_before_any_return() {
         let drawing = "
             A: |-add 1-|                              |-add 1-|
             B:            |--------remove 1 → true--------------------|
@@ -338,7 +345,7 @@ mod multisets {
     }
 
     #[test]
-    fn pending_operations_may_have_happened() {
+    fn pending_operations_may_have_taken_effect() {
         check_word("multiset", "A: |-add 1-| |-add 1-| |-contains 1 → false-|\nB: |-remove 1", "violated");
         check_word("multiset", "A: |-add 1-| |-remove 1 → true-| |-remove 1 → true-|\nB: |-add 1", "holds");
         let drawing = "A: |-add 1-| |-add 1-| |-contains 1 → false-|\nB: |-remove 1\nC: |-remove 1";
@@ -346,7 +353,7 @@ mod multisets {
     }
 
     #[test]
-    fn all_small_histories_are_judged_as_the_oracle_does() {
+    fn all_small_histories_agree_with_the_oracle() {
         let all = [
             "add 1",
             "add 1 → ?",
@@ -356,24 +363,36 @@ mod multisets {
             "contains 1 → false",
         ];
         let complete = ["add 1", "remove 1 → true", "contains 1 → true", "contains 1 → false"];
-        for (n, deeds) in [(3, &all[..]), (4, &all[..]), (5, &complete[..])] {
-            let mut rulings = Rulings::default();
-            every_history("multiset", n, deeds, |case| {
-                check_ruling(case.problems().remove(0), search("oracle"), &mut rulings, &n);
+        for (n, actions) in [(3, &all[..]), (4, &all[..]), (5, &complete[..])] {
+            let mut monitor_verdicts = MonitorVerdicts::default();
+            every_history("multiset", n, actions, |case| {
+                check_verdict(case.problems().remove(0), search("oracle"), &mut monitor_verdicts, &n);
             });
-            assert!(share(300) < rulings.holds && share(300) < rulings.violated, "{rulings:?}");
-            assert!(rulings.refused * 6 < rulings.holds + rulings.violated, "{rulings:?}");
+            assert!(
+                share(300) < monitor_verdicts.holds && share(300) < monitor_verdicts.violated,
+                "{monitor_verdicts:?}"
+            );
+            assert!(
+                monitor_verdicts.refused * 6 < monitor_verdicts.holds + monitor_verdicts.violated,
+                "{monitor_verdicts:?}"
+            );
         }
     }
 
     #[test]
-    fn random_histories_are_judged_as_a_search_does() {
-        let mut rulings = Rulings::default();
+    fn random_histories_agree_with_a_search() {
+        let mut monitor_verdicts = MonitorVerdicts::default();
         for seed in 0..share(20_000) {
             let case = random_history("multiset", seed);
-            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+            check_verdict(case.problems().remove(0), search("jit-graph"), &mut monitor_verdicts, &seed);
         }
-        assert!(share(5_000) < rulings.holds && share(3_000) < rulings.violated, "{rulings:?}");
-        assert!(rulings.refused * 20 < rulings.holds + rulings.violated, "{rulings:?}");
+        assert!(
+            share(5_000) < monitor_verdicts.holds && share(3_000) < monitor_verdicts.violated,
+            "{monitor_verdicts:?}"
+        );
+        assert!(
+            monitor_verdicts.refused * 20 < monitor_verdicts.holds + monitor_verdicts.violated,
+            "{monitor_verdicts:?}"
+        );
     }
 }

@@ -1,11 +1,12 @@
-//! The monitors for stacks and priority queues out of order by a bound: rules, evidence, and agreement with a search.
+//! The monitors for relaxed stacks and priority queues: rules, evidence, and agreement with a
+//! search.
 
 use clewline_check::{Checker, monitor::ByMonitor};
 use clewline_core::{Budget, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 use clewline_testing::pick;
 
-use crate::relaxed::{Object, Tally, check_drawn, compare, generated};
+use crate::relaxed::{Object, VerdictCounts, check_drawn, compare, generated};
 
 #[test]
 fn a_pop_overtakes_no_more_than_the_factor() {
@@ -15,11 +16,11 @@ fn a_pop_overtakes_no_more_than_the_factor() {
 }
 
 #[test]
-fn what_lies_on_top_is_overtaken_no_more_often_than_the_factor() {
+fn an_element_on_top_is_overtaken_no_more_often_than_the_factor() {
     let drawing = "A: |-push 1-| |-push 2-| |-push 3-| |-pop → 2-| |-pop → 1-| |-pop → 3-|";
     check_drawn("quasi-stack:1", drawing, "overtaken more than 1 times");
     check_drawn("quasi-stack:2", drawing, "holds");
-    // Nor is what stays there.
+    // Nor is an element that is never removed.
     let drawing = "A: |-push 1-| |-push 2-| |-push 3-| |-pop → 2-| |-pop → 1-|";
     check_drawn("quasi-stack:1", drawing, "overtaken more than 1 times");
 }
@@ -36,7 +37,7 @@ fn a_poll_overtakes_no_more_than_the_factor() {
 }
 
 #[test]
-fn whoever_overlaps_may_make_room() {
+fn overlapping_operations_may_give_way() {
     let drawing = "
         A: |-push 1-| |-push 2-|                |-pop → 1-| |-pop → 2-|
         B:                      |-push 3----------------------| |-pop → 3-|";
@@ -45,7 +46,7 @@ fn whoever_overlaps_may_make_room() {
 }
 
 #[test]
-fn nothing_is_found_only_where_nothing_is_inside() {
+fn an_empty_result_needs_an_empty_container() {
     check_drawn("quasi-stack:3", "A: |-push 1-| |-pop → nil-|", "Empty");
     check_drawn("quasi-priority-queue:3", "A: |-add 1-| |-poll → nil-|", "Empty");
     let drawing = "
@@ -63,10 +64,10 @@ const OBJECTS: [Object; 3] = [
 #[test]
 fn on_random_histories_the_monitors_agree_with_a_search() {
     for object in OBJECTS {
-        let tally = compare(object, pick(150, 700), 100_000);
-        let Tally { holds, violated, undecided, refused } = tally;
+        let counts = compare(object, pick(150, 700), 100_000);
+        let VerdictCounts { holds, violated, undecided, refused } = counts;
         let is_enough = pick(40, 300) < holds && pick(20, 150) < violated && undecided < 300 && refused < 20;
-        assert!(is_enough, "{}: {tally:?}", object.0);
+        assert!(is_enough, "{}: {counts:?}", object.0);
     }
 }
 
@@ -99,7 +100,7 @@ fn long_histories_are_decided_whether_they_hold_or_not() {
 }
 
 #[test]
-fn where_no_change_of_two_helps_all_around_are_put_elsewhere() {
+fn a_shuffle_helps_where_no_move_of_two_operations_does() {
     let mix = vec![("push".to_owned(), 1), ("pop".to_owned(), 1)];
     let plan = GeneratorConfig {
         operations: 3_000,
@@ -116,7 +117,7 @@ fn where_no_change_of_two_helps_all_around_are_put_elsewhere() {
 }
 
 #[test]
-fn a_monitor_that_may_take_long_stops_when_it_is_told_to() {
+fn a_monitor_that_may_take_long_stops_at_its_budget() {
     for object in [OBJECTS[0], OBJECTS[1], ("quasi-queue", ["enq", "deq"])] {
         let plan = GeneratorConfig {
             operations: 20_000,

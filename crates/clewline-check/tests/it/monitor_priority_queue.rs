@@ -9,7 +9,7 @@ use clewline_testing::share;
 
 use crate::{
     histories::{drawn, every_history},
-    rulings::{Rulings, check_ruling, search},
+    monitor_verdicts::{MonitorVerdicts, check_verdict, search},
 };
 
 #[track_caller]
@@ -18,22 +18,22 @@ fn check_word(drawing: &str, expected: &str) {
     {
         let case = drawn(spec, &drawing);
         let problem = case.problems().remove(0);
-        let mut rulings = Rulings::default();
-        check_ruling(problem.clone(), search("oracle"), &mut rulings, &drawing);
-        assert_eq!(rulings.refused, 0, "{drawing}");
+        let mut monitor_verdicts = MonitorVerdicts::default();
+        check_verdict(problem.clone(), search("oracle"), &mut monitor_verdicts, &drawing);
+        assert_eq!(monitor_verdicts.refused, 0, "{drawing}");
         let word = check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word();
         assert_eq!(word, expected, "{drawing}");
     }
 }
 
-/// With every digit taken from 9: what was greatest is least.
+/// With every digit taken from 9: the greatest becomes the least.
 fn mirrored(drawing: &str) -> String {
     let mirror = |it: char| it.to_digit(10).map_or(it, |it| char::from(b'9' - it as u8));
     drawing.chars().map(mirror).collect()
 }
 
 #[track_caller]
-fn check_breach(drawing: &str, rule: Rule, operations: &[&str]) {
+fn check_violation(drawing: &str, rule: Rule, operations: &[&str]) {
     check_word(drawing, "violated");
     let case = drawn("priority-queue", drawing);
     let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
@@ -48,12 +48,12 @@ fn check_breach(drawing: &str, rule: Rule, operations: &[&str]) {
 }
 
 #[test]
-fn the_greatest_leaves_first() {
+fn the_greatest_is_removed_first() {
     check_word(
         "A: |-add 1-| |-add 3-| |-add 2-| |-poll → 3-| |-poll → 2-| |-poll → 1-| |-poll → nil-|",
         "holds",
     );
-    check_breach(
+    check_violation(
         "A: |-add 1-| |-add 3-| |-poll → 1-| |-poll → 3-|",
         Rule::GreatestFirst,
         &["poll() → 1", "add(3)", "poll() → 3"],
@@ -61,8 +61,8 @@ fn the_greatest_leaves_first() {
 }
 
 #[test]
-fn what_stays_for_ever_hides_what_is_less() {
-    check_breach(
+fn an_element_never_removed_hides_smaller_ones() {
+    check_violation(
         "A: |-add 1-| |-add 3-| |-peek → 1-|",
         Rule::GreatestFirst,
         &["peek() → 1", "add(3)", "add(3)"],
@@ -70,7 +70,7 @@ fn what_stays_for_ever_hides_what_is_less() {
 }
 
 #[test]
-fn names_are_integers_with_a_sign() {
+fn priorities_are_signed_integers() {
     let case = drawn("priority-queue", "A: |-add 1-| |-add -1-| |-poll → 1-| |-poll → -1-|");
     let word = monitor_word(&*case);
     assert_eq!(word, "holds");
@@ -87,10 +87,10 @@ fn monitor_word(case: &dyn ErasedHistory) -> &'static str {
     check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word()
 }
 
-/// Algorithm 5 as printed accepts this: the peek is given a moment before its element is added.
+/// Algorithm 5 as printed accepts this: it places the peek before its element is added.
 #[test]
 fn an_element_is_not_found_before_its_add_is_called() {
-    check_breach(
+    check_violation(
         "
         A: |-add 2-|
         B:       |--peek → 1--|
@@ -119,7 +119,7 @@ fn an_element_is_not_found_after_its_removal_returned() {
         ",
         "holds",
     );
-    check_breach(
+    check_violation(
         "
         A: |-add 1-| |-add 2-|                    |-poll → 2-|
         B:                      |----------peek → 1-------------|
@@ -131,8 +131,8 @@ fn an_element_is_not_found_after_its_removal_returned() {
 }
 
 #[test]
-fn greater_ones_may_take_turns() {
-    check_breach(
+fn greater_elements_may_cover_an_interval_in_turn() {
+    check_violation(
         "
         A: |-add 1-| |-add 3-|                     |-poll → 3-|    |-poll → 2-|
         B:                         |-add 2-|
@@ -152,8 +152,8 @@ fn greater_ones_may_take_turns() {
 }
 
 #[test]
-fn nothing_is_found_only_if_nothing_is_there() {
-    check_breach(
+fn an_empty_result_needs_an_empty_priority_queue() {
+    check_violation(
         "
         A: |-add 1-| |-add 2-|  |-poll → 2-|      |-poll → 1-|
         B:                        |-peek → nil-|
@@ -171,15 +171,16 @@ fn nothing_is_found_only_if_nothing_is_there() {
 }
 
 #[test]
-fn a_value_that_comes_again_is_another() {
+fn a_value_added_again_is_distinct() {
     check_word("A: |-add 1-| |-poll → 1-| |-poll → nil-| |-add 1-| |-peek → 1-| |-poll → 1-|", "holds");
     check_word("A: |-add 2-| |-poll → 2-| |-add 1-| |-add 2-| |-poll → 1-|", "violated");
     check_word("A: |-add 1-| |-add 2-| |-poll → 2-| |-poll → 1-| |-add 1-| |-poll → 1-|", "holds");
 }
 
-/// Both the witness's heap and its gaps have to be right: the least of those that come in one gap leaves before the next comes.
+/// Both the witness's heap and its gaps have to be right: the least of those added in one gap is
+/// removed before the next is added.
 #[test]
-fn many_come_and_go_in_one_gap() {
+fn many_elements_are_added_and_removed_in_one_gap() {
     check_word(
         "
         A: |--add 1--|
@@ -194,9 +195,9 @@ fn many_come_and_go_in_one_gap() {
     );
 }
 
-/// What a pending removal took is out of the way.
+/// An element that a pending removal removed is out of the way.
 #[test]
-fn pending_removals_take_what_is_in_the_way() {
+fn pending_removals_remove_what_is_in_the_way() {
     check_word(
         "
         A: |-add 1-| |-add 2-|
@@ -216,21 +217,24 @@ fn pending_removals_take_what_is_in_the_way() {
 }
 
 #[test]
-fn all_small_histories_are_judged_as_the_oracle_does() {
+fn all_small_histories_agree_with_the_oracle() {
     let both = ["add 1", "add 2", "poll → 1", "poll → 2", "peek → 1", "peek → 2", "poll → nil"];
     let pending = ["add 1", "add 2", "add 2 → ?", "poll → 1", "peek → 1", "poll → nil", "poll → ?"];
     let three = ["add 1", "add 2", "add 3", "poll → 1", "peek → 2", "poll → 3"];
     let long = ["add 1", "add 2", "poll → 1", "poll → 2", "peek → 1"];
-    for (n, deeds) in [(3, &both[..]), (4, &both[..]), (4, &pending[..]), (4, &three[..]), (5, &long[..])] {
-        let mut rulings = Rulings::default();
-        every_history("priority-queue", n, deeds, |case| {
-            check_ruling(case.problems().remove(0), search("oracle"), &mut rulings, &n);
+    for (n, actions) in [(3, &both[..]), (4, &both[..]), (4, &pending[..]), (4, &three[..]), (5, &long[..])] {
+        let mut monitor_verdicts = MonitorVerdicts::default();
+        every_history("priority-queue", n, actions, |case| {
+            check_verdict(case.problems().remove(0), search("oracle"), &mut monitor_verdicts, &n);
         });
-        assert!(share(200) < rulings.holds && share(1_000) < rulings.violated, "{rulings:?}");
+        assert!(
+            share(200) < monitor_verdicts.holds && share(1_000) < monitor_verdicts.violated,
+            "{monitor_verdicts:?}"
+        );
     }
 }
 
-/// Priorities in no order, few of them twice; some answers changed.
+/// Priorities in no order, few of them twice; some results changed.
 fn random_history(spec: &str, seed: u64, operations: usize) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let plan = GeneratorConfig {
@@ -246,13 +250,13 @@ fn random_history(spec: &str, seed: u64, operations: usize) -> Box<dyn ErasedHis
     let catalogued = find(spec).unwrap();
     let mut recording = catalogued.generate(&plan);
     for _ in 0..random.below(3) {
-        recording = with_another_answer(recording, &mut random);
+        recording = with_another_result(recording, &mut random);
     }
     catalogued.load(recording).unwrap()
 }
 
-/// Exchanges what two operations found, or lets one find nothing.
-fn with_another_answer(recording: Recording, random: &mut Random) -> Recording {
+/// Exchanges the results of two operations, or lets one return *empty*.
+fn with_another_result(recording: Recording, random: &mut Random) -> Recording {
     let Recording { history, values, names, missing } = recording;
     let is_found = |ret: Option<&Value>| ret.is_some_and(|it| !it.is_absent());
     let found: Vec<(usize, Value)> = history
@@ -276,20 +280,22 @@ fn with_another_answer(recording: Recording, random: &mut Random) -> Recording {
 }
 
 #[test]
-fn random_histories_are_judged_as_a_search_does() {
+fn random_histories_agree_with_a_search() {
     for spec in ["priority-queue", "min-priority-queue"] {
-        let mut rulings = Rulings::default();
+        let mut monitor_verdicts = MonitorVerdicts::default();
         for seed in 0..share(20_000) {
             let case = random_history(spec, seed, 16);
-            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+            check_verdict(case.problems().remove(0), search("jit-graph"), &mut monitor_verdicts, &seed);
         }
         for seed in 0..share(600) {
             let case = random_history(spec, seed, 150);
-            check_ruling(case.problems().remove(0), search("jit-graph"), &mut rulings, &seed);
+            check_verdict(case.problems().remove(0), search("jit-graph"), &mut monitor_verdicts, &seed);
         }
         assert!(
-            share(3_000) < rulings.holds && share(3_000) < rulings.violated && rulings.refused < share(8_000),
-            "{rulings:?}"
+            share(3_000) < monitor_verdicts.holds
+                && share(3_000) < monitor_verdicts.violated
+                && monitor_verdicts.refused < share(8_000),
+            "{monitor_verdicts:?}"
         );
     }
 }

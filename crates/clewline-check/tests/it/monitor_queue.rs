@@ -1,4 +1,5 @@
-//! The monitors for queues and bags: each of their rules is needed, and what they say about it is true.
+//! The monitors for queues and bags: each of their rules is needed, and their explanations are
+//! true.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,23 +15,23 @@ use clewline_core::{
 use clewline_specs::find;
 use clewline_testing::{pick, share};
 
-use crate::histories::{deed, drawn, every_history, history_of, load};
+use crate::histories::{action, drawn, every_history, history_of, load};
 
 fn search(name: &str) -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == name).unwrap()
 }
 
-/// What was seen: how often each verdict, and each rule with how many operations.
+/// How often each verdict was reached, and each rule with how many operations.
 #[derive(Default)]
-struct Tally {
+struct VerdictCounts {
     holds: usize,
     refused: usize,
-    // What the search gave up.
+    // Unknown to the search.
     undecided: usize,
     broken: BTreeMap<String, usize>,
 }
 
-impl Tally {
+impl VerdictCounts {
     fn violated(&self) -> usize {
         self.broken.values().sum()
     }
@@ -45,26 +46,26 @@ impl Tally {
     }
 }
 
-/// The monitor says what `expected` says, and proves it.
+/// The monitor has the verdict of `expected`, and proves it.
 #[track_caller]
-fn check_monitor(problem: &Problem<'_>, expected: &dyn Checker, tally: &mut Tally, about: &str) {
+fn check_monitor(problem: &Problem<'_>, expected: &dyn Checker, counts: &mut VerdictCounts, about: &str) {
     let verdict = check(&ByMonitor, problem, &Budget::unlimited());
     if let Verdict::Unknown(Reason::Refused(text)) = &verdict {
         let is_known = text.contains("distinct values") || text.contains("too many pending");
         assert!(is_known, "{about}: {text}: {problem:#?}");
-        tally.refused += 1;
+        counts.refused += 1;
         return;
     }
     let word = check(expected, problem, &Budget::unlimited().with_configurations(20_000)).word();
     if word == "unknown" {
-        tally.undecided += 1;
+        counts.undecided += 1;
     } else {
         assert_eq!(verdict.word(), word, "{about}: {verdict:?} of {problem:#?}");
     }
     let quick = monitor::judge(problem, Want::Verdict, &Budget::unlimited());
     match verdict {
         Verdict::Holds(witness) => {
-            tally.holds += 1;
+            counts.holds += 1;
             assert_eq!(quick, Ok(MonitorVerdict::Holds(None)), "{about}");
             if let Err(error) = witness.verify(problem) {
                 panic!("{about}: {error}: {witness:?} of {problem:#?}");
@@ -75,14 +76,15 @@ fn check_monitor(problem: &Problem<'_>, expected: &dyn Checker, tally: &mut Tall
             let Explanation::Broken { rule, operations } = &violation.explanation else {
                 panic!("a monitor names a rule: {violation:?}");
             };
-            *tally.broken.entry(format!("{rule:?} {}", operations.len())).or_default() += 1;
+            *counts.broken.entry(format!("{rule:?} {}", operations.len())).or_default() += 1;
             check_proof(problem, &violation, *rule, operations, about);
         }
         Verdict::Unknown(reason) => panic!("{about}: {reason}"),
     }
 }
 
-/// The core is violated by itself, and what the report says about the operations is so.
+/// The counterexample is violated by itself, and what the report claims about the operations is
+/// true.
 fn check_proof(
     problem: &Problem<'_>,
     violation: &Violation,
@@ -112,17 +114,17 @@ fn check_proof(
 #[track_caller]
 fn check_drawn(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for problem in case.problems() {
-        check_monitor(&problem, search("oracle"), &mut tally, drawing);
+        check_monitor(&problem, search("oracle"), &mut counts, drawing);
     }
-    let found = tally.broken.keys().next().map_or("holds", String::as_str);
-    let found = if tally.refused == 0 { found } else { "refused" };
+    let found = counts.broken.keys().next().map_or("holds", String::as_str);
+    let found = if counts.refused == 0 { found } else { "refused" };
     assert_eq!(found, expected);
 }
 
 #[test]
-fn who_was_added_first_leaves_first() {
+fn the_element_added_first_is_removed_first() {
     check_drawn("queue", "A: |-enq 1-| |-enq 2-| |-deq → 2-| |-deq → 1-|", "FirstInFirstOut 4");
     check_drawn("queue", "A: |-enq 3-| |-enq 1-| |-deq → 1-|", "FirstInFirstOut 3");
     check_drawn("queue", "A: |-enq 1-| |-enq 2-| |-peek → 2-|", "FirstInFirstOut 3");
@@ -130,7 +132,7 @@ fn who_was_added_first_leaves_first() {
 }
 
 #[test]
-fn who_overlaps_may_leave_in_either_order() {
+fn elements_with_overlapping_adds_may_be_removed_in_either_order() {
     let drawing = "
         A: |-enq 1--------| |-deq → 2-----|
         B:    |-enq 2-|         |-deq → 1---------|
@@ -139,8 +141,8 @@ fn who_overlaps_may_leave_in_either_order() {
 }
 
 #[test]
-fn a_look_shows_when_an_element_was_inside() {
-    // 1 was inside when it was seen, long before its own return.
+fn a_peek_shows_when_an_element_was_inside() {
+    // 1 was inside when it was observed, long before its own return.
     let drawing = "
         A: |-enq 1---------------------------------|
         B:    |-peek → 1-|  |-enq 2-|  |-deq → 2-|
@@ -149,7 +151,7 @@ fn a_look_shows_when_an_element_was_inside() {
 }
 
 #[test]
-fn two_are_not_in_front_at_once() {
+fn two_elements_are_not_in_front_at_once() {
     let both = "
         A: |-enq 1--------|
         B: |-enq 2--------| |-peek → 1-| |-peek → 2-|";
@@ -169,7 +171,7 @@ fn two_are_not_in_front_at_once() {
 }
 
 #[test]
-fn three_go_round_in_a_circle_though_no_two_do() {
+fn three_elements_form_a_cycle_though_no_two_do() {
     let drawing = "
         A: |-enq 2--------------------------------------|
         B:   |-enq 3-| |-enq 1-|  |-deq → 1-------------------|
@@ -177,14 +179,15 @@ fn three_go_round_in_a_circle_though_no_two_do() {
         D:                                                            |-deq → 2-|
         ";
     check_drawn("queue", drawing, "FrontInTurn 6");
-    // Without the one of whom 3 is ahead, nothing is wrong.
+    // Without the element that 3 is ahead of, nothing is violated.
     let without = drawing.replace("|-enq 1-|", "").replace("|-deq → 1-------------------|", "");
     check_drawn("queue", &without, "holds");
 }
 
 #[test]
-fn whoever_finds_nothing_needs_a_moment_when_nothing_need_be_there() {
-    // After it was seen the element is inside, though the operation that adds it has not returned.
+fn an_empty_result_needs_a_moment_when_no_element_must_be_inside() {
+    // After it was observed the element is inside, though the operation that adds it has not
+    // returned.
     let seen = "
         A: |-enq 1-----------------|
         B:   |-peek → 1-|  |-peek → nil----|
@@ -202,7 +205,7 @@ fn whoever_finds_nothing_needs_a_moment_when_nothing_need_be_there() {
 }
 
 #[test]
-fn elements_that_come_again_are_others() {
+fn elements_added_again_are_distinct() {
     let again = "A: |-enq 1-| |-deq → 1-| |-enq 2-| |-enq 1-| |-deq → 2-| |-deq → 1-|";
     check_drawn("queue", again, "holds");
     check_drawn(
@@ -214,7 +217,7 @@ fn elements_that_come_again_are_others() {
 }
 
 #[test]
-fn pending_removals_may_have_taken_what_is_in_the_way() {
+fn pending_removals_may_have_removed_what_is_in_the_way() {
     let drawing = "
         A: |-enq 1-| |-enq 2-|  |-deq → 2-|
         B:                   |-deq → ?
@@ -233,16 +236,16 @@ fn pending_removals_may_have_taken_what_is_in_the_way() {
 }
 
 #[track_caller]
-fn check_every(spec: &str, most: usize, deeds: &[&str], rules: &[&str]) {
-    let mut tally = Tally::default();
+fn check_every(spec: &str, most: usize, actions: &[&str], rules: &[&str]) {
+    let mut counts = VerdictCounts::default();
     for n in 0..=most {
-        every_history(spec, n, deeds, |case| {
+        every_history(spec, n, actions, |case| {
             for problem in case.problems() {
-                check_monitor(&problem, search("oracle"), &mut tally, spec);
+                check_monitor(&problem, search("oracle"), &mut counts, spec);
             }
         });
     }
-    tally.expect(rules);
+    counts.expect(rules);
 }
 
 #[test]
@@ -255,8 +258,8 @@ fn every_small_queue() {
 
 #[test]
 fn every_small_queue_with_pending_operations() {
-    let deeds = ["enq 1", "enq 2", "enq 2 → ?", "deq → 2", "deq → nil", "deq → ?", "peek → 1"];
-    check_every("queue", 4, &deeds, &["FirstInFirstOut 3", "Empty 3"]);
+    let actions = ["enq 1", "enq 2", "enq 2 → ?", "deq → 2", "deq → nil", "deq → ?", "peek → 1"];
+    check_every("queue", 4, &actions, &["FirstInFirstOut 3", "Empty 3"]);
     check_every("queue", 5, &["enq 1", "enq 2", "enq 3", "deq → 3", "deq → ?"], &["FirstInFirstOut 4"]);
     check_every("queue", 5, &["enq 1", "enq 2 → ?", "deq → 2", "peek → nil", "deq → ?"], &["Empty 3"]);
 }
@@ -274,28 +277,28 @@ fn every_small_bag() {
     );
 }
 
-/// A history of `deeds` in some order, each open for a while.
-fn shuffled(spec: &str, deeds: &[String], random: &mut Random) -> Box<dyn ErasedHistory> {
+/// A history of `actions` in some order, each open for a while.
+fn shuffled(spec: &str, actions: &[String], random: &mut Random) -> Box<dyn ErasedHistory> {
     let mut values = Values::new();
-    let deeds: Vec<_> = deeds.iter().map(|it| deed(&mut values, it)).collect();
+    let actions: Vec<_> = actions.iter().map(|it| action(&mut values, it)).collect();
     let open = [1, 2, 4, 6][random.below(4)];
-    // Neighbours change places, so that not all is in good order.
-    let mut order: Vec<usize> = (0..deeds.len()).collect();
+    // Neighbours change places, so that not all is in order.
+    let mut order: Vec<usize> = (0..actions.len()).collect();
     for at in 1..order.len() {
         let other = at - random.below(1 + at.min(2));
         order.swap(at, other);
     }
-    let delay = |at: usize| random.below(open).min(deeds.len() - 1 - at);
-    let delays: Vec<usize> = (0..deeds.len()).map(delay).collect();
+    let delay = |at: usize| random.below(open).min(actions.len() - 1 - at);
+    let delays: Vec<usize> = (0..actions.len()).map(delay).collect();
     let choice: Vec<(usize, usize)> = order.into_iter().zip(delays).collect();
-    load(spec, history_of(&choice, &deeds), values)
+    load(spec, history_of(&choice, &actions), values)
 }
 
-/// Each of `values` is added, perhaps seen, perhaps removed: by and by, and mostly in turn.
-fn deeds_of_queue(values: usize, random: &mut Random) -> Vec<String> {
+/// Each of `values` is added, perhaps observed, perhaps removed: over time, and mostly in order.
+fn actions_of_queue(values: usize, random: &mut Random) -> Vec<String> {
     let sees = random.below(3);
     let mut adds: VecDeque<String> = VecDeque::new();
-    // With how many elements there have to be before.
+    // With how many elements must have been added before.
     let mut finds: VecDeque<(usize, String)> = VecDeque::new();
     for value in 0..values {
         adds.push_back(format!("enq {value}{}", if random.chance(0.05) { " → ?" } else { "" }));
@@ -310,7 +313,7 @@ fn deeds_of_queue(values: usize, random: &mut Random) -> Vec<String> {
             find("deq → nil".to_owned());
         }
     }
-    let mut deeds = Vec::new();
+    let mut actions = Vec::new();
     while !adds.is_empty() || !finds.is_empty() {
         let added = values - adds.len();
         let next = match finds.front() {
@@ -319,59 +322,65 @@ fn deeds_of_queue(values: usize, random: &mut Random) -> Vec<String> {
             }
             Some(_) | None => adds.pop_front(),
         };
-        deeds.extend(next);
+        actions.extend(next);
     }
-    deeds
+    actions
 }
 
 #[test]
-fn random_queues_with_many_looks() {
-    let mut tally = Tally::default();
+fn random_queues_with_many_peeks() {
+    let mut counts = VerdictCounts::default();
     for seed in 0..share(60_000) {
         let mut random = Random::new(seed);
         let values = 2 + random.below(3);
-        let deeds = deeds_of_queue(values, &mut random);
-        let case = shuffled("queue", &deeds, &mut random);
+        let actions = actions_of_queue(values, &mut random);
+        let case = shuffled("queue", &actions, &mut random);
         for problem in case.problems() {
             let expected = if problem.len() <= 8 { "oracle" } else { "jit-graph" };
-            check_monitor(&problem, search(expected), &mut tally, &format!("seed {seed}"));
+            check_monitor(&problem, search(expected), &mut counts, &format!("seed {seed}"));
         }
     }
-    tally.expect(&["FirstInFirstOut 3", "FirstInFirstOut 4", "OneInFront 2", "OneInFront 3", "OneInFront 4"]);
-    tally.expect(&["AddedBefore 2", "Gone 2", "Empty 3", "Empty 5"]);
+    counts.expect(&[
+        "FirstInFirstOut 3",
+        "FirstInFirstOut 4",
+        "OneInFront 2",
+        "OneInFront 3",
+        "OneInFront 4",
+    ]);
+    counts.expect(&["AddedBefore 2", "Gone 2", "Empty 3", "Empty 5"]);
 }
 
-/// The circle of three, called nearly as it is drawn above, each open for however long.
+/// The cycle of three, called nearly as it is drawn above, each open for any time.
 #[test]
-fn circles_of_three_are_found() {
-    let mut tally = Tally::default();
-    let deeds = ["enq 2", "enq 3", "enq 1", "deq → 1", "peek → 2", "deq → 3", "deq → 2"];
+fn cycles_of_three_are_found() {
+    let mut counts = VerdictCounts::default();
+    let actions = ["enq 2", "enq 3", "enq 1", "deq → 1", "peek → 2", "deq → 3", "deq → 2"];
     let mut values = Values::new();
-    let deeds = deeds.map(|it| deed(&mut values, it));
-    for swapped in 0..deeds.len() {
-        let mut deeds = deeds;
-        deeds.swap(swapped, (swapped + 1).min(6));
+    let actions = actions.map(|it| action(&mut values, it));
+    for swapped in 0..actions.len() {
+        let mut actions = actions;
+        actions.swap(swapped, (swapped + 1).min(6));
         for number in 0..5_040 {
             // The digits of the number in the base of factorials.
             let mut rest = number;
-            let choice: Vec<(usize, usize)> = (0..deeds.len())
+            let choice: Vec<(usize, usize)> = (0..actions.len())
                 .map(|at| {
-                    let delay = rest % (deeds.len() - at);
-                    rest /= deeds.len() - at;
+                    let delay = rest % (actions.len() - at);
+                    rest /= actions.len() - at;
                     (at, delay)
                 })
                 .collect();
-            let case = load("queue", history_of(&choice, &deeds), values.clone());
+            let case = load("queue", history_of(&choice, &actions), values.clone());
             for problem in case.problems() {
-                check_monitor(&problem, search("oracle"), &mut tally, &format!("{choice:?}"));
+                check_monitor(&problem, search("oracle"), &mut counts, &format!("{choice:?}"));
             }
         }
     }
-    tally.expect(&["FrontInTurn 6", "OneInFront 4", "FirstInFirstOut 4"]);
-    assert!(20 < tally.broken["FrontInTurn 6"], "{:?}", tally.broken);
+    counts.expect(&["FrontInTurn 6", "OneInFront 4", "FirstInFirstOut 4"]);
+    assert!(20 < counts.broken["FrontInTurn 6"], "{:?}", counts.broken);
 }
 
-/// A history of up to 30 operations in which, perhaps, some answers have changed places.
+/// A history of up to 30 operations in which some results may be exchanged.
 fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let plan = GeneratorConfig {
@@ -386,18 +395,18 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
     let catalogued = find(spec).unwrap();
     let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
     for _ in 0..random.below(3) {
-        let is_answer = |call: &RawCall| call.arg.is_absent();
-        let answers: Vec<(OperationId, Value)> = history
+        let has_result = |call: &RawCall| call.arg.is_absent();
+        let results: Vec<(OperationId, Value)> = history
             .operations()
-            .filter(|it| is_answer(it.call))
+            .filter(|it| has_result(it.call))
             .filter_map(|it| Some((it.id, *it.ret?)))
             .collect();
-        if answers.len() < 2 {
+        if results.len() < 2 {
             break;
         }
-        let first = random.below(answers.len() - 1);
-        let second = (first + 1 + random.below(3)).min(answers.len() - 1);
-        let (one, other) = (answers[first], answers[second]);
+        let first = random.below(results.len() - 1);
+        let second = (first + 1 + random.below(3)).min(results.len() - 1);
+        let (one, other) = (results[first], results[second]);
         let changed = history.try_map(|id, call, ret| {
             let ret = match ret {
                 Some(_) if id == one.0 => Some(other.1),
@@ -413,36 +422,36 @@ fn nearly_right(spec: &str, values: ValueDomain, seed: u64) -> Box<dyn ErasedHis
 
 #[test]
 fn random_queues_agree_with_a_search() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for seed in 0..share(30_000) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);
         for problem in case.problems() {
-            check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
+            check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));
         }
     }
-    tally.expect(&["FirstInFirstOut 3", "FirstInFirstOut 4", "OneInFront 4", "Empty 3"]);
-    assert!(tally.refused < 30, "{}", tally.refused);
+    counts.expect(&["FirstInFirstOut 3", "FirstInFirstOut 4", "OneInFront 4", "Empty 3"]);
+    assert!(counts.refused < 30, "{}", counts.refused);
 }
 
 #[test]
 fn random_bags_agree_with_a_search() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for seed in 0..pick(8_000, 20_000) {
         let case = nearly_right("bag", ValueDomain::Distinct, seed);
         for problem in case.problems() {
-            check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
+            check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));
         }
     }
-    assert_eq!(tally.refused, 0);
-    tally.expect(&["AddedBefore 2", "Empty 3", "Empty 5"]);
+    assert_eq!(counts.refused, 0);
+    counts.expect(&["AddedBefore 2", "Empty 3", "Empty 5"]);
     for seed in 0..share(20_000) {
         let case = nearly_right("bag", ValueDomain::Below(3), seed);
         for problem in case.problems() {
-            check_monitor(&problem, search("jit-graph"), &mut tally, &format!("seed {seed}"));
+            check_monitor(&problem, search("jit-graph"), &mut counts, &format!("seed {seed}"));
         }
     }
-    assert!(tally.refused < 20_000, "{}", tally.refused);
-    tally.expect(&["ThereOrNot 1"]);
+    assert!(counts.refused < 20_000, "{}", counts.refused);
+    counts.expect(&["ThereOrNot 1"]);
 }
 
 #[test]
@@ -450,7 +459,7 @@ fn copies_in_a_bag_are_counted() {
     let bag = "A: |-add 1-| |-add 1-| |-take → 1-| |-add 1-| |-take → 1-| |-take → 1-|";
     check_drawn("bag", bag, "holds");
     check_drawn("bag", &format!("{bag} |-take → 1-|"), "ThereOrNot 1");
-    // Added by one that has been called, whether it returns or not.
+    // Added by an operation that has been called, whether it returns or not.
     let pending = "
         A: |-add 1-|  |-take → 1-| |-take → 1-|
         B:    |-add 1";
@@ -481,7 +490,7 @@ fn a_bag_keeps_no_order() {
 }
 
 #[test]
-fn cores_of_queues_are_small() {
+fn counterexamples_of_queues_are_small() {
     let mut sizes = [0_usize; 40];
     for seed in 0..share(1_500) {
         let case = nearly_right("queue", ValueDomain::Distinct, seed);

@@ -18,21 +18,22 @@ fn oracle() -> &'static dyn Checker {
 
 /// How many histories of each sort were seen.
 #[derive(Debug, Default)]
-struct Tally {
+struct VerdictCounts {
     holds: usize,
     violated: usize,
     refused: usize,
     rules: Vec<Rule>,
 }
 
-/// The monitor's verdict is the oracle's, unless it refuses; witnesses verify; evidence is violated by itself.
+/// The monitor's verdict is the oracle's, unless it refuses; witnesses verify; evidence is violated
+/// by itself.
 #[track_caller]
-fn check_problem(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
+fn check_problem(problem: &Problem<'_>, counts: &mut VerdictCounts, about: &str) {
     let budget = Budget::unlimited();
     let ruling = match judge(problem, Want::Witness, &budget) {
         Ok(ruling) => ruling,
         Err(_) => {
-            tally.refused += 1;
+            counts.refused += 1;
             return;
         }
     };
@@ -45,63 +46,66 @@ fn check_problem(problem: &Problem<'_>, tally: &mut Tally, about: &str) {
             let order = order.unwrap().into_iter().map(|at| problem.operations()[at as usize]).collect();
             let witness = Witness { order };
             assert_eq!(witness.verify(problem), Ok(()), "{about}: {witness:?} of {problem:#?}");
-            tally.holds += 1;
+            counts.holds += 1;
         }
-        MonitorVerdict::Violated(breach) => {
-            assert_eq!(expected.word(), "violated", "{about}: {breach:?} of {problem:#?}");
-            check_breach(problem, &breach, about);
-            assert_eq!(fast, MonitorVerdict::Violated(breach.clone()));
-            if !tally.rules.contains(&breach.rule) {
-                tally.rules.push(breach.rule);
+        MonitorVerdict::Violated(violation) => {
+            assert_eq!(expected.word(), "violated", "{about}: {violation:?} of {problem:#?}");
+            check_violation(problem, &violation, about);
+            assert_eq!(fast, MonitorVerdict::Violated(violation.clone()));
+            if !counts.rules.contains(&violation.rule) {
+                counts.rules.push(violation.rule);
             }
-            tally.violated += 1;
+            counts.violated += 1;
         }
     }
 }
 
-/// What a report says about the breach is true, and the evidence suffices.
-fn check_breach(problem: &Problem<'_>, breach: &RuleViolation, about: &str) {
-    let alone = problem.weaken(|at| match breach.evidence.contains(&(at as u32)) {
+/// What a report claims about the violation is true, and the evidence suffices.
+fn check_violation(problem: &Problem<'_>, violation: &RuleViolation, about: &str) {
+    let alone = problem.weaken(|at| match violation.evidence.contains(&(at as u32)) {
         true => Retain::All,
         false => Retain::Drop,
     });
     let word = check(oracle(), &alone, &Budget::unlimited()).word();
-    assert_eq!(word, "violated", "{about}: {breach:?} of {problem:#?}");
-    assert!(breach.operations.iter().all(|it| breach.evidence.contains(it)), "{about}: {breach:?}");
-    let span = |place: usize| problem.spans()[breach.operations[place] as usize];
+    assert_eq!(word, "violated", "{about}: {violation:?} of {problem:#?}");
+    assert!(violation.operations.iter().all(|it| violation.evidence.contains(it)), "{about}: {violation:?}");
+    let span = |place: usize| problem.spans()[violation.operations[place] as usize];
     let before = |place: usize| {
-        assert!(span(place).precedes(span(place + 1)), "{about}: {breach:?} of {problem:#?}");
+        assert!(span(place).precedes(span(place + 1)), "{about}: {violation:?} of {problem:#?}");
     };
-    match breach.rule {
-        Rule::Added => assert_eq!(breach.operations.len(), 1),
+    match violation.rule {
+        Rule::Added => assert_eq!(violation.operations.len(), 1),
         Rule::AddedBefore | Rule::Chain => before(0),
-        Rule::ReplacedOnce => assert_ne!(breach.operations[0], breach.operations[1]),
+        Rule::ReplacedOnce => assert_ne!(violation.operations[0], violation.operations[1]),
         Rule::OneAtATime => {
             before(0);
             before(2);
         }
         Rule::NoRoom => {
-            assert_eq!(breach.operations.len(), 3);
-            assert!(span(1).precedes(span(0)), "{about}: {breach:?} of {problem:#?}");
-            assert!(span(1) == span(2) || span(0).precedes(span(2)), "{about}: {breach:?} of {problem:#?}");
+            assert_eq!(violation.operations.len(), 3);
+            assert!(span(1).precedes(span(0)), "{about}: {violation:?} of {problem:#?}");
+            assert!(
+                span(1) == span(2) || span(0).precedes(span(2)),
+                "{about}: {violation:?} of {problem:#?}"
+            );
         }
         rule => panic!("{about}: {rule:?} is no rule of registers"),
     }
 }
 
 #[track_caller]
-fn check_every(spec: &str, most: usize, deeds: &[&str]) -> Tally {
-    let mut tally = Tally::default();
+fn check_every(spec: &str, most: usize, actions: &[&str]) -> VerdictCounts {
+    let mut counts = VerdictCounts::default();
     for n in 0..=most {
-        every_history(spec, n, deeds, |case| {
+        every_history(spec, n, actions, |case| {
             for problem in case.problems() {
-                check_problem(&problem, &mut tally, spec);
+                check_problem(&problem, &mut counts, spec);
             }
         });
     }
-    let total = tally.holds + tally.violated;
-    assert!(total < 50 * tally.holds.min(tally.violated), "{tally:?}");
-    tally
+    let total = counts.holds + counts.violated;
+    assert!(total < 50 * counts.holds.min(counts.violated), "{counts:?}");
+    counts
 }
 
 #[test]
@@ -141,21 +145,21 @@ fn every_small_cas_register_history() {
     );
 }
 
-/// The deeds of a map's key, in which values come and go.
+/// The actions on a key of a map, in which values are added and removed.
 #[test]
 fn every_small_history_of_a_key() {
-    let tally = check_every(
+    let counts = check_every(
         "map",
         5,
         &["put [0 1]", "remove 0 → 1", "get 0 → nil", "insert [0 1] → nil", "get 0 → 1"],
     );
-    assert!(pick(1_500, 50_000) < tally.holds + tally.violated, "{tally:?}");
+    assert!(pick(1_500, 50_000) < counts.holds + counts.violated, "{counts:?}");
 }
 
 /// Long chains, two besides the initial one, in about the right order.
 #[test]
 fn histories_of_three_chains() {
-    let deeds = [
+    let actions = [
         "read → nil",
         "cas [nil 5] → true",
         "read → 5",
@@ -173,9 +177,9 @@ fn histories_of_three_chains() {
         "read → 4",
     ];
     let mut random = Random::new(7);
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for round in 0..share(40_000) {
-        let mut chosen = deeds.to_vec();
+        let mut chosen = actions.to_vec();
         for _ in 0..random.below(4) {
             chosen.remove(random.below(chosen.len()));
         }
@@ -185,38 +189,38 @@ fn histories_of_three_chains() {
         }
         let case = random_times("cas-register", &chosen, &mut random);
         for problem in case.problems() {
-            check_problem(&problem, &mut tally, &format!("round {round}"));
+            check_problem(&problem, &mut counts, &format!("round {round}"));
         }
     }
-    assert_eq!(tally.refused, 0);
-    assert!(share(3_000) < tally.holds.min(tally.violated), "{tally:?}");
+    assert_eq!(counts.refused, 0);
+    assert!(share(3_000) < counts.holds.min(counts.violated), "{counts:?}");
     for rule in [Rule::Added, Rule::AddedBefore, Rule::Chain, Rule::OneAtATime, Rule::NoRoom] {
-        assert!(tally.rules.contains(&rule), "{rule:?} is never broken: {tally:?}");
+        assert!(counts.rules.contains(&rule), "{rule:?} is never broken: {counts:?}");
     }
 }
 
 #[test]
 fn random_histories() {
     for (spec, decided) in [("register", 3_000), ("cas-register", 1_000), ("map", 2_500)] {
-        let mut tally = Tally::default();
+        let mut counts = VerdictCounts::default();
         for seed in 0..share(10_000) {
             let case = random_history(spec, seed);
             for problem in case.problems().into_iter().flat_map(Problem::into_parts) {
-                check_problem(&problem, &mut tally, &format!("{spec} seed {seed}"));
+                check_problem(&problem, &mut counts, &format!("{spec} seed {seed}"));
             }
         }
-        assert!(share(decided) < tally.holds + tally.violated, "{spec}: {tally:?}");
-        assert!(share(150) < tally.holds.min(tally.violated), "{spec}: {tally:?}");
+        assert!(share(decided) < counts.holds + counts.violated, "{spec}: {counts:?}");
+        assert!(share(150) < counts.holds.min(counts.violated), "{spec}: {counts:?}");
     }
 }
 
-/// What the monitor says about a drawing: `holds`, or the rule and the operations that break it.
+/// The verdict of the monitor on a drawing: `holds`, or the rule and the operations that break it.
 #[track_caller]
 fn check_drawn(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
     let problems = case.problems();
-    check_problem(&problems[0], &mut Tally::default(), drawing);
-    let told = match check(&ByMonitor, &problems[0], &Budget::unlimited()) {
+    check_problem(&problems[0], &mut VerdictCounts::default(), drawing);
+    let determines = match check(&ByMonitor, &problems[0], &Budget::unlimited()) {
         Verdict::Holds(_) => "holds".to_owned(),
         Verdict::Violated(violation) => {
             let Explanation::Broken { rule, operations } = violation.explanation else { panic!("a rule") };
@@ -225,7 +229,7 @@ fn check_drawn(spec: &str, drawing: &str, expected: &str) {
         Verdict::Unknown(Reason::Refused(text)) => text,
         Verdict::Unknown(reason) => panic!("{reason}"),
     };
-    assert_eq!(told, expected);
+    assert_eq!(determines, expected);
 }
 
 fn labels(case: &dyn ErasedHistory, operations: &[OperationId]) -> String {
@@ -233,7 +237,7 @@ fn labels(case: &dyn ErasedHistory, operations: &[OperationId]) -> String {
 }
 
 #[test]
-fn a_stale_read_is_named_with_what_was_there() {
+fn a_stale_read_is_named_with_the_newer_write() {
     check_drawn(
         "register",
         "
@@ -307,7 +311,7 @@ fn a_value_is_replaced_once() {
 }
 
 #[test]
-fn a_circle_has_no_beginning() {
+fn replacements_in_a_cycle_are_violated() {
     check_drawn(
         "cas-register",
         "
@@ -319,7 +323,7 @@ fn a_circle_has_no_beginning() {
 }
 
 #[test]
-fn a_pending_replacement_that_somebody_found_by_way_of_another_has_happened() {
+fn a_pending_replacement_observed_through_another_took_effect() {
     let chain = "
         A: |-write 1-| |-cas [1 2]
         B:                |-cas [2 3]
@@ -334,7 +338,7 @@ fn a_pending_replacement_that_somebody_found_by_way_of_another_has_happened() {
 }
 
 #[test]
-fn values_written_again_are_told_apart_if_the_first_is_gone() {
+fn values_written_again_are_distinguished_if_the_first_is_gone() {
     check_drawn(
         "register",
         "
@@ -361,7 +365,7 @@ fn values_written_again_are_told_apart_if_the_first_is_gone() {
 }
 
 #[test]
-fn what_nobody_finds_may_be_written_again() {
+fn values_never_read_may_be_written_again() {
     check_drawn("register", "A: |-write 1-| |-write 1-| |-write 2-| |-read → 2-|", "holds");
 }
 
@@ -382,9 +386,9 @@ fn refusals_are_not_verdicts() {
     assert_eq!(check(&JitGraph, problem, &Budget::unlimited()).word(), "holds");
 }
 
-/// Nobody knows which of those who replaced a value had happened; following them must come to an end.
+/// It is unknown which of the pending replacements took effect; following them must terminate.
 #[test]
-fn a_circle_of_pending_replacements_with_a_way_out_is_violated() {
+fn a_cycle_of_pending_replacements_with_an_exit_is_violated() {
     check_drawn(
         "cas-register",
         "

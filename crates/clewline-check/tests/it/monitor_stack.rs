@@ -22,7 +22,7 @@ fn search(name: &str) -> &'static dyn Checker {
 
 /// How often each verdict was reached.
 #[derive(Default)]
-struct Tally {
+struct VerdictCounts {
     holds: usize,
     violated: usize,
     pairs: usize,
@@ -31,22 +31,22 @@ struct Tally {
     refused: usize,
 }
 
-impl Tally {
+impl VerdictCounts {
     #[track_caller]
     fn expect_both(&self, least: usize) {
         assert!(least <= self.holds && least <= self.violated, "{} / {}", self.holds, self.violated);
     }
 }
 
-/// The monitor says what `expected` says, and shows why.
+/// The monitor has the verdict of `expected`, and proves it.
 #[track_caller]
-fn check_ruling(problem: &Problem<'_>, expected: &Verdict, tally: &mut Tally) -> MonitorVerdict {
+fn check_verdict(problem: &Problem<'_>, expected: &Verdict, counts: &mut VerdictCounts) -> MonitorVerdict {
     let budget = Budget::unlimited();
     let ruling = judge(problem, Want::Witness, &budget).unwrap();
     let only_verdict = judge(problem, Want::Verdict, &budget).unwrap();
     match &ruling {
         MonitorVerdict::Holds(order) => {
-            tally.holds += 1;
+            counts.holds += 1;
             assert_eq!(expected.word(), "holds", "{problem:#?}");
             assert_eq!(only_verdict, MonitorVerdict::Holds(None));
             let ids = |it: &Vec<u32>| it.iter().map(|&at| problem.operations()[at as usize]).collect();
@@ -54,32 +54,32 @@ fn check_ruling(problem: &Problem<'_>, expected: &Verdict, tally: &mut Tally) ->
             let witness = Witness { order };
             assert_eq!(witness.verify(problem), Ok(()), "{witness:?} of {problem:#?}");
         }
-        MonitorVerdict::Violated(breach) => {
-            tally.violated += 1;
-            tally.pairs += usize::from(breach.rule == Rule::LastInFirstOut);
-            tally.others += usize::from(breach.rule == Rule::NoneBelow);
-            assert_eq!(expected.word(), "violated", "{breach:?} of {problem:#?}");
+        MonitorVerdict::Violated(violation) => {
+            counts.violated += 1;
+            counts.pairs += usize::from(violation.rule == Rule::LastInFirstOut);
+            counts.others += usize::from(violation.rule == Rule::NoneBelow);
+            assert_eq!(expected.word(), "violated", "{violation:?} of {problem:#?}");
             assert_eq!(only_verdict, ruling);
-            check_breach(problem, breach);
+            check_violation(problem, violation);
         }
     }
     ruling
 }
 
-/// The evidence is violated by itself, and what the operations of a pair are said to do they do.
+/// The evidence is violated by itself, and what is claimed about the operations of a pair is true.
 #[track_caller]
-fn check_breach(problem: &Problem<'_>, breach: &RuleViolation) {
-    let is_kept = |at: usize| breach.evidence.contains(&(at as u32));
-    assert!(breach.operations.iter().all(|&at| is_kept(at as usize)), "{breach:?}");
+fn check_violation(problem: &Problem<'_>, violation: &RuleViolation) {
+    let is_kept = |at: usize| violation.evidence.contains(&(at as u32));
+    assert!(violation.operations.iter().all(|&at| is_kept(at as usize)), "{violation:?}");
     let alone = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
     let verdict = check(search("jit-graph"), &alone, &Budget::unlimited());
-    assert_eq!(verdict.word(), "violated", "{breach:?} of {problem:#?}");
-    if breach.rule == Rule::LastInFirstOut {
-        assert!(matches!(breach.operations.len(), 4 | 6), "{breach:?}");
-        for pair in breach.operations.chunks(2) {
+    assert_eq!(verdict.word(), "violated", "{violation:?} of {problem:#?}");
+    if violation.rule == Rule::LastInFirstOut {
+        assert!(matches!(violation.operations.len(), 4 | 6), "{violation:?}");
+        for pair in violation.operations.chunks(2) {
             let span = |at: u32| problem.spans()[at as usize];
-            // What was made up for a pending removal has no return.
-            assert!(span(pair[0]).precedes(span(pair[1])), "{breach:?} of {problem:#?}");
+            // An artificial operation for a pending removal has no return.
+            assert!(span(pair[0]).precedes(span(pair[1])), "{violation:?} of {problem:#?}");
         }
     }
 }
@@ -87,7 +87,7 @@ fn check_breach(problem: &Problem<'_>, breach: &RuleViolation) {
 fn rule(ruling: &MonitorVerdict) -> Option<Rule> {
     match ruling {
         MonitorVerdict::Holds(_) => None,
-        MonitorVerdict::Violated(breach) => Some(breach.rule),
+        MonitorVerdict::Violated(violation) => Some(violation.rule),
     }
 }
 
@@ -97,13 +97,13 @@ fn check_drawing(drawing: &str, expected: Option<Rule>) -> Vec<String> {
     let case = drawn("stack", drawing);
     let problem = case.problems().remove(0);
     let verdict = check(search("oracle"), &problem, &Budget::unlimited());
-    let ruling = check_ruling(&problem, &verdict, &mut Tally::default());
+    let ruling = check_verdict(&problem, &verdict, &mut VerdictCounts::default());
     assert_eq!(rule(&ruling), expected, "{ruling:?}");
     match ruling {
         MonitorVerdict::Holds(_) => Vec::new(),
-        MonitorVerdict::Violated(breach) => {
+        MonitorVerdict::Violated(violation) => {
             let label = |&at: &u32| problem.label(problem.operations()[at as usize]);
-            breach.operations.iter().map(label).collect()
+            violation.operations.iter().map(label).collect()
         }
     }
 }
@@ -121,7 +121,7 @@ fn at_times(operations: &[(&str, usize, usize)]) -> String {
 }
 
 #[test]
-fn nothing_found_in_an_empty_stack_holds() {
+fn an_empty_result_of_an_empty_stack_holds() {
     check_drawing("A: |--pop → nil--|", None);
 }
 
@@ -141,7 +141,7 @@ fn a_gap_that_one_element_alone_covered_is_visited_again() {
 }
 
 #[test]
-fn a_peek_that_finds_nothing_counts_peeks_that_found_something() {
+fn an_empty_peek_respects_peeks_that_found_an_element() {
     let times = [("push 1", 0, 4), ("peek → 1", 1, 2), ("peek → nil", 3, 5)];
     check_drawing(&at_times(&times), Some(Rule::Empty));
 }
@@ -154,7 +154,7 @@ fn segments_that_hold_need_not_hold_together() {
 }
 
 #[test]
-fn what_only_lies_above_is_left_out() {
+fn elements_that_only_lie_above_are_left_out() {
     const FILLERS: usize = 100;
     let texts: Vec<(String, String)> =
         (100..100 + FILLERS).map(|it| (format!("push {it}"), format!("pop → {it}"))).collect();
@@ -167,29 +167,29 @@ fn what_only_lies_above_is_left_out() {
     times.push(("pop → 5", now, now + 1));
     let case = drawn("stack", &at_times(&times));
     let problem = case.problems().remove(0);
-    let Ok(MonitorVerdict::Violated(breach)) = judge(&problem, Want::Verdict, &Budget::unlimited()) else {
+    let Ok(MonitorVerdict::Violated(violation)) = judge(&problem, Want::Verdict, &Budget::unlimited()) else {
         panic!("three values are violated, whatever lies above them");
     };
-    check_breach(&problem, &breach);
-    assert_eq!(breach.rule, Rule::NoneBelow);
-    assert_eq!(breach.evidence, [0, 1, 2, 3, times.len() as u32 - 1]);
+    check_violation(&problem, &violation);
+    assert_eq!(violation.rule, Rule::NoneBelow);
+    assert_eq!(violation.evidence, [0, 1, 2, 3, times.len() as u32 - 1]);
 }
 
 #[test]
-fn the_lower_of_two_taken_first_is_violated() {
+fn popping_the_lower_of_two_first_is_violated() {
     let operations =
         check_drawing("A: |--push 1--| |--push 2--| |--pop → 1--| |--pop → 2--|", Some(Rule::LastInFirstOut));
     assert_eq!(operations, ["push(1)", "push(2)", "push(2)", "pop() → 1", "pop() → 1", "pop() → 2"]);
 }
 
 #[test]
-fn the_lower_of_two_taken_while_the_upper_stays_is_violated() {
+fn popping_the_lower_of_two_while_the_upper_stays_is_violated() {
     let operations = check_drawing("A: |--push 1--| |--push 2--| |--pop → 1--|", Some(Rule::LastInFirstOut));
     assert_eq!(operations, ["push(1)", "push(2)", "push(2)", "pop() → 1"]);
 }
 
 #[test]
-fn the_lower_of_two_seen_is_violated() {
+fn peeking_the_lower_of_two_is_violated() {
     let operations = check_drawing(
         "
         A: |--push 1--| |--push 2---------------------|         |--pop → 2--|
@@ -201,7 +201,7 @@ fn the_lower_of_two_seen_is_violated() {
 }
 
 #[test]
-fn the_lower_of_two_taken_at_the_same_time_holds() {
+fn popping_both_of_two_at_the_same_time_holds() {
     check_drawing(
         "
         A: |--push 1--| |--push 2--| |--pop → 1--|
@@ -212,7 +212,7 @@ fn the_lower_of_two_taken_at_the_same_time_holds() {
 }
 
 #[test]
-fn a_pending_pop_may_have_taken_the_upper() {
+fn a_pending_pop_may_have_removed_the_upper() {
     check_drawing(
         "
         A: |--push 1--| |--push 2--| |--pop → 1--|
@@ -237,25 +237,25 @@ fn values_pushed_twice_are_refused() {
 }
 
 #[track_caller]
-fn check_every(most: usize, deeds: &[&str]) -> Tally {
-    let mut tally = Tally::default();
-    every_history("stack", most, deeds, |case| {
+fn check_every(most: usize, actions: &[&str]) -> VerdictCounts {
+    let mut counts = VerdictCounts::default();
+    every_history("stack", most, actions, |case| {
         for problem in case.problems() {
-            // Values that are pushed twice are for others.
+            // Values that are pushed twice are tested elsewhere.
             if Columns::new(&problem).is_ok()
                 && let Ok(_) = judge(&problem, Want::Verdict, &Budget::unlimited())
             {
                 let expected = check(search("oracle"), &problem, &Budget::unlimited());
-                check_ruling(&problem, &expected, &mut tally);
+                check_verdict(&problem, &expected, &mut counts);
             }
         }
     });
-    tally
+    counts
 }
 
 #[test]
 fn every_small_history() {
-    // Those of five operations and more are among what all monitors are tried with.
+    // Histories of five operations and more are tested with all monitors.
     check_every(4, &["push 1", "push 2", "pop → 1", "pop → 2", "peek → 1", "pop → nil"])
         .expect_both(share(300));
     let pending = ["push 1", "push 2 → ?", "pop → 1", "peek → 2", "pop → ?", "pop → nil"];
@@ -264,7 +264,7 @@ fn every_small_history() {
         .expect_both(share(500));
 }
 
-/// A random history of distinct values in which some neighbouring answers have been exchanged.
+/// A random history of distinct values in which some neighbouring results have been exchanged.
 fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let mix = |weights: [u32; 3]| {
@@ -283,9 +283,9 @@ fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
     let catalogued = find("stack").unwrap();
     let Recording { mut history, values, names, missing } = catalogued.generate(&plan);
     for _ in 0..random.below(4) {
-        let answers: Vec<Option<Value>> =
+        let results: Vec<Option<Value>> =
             history.operations().map(|it| it.ret.copied().filter(|ret| !ret.is_absent())).collect();
-        let some: Vec<usize> = (0..answers.len()).filter(|&it| answers[it].is_some()).collect();
+        let some: Vec<usize> = (0..results.len()).filter(|&it| results[it].is_some()).collect();
         if some.len() < 2 {
             break;
         }
@@ -294,8 +294,8 @@ fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
         let (first, second) = (some[first], some[second]);
         let swapped = history.try_map(|id, call, ret| {
             let other = match id.index() {
-                it if it == first => answers[second],
-                it if it == second => answers[first],
+                it if it == first => results[second],
+                it if it == second => results[first],
                 _ => ret,
             };
             Ok::<_, ()>((call, other))
@@ -307,33 +307,33 @@ fn random_distinct(seed: u64) -> Box<dyn ErasedHistory> {
 
 #[test]
 fn long_random_histories() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for seed in 0..share(20_000) {
         let case = random_distinct(seed);
         for problem in case.problems() {
             let expected =
                 check(search("jit-graph"), &problem, &Budget::unlimited().with_configurations(5_000));
             match expected {
-                Verdict::Unknown(_) => tally.unknown += 1,
+                Verdict::Unknown(_) => counts.unknown += 1,
                 // Many pending pops may be too many.
                 Verdict::Holds(_) | Verdict::Violated(_)
                     if judge(&problem, Want::Verdict, &Budget::unlimited()).is_err() =>
                 {
-                    tally.refused += 1;
+                    counts.refused += 1;
                 }
                 Verdict::Holds(_) | Verdict::Violated(_) => {
-                    check_ruling(&problem, &expected, &mut tally);
+                    check_verdict(&problem, &expected, &mut counts);
                 }
             }
         }
     }
-    tally.expect_both(share(3_000));
-    assert!(tally.unknown < share(3_000), "{} unknown", tally.unknown);
-    assert!(tally.refused < 300, "{} refused", tally.refused);
+    counts.expect_both(share(3_000));
+    assert!(counts.unknown < share(3_000), "{} unknown", counts.unknown);
+    assert!(counts.refused < 300, "{} refused", counts.refused);
     assert!(
-        share(400) < tally.pairs && share(20) < tally.others,
+        share(400) < counts.pairs && share(20) < counts.others,
         "{} pairs, {} others",
-        tally.pairs,
-        tally.others
+        counts.pairs,
+        counts.others
     );
 }

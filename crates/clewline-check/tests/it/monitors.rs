@@ -1,23 +1,24 @@
-//! What every monitor owes: its verdicts, its witnesses and its evidence, against those who know nothing about
-//! the object. Registering a monitor enrols it here.
+//! What every monitor must satisfy: its verdicts, witnesses and evidence, compared with checkers
+//! that know nothing about the object. Registering a monitor enrols it here.
 //!
-//! `CLEWLINE_AT_LENGTH` says for how long this goes on: see CONTRIBUTING.md.
+//! `CLEWLINE_AT_LENGTH` controls how long this takes: see CONTRIBUTING.md.
 
 mod decided;
-mod every;
 mod exhaustive;
 mod random;
 mod referee;
+mod small_histories;
 
-/// How often each answer was given: a comparison that only ever sees one of them proves nothing.
+/// How often each verdict was reached: a comparison that only ever meets one of them proves
+/// nothing.
 #[derive(Debug, Default)]
-struct Tally {
+struct VerdictCounts {
     holds: u64,
     violated: u64,
     refused: u64,
 }
 
-impl Tally {
+impl VerdictCounts {
     #[track_caller]
     fn expect(&self, both: f64, refused: f64, about: &str) {
         let judged = (self.holds + self.violated) as f64;

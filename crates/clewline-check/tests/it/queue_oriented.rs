@@ -1,4 +1,5 @@
-//! The queue-oriented search agrees with the oracle and with another search, on queues with equal values.
+//! The queue-oriented search agrees with the oracle and with another search, on queues with equal
+//! values.
 
 use clewline_check::{
     Checker, Options, check, judge,
@@ -18,14 +19,14 @@ fn oracle() -> &'static dyn Checker {
 }
 
 #[derive(Debug, Default)]
-struct Tally {
+struct VerdictCounts {
     holds: usize,
     violated: usize,
 }
 
 /// The verdict is that of `other`, with evidence.
 #[track_caller]
-fn check_problem(problem: &Problem<'_>, other: &dyn Checker, tally: &mut Tally) {
+fn check_problem(problem: &Problem<'_>, other: &dyn Checker, counts: &mut VerdictCounts) {
     let budget = Budget::unlimited();
     let expected = check(other, problem, &budget);
     let verdict = check(&QueueOriented, problem, &budget);
@@ -33,18 +34,19 @@ fn check_problem(problem: &Problem<'_>, other: &dyn Checker, tally: &mut Tally) 
     match verdict {
         Verdict::Holds(witness) => {
             assert_eq!(witness.verify(problem), Ok(()), "{witness:?} of {problem:#?}");
-            tally.holds += 1;
+            counts.holds += 1;
         }
         Verdict::Violated(violation) => {
             let Explanation::Exhausted { prefix, next } = violation.explanation else { panic!("searched") };
             check_prefix(problem, &prefix, next);
-            tally.violated += 1;
+            counts.violated += 1;
         }
         Verdict::Unknown(reason) => panic!("{reason}: {problem:#?}"),
     }
 }
 
-/// The prefix is allowed, by the specification and by real time, and `next` returns first of the rest.
+/// The prefix is allowed, by the specification and by real time, and `next` returns first of the
+/// rest.
 fn check_prefix(
     problem: &Problem<'_>,
     prefix: &[clewline_core::OperationId],
@@ -72,16 +74,16 @@ fn check_prefix(
 }
 
 #[track_caller]
-fn check_every(most: usize, deeds: &[&str]) {
-    let mut tally = Tally::default();
+fn check_every(most: usize, actions: &[&str]) {
+    let mut counts = VerdictCounts::default();
     for n in 0..=most {
-        every_history("queue", n, deeds, |case| {
+        every_history("queue", n, actions, |case| {
             for problem in case.problems() {
-                check_problem(&problem, oracle(), &mut tally);
+                check_problem(&problem, oracle(), &mut counts);
             }
         });
     }
-    assert!(tally.holds + tally.violated < 50 * tally.holds.min(tally.violated), "{tally:?}");
+    assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
 }
 
 #[test]
@@ -99,10 +101,10 @@ fn every_small_history_with_pending_enqs() {
     check_every(5, &["enq 1", "enq 1 → ?", "enq 2 → ?", "deq → 1", "deq → nil"]);
 }
 
-/// Whatever order these deeds come in: more of them than can be tried with all others.
+/// All orders of these actions: more of them than can be tried with all others.
 #[test]
 fn histories_of_six_operations_that_balance() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     let mut random = Random::new(5);
     let balanced = [
         ["enq 1", "enq 1", "enq 2", "deq → 1", "deq → 1", "deq → nil"],
@@ -111,26 +113,26 @@ fn histories_of_six_operations_that_balance() {
         ["enq 1", "enq 1", "enq 2", "enq 2", "deq → 1", "deq → 2"],
     ];
     for round in 0..share(60_000) {
-        let mut deeds = balanced[round % balanced.len()];
-        for at in (1..deeds.len()).rev() {
-            deeds.swap(at, random.below(at + 1));
+        let mut actions = balanced[round % balanced.len()];
+        for at in (1..actions.len()).rev() {
+            actions.swap(at, random.below(at + 1));
         }
-        let case = random_times("queue", &deeds, &mut random);
-        check_problem(&case.problems()[0], oracle(), &mut tally);
+        let case = random_times("queue", &actions, &mut random);
+        check_problem(&case.problems()[0], oracle(), &mut counts);
     }
-    assert!(share(10_000) < tally.holds.min(tally.violated), "{tally:?}");
+    assert!(share(10_000) < counts.holds.min(counts.violated), "{counts:?}");
 }
 
 #[track_caller]
 fn check_drawn(drawing: &str, expected: &str) {
     let case = drawn("queue", drawing);
-    check_problem(&case.problems()[0], oracle(), &mut Tally::default());
+    check_problem(&case.problems()[0], oracle(), &mut VerdictCounts::default());
     assert_eq!(check(&QueueOriented, &case.problems()[0], &Budget::unlimited()).word(), expected);
 }
 
-/// Without the floor the nil would be answered before the second enq.
+/// Without the floor the nil would be returned before the second enq.
 #[test]
-fn what_came_before_a_deq_came_before_those_after_it() {
+fn enqs_before_a_deq_come_before_later_deqs() {
     check_drawn(
         "
         A: |-enq 1----|          |-deq → 1-|
@@ -155,8 +157,8 @@ fn the_pair_that_returns_first_goes_first() {
     );
 }
 
-/// The deq that returns first has to wait for enq(1), but then there is no room for the nil. (That it returns first is
-/// known because enq(2) was called before the other returned.)
+/// The deq that returns first has to wait for enq(1), but then there is no room for the nil. (That
+/// it returns first is known because enq(2) was called before the other returned.)
 #[test]
 fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
     check_drawn(
@@ -170,20 +172,20 @@ fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
     );
 }
 
-/// A history of a queue in which some answers were exchanged.
+/// A history of a queue in which some results were exchanged.
 fn generated(plan: &GeneratorConfig, swaps: usize) -> Box<dyn ErasedHistory> {
     let queue = find("queue").unwrap();
     let Recording { history, values, names, missing } = queue.generate(plan);
-    let mut answers: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
+    let mut results: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
     let mut random = Random::new(plan.seed ^ 77);
     let deqs: Vec<usize> =
-        (0..answers.len()).filter(|&at| answers[at].is_some_and(|it| !it.is_absent())).collect();
+        (0..results.len()).filter(|&at| results[at].is_some_and(|it| !it.is_absent())).collect();
     for _ in 0..if deqs.len() < 2 { 0 } else { swaps } {
         let place = random.below(deqs.len());
         let near = (place + 1 + random.below(3)).min(deqs.len() - 1);
-        answers.swap(deqs[place], deqs[near]);
+        results.swap(deqs[place], deqs[near]);
     }
-    let history = history.try_map(|id, call, _| Ok::<_, ()>((call, answers[id.index()]))).unwrap();
+    let history = history.try_map(|id, call, _| Ok::<_, ()>((call, results[id.index()]))).unwrap();
     queue.load(Recording { history, values, names, missing }).unwrap()
 }
 
@@ -193,7 +195,7 @@ fn mix(enq: u32) -> Vec<(String, u32)> {
 
 #[test]
 fn random_histories_with_few_values() {
-    let mut tally = Tally::default();
+    let mut counts = VerdictCounts::default();
     for seed in 0..6_000 {
         let mut random = Random::new(seed);
         let plan = GeneratorConfig {
@@ -206,12 +208,12 @@ fn random_histories_with_few_values() {
             ..GeneratorConfig::default()
         };
         let case = generated(&plan, random.below(3));
-        check_problem(&case.problems()[0], &JitGraph, &mut tally);
+        check_problem(&case.problems()[0], &JitGraph, &mut counts);
     }
-    assert!(1_000 < tally.holds.min(tally.violated), "{tally:?}");
+    assert!(1_000 < counts.holds.min(counts.violated), "{counts:?}");
 }
 
-/// Half of the operations enqueue: too many orders for a search that does not know what a queue is.
+/// Half of the operations enqueue: too many orders for a search that does not use what a queue is.
 #[test]
 fn long_histories_with_few_values() {
     for (processes, values) in [(4, 20), (8, 3), (16, 2)] {
@@ -233,7 +235,7 @@ fn long_histories_with_few_values() {
 }
 
 #[test]
-fn long_histories_with_one_wrong_answer() {
+fn long_histories_with_one_wrong_result() {
     let mut violated = 0;
     for seed in 0..6 {
         let plan = GeneratorConfig {
@@ -280,7 +282,7 @@ fn check_refused(spec: &str, drawing: &str, expected: &str) {
 }
 
 #[test]
-fn what_it_cannot_judge_is_refused_with_a_reason() {
+fn unsupported_histories_are_refused_with_a_reason() {
     check_refused("stack", "A: |-push 1-|", "the queue-oriented search judges queues only");
     check_refused(
         "queue",
@@ -295,7 +297,7 @@ fn what_it_cannot_judge_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_judgement_uses_it_and_says_so() {
+fn auto_uses_the_queue_oriented_search_and_reports_it() {
     let plan = GeneratorConfig {
         operations: 2_000,
         processes: 4,
@@ -308,7 +310,7 @@ fn a_judgement_uses_it_and_says_so() {
     let judgement = judge(case.problems(), &Options::default());
     assert_eq!(judgement.verdict.word(), "holds");
     assert!(judgement.algorithm.contains("queue-oriented"), "{}", judgement.algorithm);
-    // Its violations come with cores, as those of any other search do.
+    // Its violations have counterexamples, as those of any other search do.
     let case = drawn(
         "queue",
         "

@@ -1,4 +1,4 @@
-//! What the tests of containers out of order by a bound share.
+//! What the tests of relaxed containers share.
 
 use clewline_check::{
     Checker,
@@ -12,23 +12,23 @@ use clewline_specs::find;
 
 use crate::histories::drawn;
 
-/// The name of a relaxed specification, less the factor, and what adds and removes.
+/// The name of a relaxed specification, without the factor, and its methods that add and remove.
 pub(crate) type Object = (&'static str, [&'static str; 2]);
 
 #[track_caller]
 pub(crate) fn check_drawn(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
     let problem = &case.problems()[0];
-    let told = match judge(problem, Want::Witness, &Budget::unlimited()).unwrap() {
+    let determines = match judge(problem, Want::Witness, &Budget::unlimited()).unwrap() {
         MonitorVerdict::Holds(_) => "holds".to_owned(),
-        MonitorVerdict::Violated(breach) => match breach.rule {
+        MonitorVerdict::Violated(violation) => match violation.rule {
             Rule::OvertakesMany { allowed } => format!("more than {allowed} are overtaken"),
             Rule::OvertakenOften { allowed } => format!("overtaken more than {allowed} times"),
             Rule::OutOfOrder { allowed } => format!("out of order by more than {allowed}"),
             rule => format!("{rule:?}"),
         },
     };
-    assert_eq!(told, expected);
+    assert_eq!(determines, expected);
     let searched = JitGraph.decide(problem, &Budget::unlimited());
     assert_eq!(searched.word(), if expected == "holds" { "holds" } else { "violated" });
 }
@@ -52,20 +52,21 @@ fn check_core(problem: &Problem<'_>, core: &[OperationId], about: &str) {
     assert_ne!(again.word(), "holds", "{about}: {core:?}");
 }
 
-/// What became of random histories.
+/// The verdicts on random histories.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct VerdictCounts {
     pub(crate) holds: u32,
     pub(crate) violated: u32,
-    /// By the search.
+    /// Unknown to the search.
     pub(crate) undecided: u32,
-    /// By the monitor.
+    /// Refused by the monitor.
     pub(crate) refused: u32,
 }
 
-/// Asks the monitor about random histories, each with the factor it was made with and with smaller ones. A search must agree.
-pub(crate) fn compare(object: Object, seeds: u32, configurations: u64) -> Tally {
-    let mut tally = Tally::default();
+/// Runs the monitor on random histories, each with the factor it was generated with and with
+/// smaller ones. A search must agree.
+pub(crate) fn compare(object: Object, seeds: u32, configurations: u64) -> VerdictCounts {
+    let mut counts = VerdictCounts::default();
     for seed in 0..seeds {
         let factor = seed % 4 + 1;
         let plan = GeneratorConfig {
@@ -84,22 +85,22 @@ pub(crate) fn compare(object: Object, seeds: u32, configurations: u64) -> Tally 
             let searched = JitGraph.decide(problem, &Budget::unlimited().with_configurations(configurations));
             let monitored = ByMonitor.decide(problem, &Budget::unlimited());
             let is_known = !matches!(searched, Verdict::Unknown(_));
-            tally.undecided += u32::from(!is_known);
+            counts.undecided += u32::from(!is_known);
             if is_known && !matches!(monitored, Verdict::Unknown(_)) {
                 assert_eq!(monitored.word(), searched.word(), "{about}: {problem:?}");
             }
             match monitored {
                 Verdict::Holds(witness) => {
-                    tally.holds += 1;
+                    counts.holds += 1;
                     assert_eq!(witness.verify(problem), Ok(()), "{about}");
                 }
                 Verdict::Violated(violation) => {
-                    tally.violated += 1;
+                    counts.violated += 1;
                     check_core(problem, &violation.counterexample, &about);
                 }
-                Verdict::Unknown(_) => tally.refused += 1,
+                Verdict::Unknown(_) => counts.refused += 1,
             }
         }
     }
-    tally
+    counts
 }

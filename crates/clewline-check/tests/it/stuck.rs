@@ -1,4 +1,4 @@
-//! Histories in which nothing returns any more, against every order of every set of operations.
+//! Stuck histories, compared with every order of every set of operations.
 
 use clewline_check::{Options, Stuck, stuck};
 use clewline_core::{Budget, Event, History, OperationId, Problem, Random, Reason, Specification, Value};
@@ -6,7 +6,8 @@ use clewline_specs::{mutex, queue, semaphore};
 
 use crate::histories::drawn;
 
-/// Every order of the complete operations and some pending ones: which pending ones, and the state it leads to.
+/// Every order of the complete operations and some pending ones: which pending ones, and the state
+/// it leads to.
 fn every_order<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,
@@ -33,7 +34,7 @@ fn every_order<S: Specification>(
     }
 }
 
-/// The definition, read from the orders one by one. `None` if there are none.
+/// The definition, from the orders one by one. `None` if there are none.
 fn expected<S: Specification>(specification: &S, history: &History<S::Call, S::Return>) -> Option<Stuck> {
     let mut orders = Vec::new();
     every_order(specification, history, &mut Vec::new(), &specification.initial(), &mut orders);
@@ -63,7 +64,7 @@ fn expected<S: Specification>(specification: &S, history: &History<S::Call, S::R
 }
 
 /// Random events of four processes; about half of the histories have an order.
-fn random_history<C: Copy>(random: &mut Random, calls: &[C], answers: &[Value]) -> History<C, Value> {
+fn random_history<C: Copy>(random: &mut Random, calls: &[C], results: &[Value]) -> History<C, Value> {
     let mut open = [false; 4];
     let mut events = Vec::new();
     for _ in 0..1 + random.below(10) {
@@ -71,7 +72,7 @@ fn random_history<C: Copy>(random: &mut Random, calls: &[C], answers: &[Value]) 
         open[process] = !open[process];
         events.push(match open[process] {
             true => Event::call(process as u32, calls[random.below(calls.len())]),
-            false => Event::ret(process as u32, answers[random.below(answers.len())]),
+            false => Event::ret(process as u32, results[random.below(results.len())]),
         });
     }
     History::from_events(events).unwrap()
@@ -86,19 +87,19 @@ struct Seen {
 }
 
 #[track_caller]
-fn check_random<S>(specification: &S, calls: &[S::Call], answers: &[Value]) -> Seen
+fn check_random<S>(specification: &S, calls: &[S::Call], results: &[Value]) -> Seen
 where
     S: Specification<Return = Value> + Sync,
     S::Call: Copy + Sync,
 {
     let mut seen = Seen::default();
     for seed in 0..6_000 {
-        let history = random_history(&mut Random::new(seed), calls, answers);
+        let history = random_history(&mut Random::new(seed), calls, results);
         let found = stuck(Problem::of_objects(specification, &history), &Options::default());
         let expected = expected(specification, &history);
         match (&found, &expected) {
             (Stuck::Unknown(Reason::Refused(_)), None) => seen.unordered += 1,
-            // Whoever never blocks should not wait, whatever the others did.
+            // An operation that never blocks must not block, whatever the others did.
             (Stuck::Forbidden(_), None) => seen.unordered += 1,
             _ => assert_eq!(Some(&found), expected.as_ref(), "seed {seed}: {history:#?}"),
         }
@@ -113,7 +114,7 @@ where
 }
 
 #[test]
-fn a_mutex_may_make_wait_as_the_definition_says() {
+fn a_mutex_may_block_as_the_definition_says() {
     let seen = check_random(
         &mutex::Mutex,
         &[mutex::Call::Lock, mutex::Call::Lock, mutex::Call::Unlock],
@@ -124,7 +125,7 @@ fn a_mutex_may_make_wait_as_the_definition_says() {
 }
 
 #[test]
-fn a_semaphore_may_make_wait_as_the_definition_says() {
+fn a_semaphore_may_block_as_the_definition_says() {
     for permits in 0..3 {
         let calls = [semaphore::Call::Acquire, semaphore::Call::Acquire, semaphore::Call::Release];
         let seen = check_random(&semaphore::Semaphore { permits }, &calls, &[Value::TRUE]);
@@ -137,7 +138,7 @@ fn a_semaphore_may_make_wait_as_the_definition_says() {
 
 /// Only the empty history, or one in which nothing is pending, is allowed.
 #[test]
-fn a_queue_never_makes_wait() {
+fn a_queue_never_blocks() {
     let one = Value::small(1).unwrap();
     let calls = [queue::Call::Enq(one), queue::Call::Deq];
     let seen = check_random(&queue::Queue::default(), &calls, &[Value::TRUE, Value::NIL, one]);
@@ -147,20 +148,20 @@ fn a_queue_never_makes_wait() {
 #[track_caller]
 fn check_drawing(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
-    let told = |ids: Vec<OperationId>| -> Vec<String> {
+    let determines = |ids: Vec<OperationId>| -> Vec<String> {
         ids.into_iter().map(|it| format!("{} of {:?}", case.label(it), case.process(it))).collect()
     };
     let found = match stuck(case.problems(), &Options::default()) {
         Stuck::Allowed => "allowed".to_owned(),
-        Stuck::Forbidden(ids) => format!("forbidden: {}", told(ids).join(", ")),
-        Stuck::OneForbidden(ids) => format!("one forbidden: {}", told(ids).join(", ")),
+        Stuck::Forbidden(ids) => format!("forbidden: {}", determines(ids).join(", ")),
+        Stuck::OneForbidden(ids) => format!("one forbidden: {}", determines(ids).join(", ")),
         Stuck::Unknown(reason) => format!("unknown: {reason}"),
     };
     assert_eq!(found, expected);
 }
 
 #[test]
-fn waiting_for_a_mutex_that_is_held_is_allowed() {
+fn blocking_on_a_held_mutex_is_allowed() {
     check_drawing(
         "mutex",
         "
@@ -173,7 +174,7 @@ fn waiting_for_a_mutex_that_is_held_is_allowed() {
 }
 
 #[test]
-fn waiting_for_a_mutex_that_was_freed_is_forbidden() {
+fn blocking_on_a_released_mutex_is_forbidden() {
     check_drawing(
         "mutex",
         "
@@ -186,7 +187,7 @@ fn waiting_for_a_mutex_that_was_freed_is_forbidden() {
 
 /// The wake-up was lost: one of the two should hold the mutex by now.
 #[test]
-fn two_that_wait_for_a_mutex_that_was_freed_are_not_both_right() {
+fn one_of_two_locks_on_a_released_mutex_must_not_block() {
     check_drawing(
         "mutex",
         "
@@ -200,7 +201,7 @@ fn two_that_wait_for_a_mutex_that_was_freed_are_not_both_right() {
 
 /// The release gave its permit away and did not return.
 #[test]
-fn who_has_taken_effect_has_nothing_to_wait_for() {
+fn an_operation_that_took_effect_must_not_block() {
     check_drawing(
         "semaphore:0",
         "
@@ -213,13 +214,13 @@ fn who_has_taken_effect_has_nothing_to_wait_for() {
 }
 
 #[test]
-fn each_key_waits_for_itself() {
+fn keys_block_independently() {
     check_drawing("map", "A: |-put [0 1]-| |-get 0", "forbidden: get(0) → ? of p0");
     check_drawing("map", "A: |-put [0 1]-| |-get 0 → 1-|", "allowed");
 }
 
 #[test]
-fn a_sweep_that_takes_too_long_is_not_known() {
+fn a_breadth_first_pass_that_takes_too_long_is_unknown() {
     let case = drawn("mutex", "A: |-lock-| |-unlock-| |-lock-| |-lock");
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
     assert_eq!(stuck(case.problems(), &options), Stuck::Unknown(Reason::Configurations(1)));

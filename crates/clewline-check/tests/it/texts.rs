@@ -1,10 +1,11 @@
-//! Texts that are appended to: `map` merges states that no answer can tell apart, and that changes no verdict.
+//! Texts that are appended to: `map` merges states that no result can distinguish, and that changes
+//! no verdict.
 
 use clewline_check::{Options, judge};
 use clewline_core::{Deterministic, Event, History, Names, Random, RawCall, Recording, Value, Values};
 use clewline_specs::find;
 
-use crate::plain::is_linearizable;
+use crate::definition::is_linearizable;
 
 /// A text that several processes append to: the `map` of one key, without anything clever.
 struct Text;
@@ -43,7 +44,7 @@ fn random_history(random: &mut Random) -> History<TextCall, String> {
         let process = random.below(3);
         events.push(match pending[process].take() {
             Some(TextCall::Get) => {
-                // Mostly what is there by now, or what was there without the last piece.
+                // Mostly the current content, or the content without the last piece.
                 let cut = if random.below(2) == 0 { content.len().saturating_sub(1) } else { content.len() };
                 Event::ret(process as u32, content[..cut].to_owned())
             }

@@ -5,7 +5,10 @@
 
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
-use clewline_lab::find_explorable;
+use clewline_lab::{
+    enumeration::{Enumeration, EnumerationPlan},
+    find_explorable,
+};
 use clewline_methods::{
     census::{Census, Counting, count},
     line_up::Options,
@@ -340,11 +343,17 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         let rust = find_explorable(subject).unwrap().build();
         let options = Options { executions_max: asked.executions_max, ..Options::default() };
         let readings = asked.readings().unwrap();
-        let expected = count(&*rust, &asked.matrix, &readings, Counting::Distinct, &options).unwrap();
+        let enumeration = || Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
+        let expected =
+            count(&*rust, &asked.matrix, &readings, Counting::Distinct, &options, &mut enumeration())
+                .unwrap();
         let counts =
             |it: &Census| (it.histories, it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken);
         for compiler in &compilers {
-            let found = Program::build(&sources, compiler, &runtime).unwrap().census(&asked).unwrap();
+            let found = Program::build(&sources, compiler, &runtime)
+                .unwrap()
+                .census(&asked, &mut enumeration())
+                .unwrap();
             assert_eq!(counts(&found), counts(&expected), "{file} {flags:?} by {}", compiler.name());
             assert_eq!(found.coverage, expected.coverage, "{file} {flags:?}");
         }

@@ -10,7 +10,10 @@
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::entry::{Size, Step, caution};
-use crate::find::find_explorable;
+use crate::{
+    enumeration::{Enumeration, EnumerationPlan},
+    find::find_explorable,
+};
 use clewline_explore::{Coverage, Limit};
 use clewline_report::render::table::{Cell, Column, Table};
 use clewline_threads::{Component, Explorable};
@@ -139,7 +142,8 @@ pub(super) fn measure<'a>(
         let asked = row.asked();
         let readings = asked.readings().expect("factors are read as they are written");
         let golden = golden(row.spec, &asked.matrix);
-        let census = census(&*subject, &*golden, &asked.matrix, &readings, counting, check)
+        let mut enumeration = Enumeration::new(EnumerationPlan::counting(counting));
+        let census = census(&*subject, &*golden, &asked.matrix, &readings, counting, check, &mut enumeration)
             .expect("subjects know the calls of their specification");
         (row, census)
     };

@@ -8,7 +8,11 @@ use super::{
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
-use clewline_methods::{census::Census, line_up::Options as CheckOptions};
+use crate::enumeration::{Enumeration, EnumerationPlan};
+use clewline_methods::{
+    census::{Census, Counting},
+    line_up::Options as CheckOptions,
+};
 use clewline_unmodified::{Asked, Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.
@@ -57,7 +61,8 @@ fn run(
             programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
         }
         let asked = Asked { executions_max: check.executions_max, time: check.time, ..row.asked() };
-        let counted = programs[row.subject].census(&asked)?;
+        let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
+        let counted = programs[row.subject].census(&asked, &mut enumeration)?;
         let begun = Instant::now();
         let serial_histories = golden_histories(row, &check);
         measured.push((

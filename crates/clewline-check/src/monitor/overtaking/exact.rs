@@ -1,60 +1,61 @@
-//! A search for an order of a few operations.
+//! An exact search for an order of a few operations.
 //!
-//! The order grows from its front; what led nowhere is remembered. Whoever should leave first, and may, leaves at once: that
-//! makes no other one's case worse, in whatever comes. So does, for the same reason, whoever finds nothing.
+//! The order grows from its front; dead configurations are remembered. An element that should be
+//! removed first, and may be, is removed at once: that makes nothing harder to place, whatever
+//! follows. For the same reason an *empty* result takes effect at once.
 //!
-//! Cost: exponential. Depth of recursion: the number of operations, at most [`MOST`].
+//! Cost: exponential. Depth of recursion: the number of operations, at most [`OPERATIONS_MAX`].
 
 use std::collections::HashSet;
 
 use clewline_core::Budget;
 
-use super::scene::{Deed, Discipline, Scene};
+use super::container::{Action, Container, Discipline};
 
-/// How many operations are searched at most.
-const MOST: usize = u128::BITS as usize;
+/// The most operations that are searched.
+const OPERATIONS_MAX: usize = u128::BITS as usize;
 
-/// What a search came to.
-pub(super) enum Exact {
+/// The result of a search.
+pub(super) enum ExactResult {
     Order(Vec<u32>),
-    /// There is none.
+    /// There is no order.
     None,
     /// Too many operations, or too many steps.
     GaveUp,
 }
 
-/// Searches, for at most so many steps.
-pub(super) fn search(scene: &Scene, steps: u64, budget: &Budget) -> Exact {
-    if MOST < scene.operations.len() {
-        return Exact::GaveUp;
+/// Searches, for at most `steps` steps.
+pub(super) fn search(container: &Container, steps: u64, budget: &Budget) -> ExactResult {
+    if OPERATIONS_MAX < container.operations.len() {
+        return ExactResult::GaveUp;
     }
-    let mut search = Search { scene, budget, steps, order: Vec::new(), dead: HashSet::new() };
-    match search.go_on(0, &[]) {
-        Ok(true) => Exact::Order(search.order),
-        Ok(false) => Exact::None,
-        Err(GaveUp) => Exact::GaveUp,
+    let mut search = Search { container, budget, steps, order: Vec::new(), dead: HashSet::new() };
+    match search.extend(0, &[]) {
+        Ok(true) => ExactResult::Order(search.order),
+        Ok(false) => ExactResult::None,
+        Err(GaveUp) => ExactResult::GaveUp,
     }
 }
 
 struct GaveUp;
 
-/// Elements in the order in which they should leave, each with how often it was overtaken.
-type Line = [(u32, u32)];
+/// Elements in the order in which they should be removed, each with how often it was overtaken.
+type LeaveOrder = [(u32, u32)];
 
 struct Search<'s> {
-    scene: &'s Scene,
+    container: &'s Container,
     budget: &'s Budget,
     steps: u64,
     order: Vec<u32>,
-    dead: HashSet<(u128, Box<Line>)>,
+    dead: HashSet<(u128, Box<LeaveOrder>)>,
 }
 
 impl Search<'_> {
-    /// Whether those that are not done can follow.
-    fn go_on(&mut self, done: u128, line: &Line) -> Result<bool, GaveUp> {
-        let count = self.scene.operations.len() as u32;
+    /// Whether the operations that are not in `done` can follow.
+    fn extend(&mut self, done: u128, line: &LeaveOrder) -> Result<bool, GaveUp> {
+        let count = self.container.operations.len() as u32;
         let left = || (0..count).filter(|&it| done & 1 << it == 0);
-        let Some(end) = left().map(|it| self.scene.interval(it).right).min() else { return Ok(true) };
+        let Some(end) = left().map(|it| self.container.interval(it).right).min() else { return Ok(true) };
         if self.dead.contains(&(done, line.into())) {
             return Ok(false);
         }
@@ -62,15 +63,15 @@ impl Search<'_> {
         if self.steps.is_multiple_of(1 << 10) && self.budget.stopped().is_some() {
             return Err(GaveUp);
         }
-        let mut open: Vec<u32> = left().filter(|&it| self.scene.interval(it).left <= end).collect();
-        open.sort_by_key(|&it| self.scene.interval(it).right);
+        let mut open: Vec<u32> = left().filter(|&it| self.container.interval(it).left <= end).collect();
+        open.sort_by_key(|&it| self.container.interval(it).right);
         if let Some(free) = open.iter().position(|&it| self.is_free(it, line)) {
             open = vec![open[free]];
         }
         for it in open {
-            let Some(line) = self.after(it, line) else { continue };
+            let Some(line) = self.inside_after(it, line) else { continue };
             self.order.push(it);
-            if self.go_on(done | 1 << it, &line)? {
+            if self.extend(done | 1 << it, &line)? {
                 return Ok(true);
             }
             self.order.pop();
@@ -79,37 +80,37 @@ impl Search<'_> {
         Ok(false)
     }
 
-    /// Whether nobody minds that this comes next.
-    fn is_free(&self, operation: u32, line: &Line) -> bool {
-        match self.scene.operations[operation as usize].deed {
-            Deed::Add(_) => false,
-            Deed::Remove(element) => line.first().is_some_and(|it| it.0 == element),
-            Deed::Miss => line.is_empty(),
+    /// Whether this operation can come next without making anything harder to place.
+    fn is_free(&self, operation: u32, line: &LeaveOrder) -> bool {
+        match self.container.operations[operation as usize].action {
+            Action::Add(_) => false,
+            Action::Remove(element) => line.first().is_some_and(|it| it.0 == element),
+            Action::FindEmpty => line.is_empty(),
         }
     }
 
-    /// Who is inside after it, if it may come next.
-    fn after(&self, operation: u32, line: &Line) -> Option<Vec<(u32, u32)>> {
-        let factor = self.scene.factor;
+    /// The elements inside after it, if it may come next.
+    fn inside_after(&self, operation: u32, line: &LeaveOrder) -> Option<Vec<(u32, u32)>> {
+        let factor = self.container.factor;
         let mut line = line.to_vec();
-        match self.scene.operations[operation as usize].deed {
-            Deed::Add(element) => {
-                let name = |it: u32| self.scene.elements[it as usize].name;
-                let place = match self.scene.discipline {
+        match self.container.operations[operation as usize].action {
+            Action::Add(element) => {
+                let name = |it: u32| self.container.elements[it as usize].name;
+                let place = match self.container.discipline {
                     Discipline::LastIn => 0,
                     Discipline::Greatest => line.partition_point(|it| name(element) < name(it.0)),
                 };
                 line.insert(place, (element, 0));
             }
-            Deed::Remove(element) => {
+            Action::Remove(element) => {
                 let place = line.iter().position(|it| it.0 == element)?;
                 let may = place <= factor as usize && line[..place].iter().all(|it| it.1 < factor);
                 line[..place].iter_mut().for_each(|it| it.1 += 1);
                 line.remove(place);
                 return may.then_some(line);
             }
-            Deed::Miss if line.is_empty() => (),
-            Deed::Miss => return None,
+            Action::FindEmpty if line.is_empty() => (),
+            Action::FindEmpty => return None,
         }
         Some(line)
     }

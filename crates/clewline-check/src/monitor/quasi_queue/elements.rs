@@ -2,25 +2,27 @@
 
 use crate::monitor::columns::Interval;
 
-/// How many configurations are remembered at most, of some hundred bytes each.
-pub const MOST_DEAD: usize = 1 << 21;
+/// The most configurations that are remembered, of some hundred bytes each.
+pub const DEAD_CONFIGS_MAX: usize = 1 << 21;
 
-/// The elements of a queue, and who found it empty.
+/// The elements of a queue, and the *empty* results.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Elements {
-    /// By element: when it is added, and by whom.
+    /// By element: when it is added, and by which operation.
     pub(super) adds: Vec<Interval>,
     pub(super) added_by: Vec<u32>,
-    /// By element: when it is removed, and by whom. Those who are come first.
+    /// By element: when it is removed, and by which operation. Elements that are removed come
+    /// first.
     pub(super) removes: Vec<Interval>,
     pub(super) removed_by: Vec<u32>,
-    /// Who found nothing, and when.
+    /// The *empty* results: when, and which operation.
     pub(super) empties: Vec<Interval>,
-    pub(super) empty_to: Vec<u32>,
+    pub(super) empty_by: Vec<u32>,
 }
 
-/// Where a search stopped: the gaps by which the operations left have to begin. [`NONE`] if none are.
+/// Where a search stopped: the gaps by which the remaining operations have to begin. [`NONE`] if
+/// none remain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reached {
+pub(super) struct SearchPosition {
     pub(super) gaps: [u32; 3],
 }

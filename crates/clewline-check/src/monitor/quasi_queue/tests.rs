@@ -24,12 +24,13 @@ fn elements(random: &mut Random) -> Elements {
     }
     if random.chance(0.2) {
         elements.empties.push(interval(random, 0, 6));
-        elements.empty_to.push(200);
+        elements.empty_by.push(200);
     }
     elements
 }
 
-/// Whether the operations that are not done can follow: all orders are tried, on a queue as plain as can be.
+/// Whether the remaining operations can follow: all orders are tried, on a queue in its simplest
+/// form.
 fn can_end(
     (elements, factor): (&Elements, u32),
     done: u32,
@@ -69,31 +70,32 @@ fn can_end(
 }
 
 #[test]
-fn two_rows_are_found_if_and_only_if_there_is_an_order() {
+fn a_schedule_is_found_if_and_only_if_there_is_an_order() {
     let (mut found, mut missing) = (0, 0);
     for seed in 0..12_000 {
         let mut random = Random::new(seed);
         let elements = elements(&mut random);
         let factor = 1 + random.below(2) as u32;
         let expected = can_end((&elements, factor), 0, &[], &mut HashSet::new());
-        match Rows::new(&elements, factor).search(FEWEST_STEPS, &Budget::unlimited()) {
-            Found::Rows(rows) => {
+        match ScheduleSearch::new(&elements, factor).search(STEPS_MIN, &Budget::unlimited()) {
+            SearchResult::Found(schedule) => {
                 assert!(expected, "seed {seed}, factor {factor}: {elements:?}");
-                let order = rows.merge(&elements);
+                let order = schedule.merge(&elements);
                 assert_eq!(order.len(), elements.len() + elements.removed() + elements.empties.len());
                 found += 1;
             }
-            Found::None { .. } => {
+            SearchResult::None { .. } => {
                 assert!(!expected, "seed {seed}, factor {factor}: {elements:?}");
                 missing += 1;
             }
-            Found::GaveUp => panic!("seed {seed} has few operations"),
+            SearchResult::GaveUp => panic!("seed {seed} has few operations"),
         }
     }
     assert!(1_000 < found && 1_000 < missing, "{found} found, {missing} missing");
 }
 
-/// Elements with these gaps: when each is added, when the first of them are removed, and when nothing is found.
+/// Elements with these gaps: when each is added, when the first of them are removed, and when
+/// *empty* is returned.
 fn drawn(adds: &[(u32, u32)], removes: &[(u32, u32)], empties: &[(u32, u32)]) -> Elements {
     let intervals = |gaps: &[(u32, u32)]| -> Vec<Interval> {
         gaps.iter().map(|&(left, right)| Interval { left, right }).collect()
@@ -105,14 +107,14 @@ fn drawn(adds: &[(u32, u32)], removes: &[(u32, u32)], empties: &[(u32, u32)]) ->
         removes: intervals(removes),
         removed_by: numbers(100, removes.len()),
         empties: intervals(empties),
-        empty_to: numbers(200, empties.len()),
+        empty_by: numbers(200, empties.len()),
     }
 }
 
-/// In each of these the search meets a configuration that leads nowhere, and later another that does not. They differ
-/// in one respect; where it is forgotten the second is taken for the first.
+/// In each of these the search meets a dead configuration, and later another that is not. They
+/// differ in one respect; if the key lacks it the second is mistaken for the first.
 #[test]
-fn what_leads_nowhere_is_not_mistaken_for_something_else() {
+fn a_live_configuration_is_not_mistaken_for_a_dead_one() {
     let cases = [
         (
             "who was added",
@@ -162,7 +164,7 @@ fn what_leads_nowhere_is_not_mistaken_for_something_else() {
     ];
     for (about, factor, elements) in cases {
         assert!(can_end((&elements, factor), 0, &[], &mut HashSet::new()), "{about}");
-        let found = Rows::new(&elements, factor).search(FEWEST_STEPS, &Budget::unlimited());
-        assert!(matches!(found, Found::Rows(_)), "{about}");
+        let found = ScheduleSearch::new(&elements, factor).search(STEPS_MIN, &Budget::unlimited());
+        assert!(matches!(found, SearchResult::Found(_)), "{about}");
     }
 }

@@ -1,40 +1,40 @@
-//! Broken rules of registers: who breaks them, and what proves it.
+//! Broken rules of registers: the operations that break them, and the proof.
 //!
-//! Reads can be left out of a proof, and so can the end of a chain; its beginning cannot. So a proof holds what wrote the
-//! values in question, the operations that are named, and for a pending write somebody who found its value. All
-//! of this takes O(n), once.
+//! Reads can be left out of a proof, and so can the end of a chain; its beginning cannot. So a
+//! proof holds what wrote the values in question, the operations that are named, and for a pending
+//! write an operation that found its value. All of this takes O(n), once.
 
 use clewline_core::{RoleKind, Rule};
 
-use super::values::{Broken, INITIAL, Values};
+use super::values::{BrokenRule, INITIAL, Values};
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
     verdict::RuleViolation,
 };
 
-impl Broken {
-    pub(super) fn breach(self, columns: &Columns, values: &Values) -> RuleViolation {
+impl BrokenRule {
+    pub(super) fn violation(self, columns: &Columns, values: &Values) -> RuleViolation {
         let mut proof = Proof { columns, values, positions: Vec::new() };
         let (rule, operations) = match self {
-            Broken::Unwritten(value) => (Rule::Added, vec![proof.unwritten(value)]),
-            Broken::ReplacedTwice(one, other) => proof.replaced_twice(one, other),
-            Broken::Circle => (Rule::Added, vec![proof.circle()]),
-            Broken::Write(value) => {
+            BrokenRule::Unwritten(value) => (Rule::Added, vec![proof.unwritten(value)]),
+            BrokenRule::ReplacedTwice(one, other) => proof.replaced_twice(one, other),
+            BrokenRule::Cycle => (Rule::Added, vec![proof.cycle()]),
+            BrokenRule::Write(value) => {
                 let write = values.all[value as usize].write;
                 proof.out_of_order(write, value, columns.elements[write as usize])
             }
-            Broken::Read(value) => {
+            BrokenRule::Read(value) => {
                 let end = values.all[value as usize].found_by;
-                let is_it = |act, it: Interval| act == RoleKind::Observe && it.right == end;
+                let is_it = |kind, it: Interval| kind == RoleKind::Observe && it.right == end;
                 let (read, _) = proof.find(&[value], is_it).expect("a read of it ends then");
                 proof.out_of_order(read, value, value)
             }
-            Broken::NotInitial(chain) => {
+            BrokenRule::NotInitial(chain) => {
                 let (_, last) = proof.bounds(INITIAL);
                 let (first, _) = proof.bounds(chain.head);
                 (Rule::NoRoom, vec![last, first, first])
             }
-            Broken::Overlap(one, other) => {
+            BrokenRule::Overlap(one, other) => {
                 let (one_first, one_last) = proof.bounds(one.head);
                 let (first, last) = proof.bounds(other.head);
                 if first == last {
@@ -65,9 +65,9 @@ struct Proof<'p> {
 }
 
 impl Proof<'_> {
-    /// Whoever found a value that nobody wrote.
+    /// An operation that found a value that was never written.
     fn unwritten(&mut self, value: u32) -> u32 {
-        if let Some((read, _)) = self.find(&[value], |act, _| act == RoleKind::Observe) {
+        if let Some((read, _)) = self.find(&[value], |kind, _| kind == RoleKind::Observe) {
             self.positions.push(read);
             return read;
         }
@@ -87,8 +87,9 @@ impl Proof<'_> {
         (Rule::ReplacedOnce, operations.to_vec())
     }
 
-    /// One of those that replace each other in a circle: whichever came first found what was not there yet.
-    fn circle(&mut self) -> u32 {
+    /// One of the operations that replace each other in a cycle: whichever came first found a value
+    /// not yet written.
+    fn cycle(&mut self) -> u32 {
         let mut is_reached = vec![false; self.values.all.len()];
         for (head, value) in (0_u32..).zip(&self.values.all) {
             let is_head = value.write == NONE || self.columns.kinds[value.write as usize] == RoleKind::Add;
@@ -99,7 +100,7 @@ impl Proof<'_> {
             }
         }
         let start = is_reached.iter().position(|it| !it).expect("not all were followed") as u32;
-        // As no value is replaced twice, it is in the circle itself.
+        // As no value is replaced twice, it is in the cycle itself.
         let circle = self.lineage(start);
         let writes = circle.iter().map(|&it| self.values.all[it as usize].write);
         self.positions.extend(writes);
@@ -109,7 +110,8 @@ impl Proof<'_> {
         self.positions.iter().filter(is_complete).min().copied().unwrap_or(first)
     }
 
-    /// `late`, which writes or finds `value` and builds on `found`, ended before something began that comes earlier.
+    /// `late`, which writes or finds `value` and builds on `found`, ended before an operation began
+    /// that comes earlier.
     fn out_of_order(&mut self, late: u32, value: u32, found: u32) -> (Rule, Vec<u32>) {
         self.add(late, value);
         let end = self.columns.intervals[late as usize].right;
@@ -125,7 +127,8 @@ impl Proof<'_> {
         (Rule::Chain, vec![late, early])
     }
 
-    /// An operation of the chain that ends first, and one that begins last: the same if one does both.
+    /// An operation of the chain that ends first, and one that begins last: the same if one does
+    /// both.
     fn bounds(&mut self, head: u32) -> (u32, u32) {
         let mut chain: Vec<u32> = Vec::new();
         let mut number = head;
@@ -155,18 +158,19 @@ impl Proof<'_> {
         self.observe(value);
     }
 
-    /// Adds what shows that `value` was written, if that is pending; answers the last operation of it.
+    /// Adds what shows that `value` was written, if that is pending; returns the last operation of
+    /// it.
     fn observe(&mut self, value: u32) -> Option<u32> {
         let mut number = value;
         let mut last = None;
-        // Those that replace each other in a circle, one of whose values was also replaced by somebody else, are
-        // followed once.
+        // Values that replace each other in a cycle, one of which another operation replaced as
+        // well, are followed once.
         for _ in 0..self.values.all.len() {
             let write = self.values.all[number as usize].write;
             if write == NONE || !self.columns.is_pending(write as usize) {
                 return last;
             }
-            if let Some((read, _)) = self.find(&[number], |act, _| act == RoleKind::Observe) {
+            if let Some((read, _)) = self.find(&[number], |kind, _| kind == RoleKind::Observe) {
                 self.positions.push(read);
                 return Some(read);
             }
@@ -178,7 +182,7 @@ impl Proof<'_> {
         last
     }
 
-    /// The value, what it replaced, what that replaced, and so on; a circle once.
+    /// The value, what it replaced, what that replaced, and so on; a cycle once.
     fn lineage(&self, value: u32) -> Vec<u32> {
         let mut lineage = vec![value];
         let mut is_in = vec![false; self.values.all.len()];
@@ -199,10 +203,10 @@ impl Proof<'_> {
 
     /// The first operation that writes or finds one of `values` and is as asked, and that value.
     fn find(&self, values: &[u32], is_asked: impl Fn(RoleKind, Interval) -> bool) -> Option<(u32, u32)> {
-        self.each(values, |_, act, interval| is_asked(act, interval))
+        self.each(values, |_, kind, interval| is_asked(kind, interval))
     }
 
-    /// Visits the operations that write or find one of `values`, until one is enough.
+    /// Visits the operations that write or find one of `values`, until `each` stops.
     fn each(
         &self,
         values: &[u32],
@@ -211,8 +215,8 @@ impl Proof<'_> {
         let mut is_in = vec![false; self.values.all.len()];
         values.iter().for_each(|&it| is_in[it as usize] = true);
         let columns = self.columns;
-        for (at, &act) in (0_u32..).zip(&columns.kinds) {
-            let value = match act {
+        for (at, &kind) in (0_u32..).zip(&columns.kinds) {
+            let value = match kind {
                 RoleKind::Add | RoleKind::Observe => columns.elements[at as usize],
                 RoleKind::Replace => columns.seconds[at as usize],
                 RoleKind::Remove
@@ -221,14 +225,15 @@ impl Proof<'_> {
                 | RoleKind::RemoveUnknown
                 | RoleKind::NoEffect => continue,
             };
-            if is_in[value as usize] && is_enough(at, act, columns.intervals[at as usize]) {
+            if is_in[value as usize] && is_enough(at, kind, columns.intervals[at as usize]) {
                 return Some((at, value));
             }
         }
         None
     }
 
-    /// The positions, each once; or all up to them, where they alone do not tell the lives of a value apart.
+    /// The positions, each once; or all up to them, where they alone do not distinguish the lives
+    /// of a value.
     fn evidence(mut self) -> Vec<u32> {
         let columns = self.columns;
         let mut named: Vec<(u64, u32)> = vec![(columns.names[INITIAL as usize], INITIAL)];

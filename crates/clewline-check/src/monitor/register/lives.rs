@@ -1,9 +1,10 @@
-//! Lives of values: what to do about writes that nobody found, and about values that are written again.
+//! Lives of values: unobserved writes, and values that are written again.
 //!
-//! A value that is written again is another one if the first is certainly gone by then: when the second write is
-//! called, everybody who was called before and has to do with the value has returned, and somebody replaced it, or wrote another one
-//! after the first write and returned. Whoever is called later can only find the second. Values that nobody finds may be
-//! written any number of times: each is there alone.
+//! A value that is written again counts as another one if the first is certainly gone by then: when
+//! the second write is called, all operations on the value that were called before have returned,
+//! and one of them replaced it, or another value was written after the first write, and that write
+//! returned. Operations called later can only find the second. Values that are not found may be
+//! written any number of times: each is current alone.
 
 use clewline_core::RoleKind;
 
@@ -13,8 +14,8 @@ use crate::monitor::{
     verdict::Unsupported,
 };
 
-/// Whether there may be something to forget.
-pub(super) fn has_idle(columns: &Columns) -> bool {
+/// Whether there may be unobserved operations.
+pub(super) fn has_unobserved(columns: &Columns) -> bool {
     let is_idle = |at: usize| match columns.kinds[at] {
         RoleKind::Add => columns.is_pending(at),
         RoleKind::Replace => columns.is_pending(at) || columns.elements[at] == columns.seconds[at],
@@ -28,9 +29,9 @@ pub(super) fn has_idle(columns: &Columns) -> bool {
     (0..columns.len()).any(is_idle)
 }
 
-/// Turns replacements of a value by itself into reads, and drops pending writes and replacements that nobody
-/// found, not even by way of others that are pending.
-pub(super) fn forget_idle(columns: &mut Columns) {
+/// Turns replacements of a value by itself into reads, and drops pending writes and replacements
+/// that no operation found, not even by way of other pending ones.
+pub(super) fn drop_unobserved(columns: &mut Columns) {
     let mut pending: Vec<u32> = Vec::new();
     for at in 0..columns.len() {
         if columns.kinds[at] == RoleKind::Replace && columns.elements[at] == columns.seconds[at] {
@@ -49,7 +50,7 @@ pub(super) fn forget_idle(columns: &mut Columns) {
             next[number as usize] = std::mem::replace(list, number);
         }
     }
-    let mut is_found = found(columns);
+    let mut is_found = found_values(columns);
     let mut rest: Vec<u32> = (0..is_found.len() as u32).filter(|&it| is_found[it as usize]).collect();
     while let Some(value) = rest.pop() {
         let mut number = first[value as usize];
@@ -69,7 +70,7 @@ pub(super) fn forget_idle(columns: &mut Columns) {
 }
 
 /// By value: whether a complete operation found it.
-fn found(columns: &Columns) -> Vec<bool> {
+fn found_values(columns: &Columns) -> Vec<bool> {
     let mut is_found = vec![false; columns.names.len()];
     for at in 0..columns.len() {
         if matches!(columns.kinds[at], RoleKind::Observe | RoleKind::Replace) && !columns.is_pending(at) {
@@ -90,7 +91,7 @@ struct Life {
     number: u32,
     // The position of its write, or `NONE`.
     write: u32,
-    // The last gap in which something that has to do with it may have happened, plus one.
+    // The last gap in which an operation on it may take effect, plus one.
     end: u32,
     is_replaced: bool,
 }
@@ -99,16 +100,16 @@ struct Life {
 ///
 /// # Errors
 ///
-/// If the first may still be there.
-pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Unsupported> {
+/// If the first may still be current.
+pub(super) fn renumber_rewritten_values(columns: &mut Columns) -> Result<(), Unsupported> {
     if !columns.intervals.is_sorted_by_key(|it| it.left) {
         return Err(Unsupported::Other(
             "operations that may have happened at any time are no part of a recorded history",
         ));
     }
     let overwritten = overwritten(columns);
-    let mut is_found = found(columns);
-    // What only pending operations find was not dropped, so somebody found it.
+    let mut is_found = found_values(columns);
+    // A value that only pending operations find was not dropped, so it was found.
     (0..columns.len())
         .filter(|&at| columns.kinds[at] == RoleKind::Replace)
         .for_each(|at| is_found[columns.elements[at] as usize] = true);
@@ -116,8 +117,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Unsupported> {
     let mut lives: Vec<Life> = (0..columns.names.len() as u32).map(unborn).collect();
     for at in 0..columns.len() {
         let Interval { left, right } = columns.intervals[at];
-        let act = columns.kinds[at];
-        if matches!(act, RoleKind::Add | RoleKind::Replace) {
+        let kind = columns.kinds[at];
+        if matches!(kind, RoleKind::Add | RoleKind::Replace) {
             let value = written(columns, at);
             let life = &mut lives[value as usize];
             let is_first = life.write == NONE && life.number != INITIAL;
@@ -138,13 +139,13 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Unsupported> {
             life.write = at as u32;
             life.end = life.end.max(right + 1);
             let number = life.number;
-            *(if act == RoleKind::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
+            *(if kind == RoleKind::Replace { &mut columns.seconds[at] } else { &mut columns.elements[at] }) =
                 number;
         }
-        if matches!(act, RoleKind::Observe | RoleKind::Replace) {
+        if matches!(kind, RoleKind::Observe | RoleKind::Replace) {
             let life = &mut lives[columns.elements[at] as usize];
             life.end = life.end.max(right + 1);
-            life.is_replaced |= act == RoleKind::Replace;
+            life.is_replaced |= kind == RoleKind::Replace;
             columns.elements[at] = life.number;
         }
     }
@@ -154,8 +155,8 @@ pub(super) fn tell_apart(columns: &mut Columns) -> Result<(), Unsupported> {
 /// By gap: the latest begin, plus one, of a write that ends before it; 0 if there is none.
 fn overwritten(columns: &Columns) -> Vec<u32> {
     let mut latest = vec![0_u32; columns.gaps() + 1];
-    for (at, act) in columns.kinds.iter().enumerate() {
-        if *act == RoleKind::Add || *act == RoleKind::Replace {
+    for (at, kind) in columns.kinds.iter().enumerate() {
+        if *kind == RoleKind::Add || *kind == RoleKind::Replace {
             let Interval { left, right } = columns.intervals[at];
             let entry = &mut latest[right as usize + 1];
             *entry = (*entry).max(left + 1);

@@ -3,14 +3,15 @@
 /// The number of the initial value.
 pub(super) const INITIAL: u32 = 0;
 
-/// Who wrote a value, who found it and what replaced it.
+/// Which operation wrote a value, when it was found and what replaced it.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     // The position of the operation that wrote it, or `NONE`.
     pub(super) write: u32,
-    // The value that replaced it, if somebody said so, or `NONE`.
+    // The value that replaced it, if an operation says so, or `NONE`.
     pub(super) next: u32,
-    // The first gap in which a read of it ends, `NONE` if there is no read; the last gap in which one begins.
+    // The first gap in which a read of it ends, `NONE` if there is no read; the last gap in which
+    // one begins.
     pub(super) found_by: u32,
     pub(super) found_from: u32,
 }
@@ -18,16 +19,17 @@ pub(super) struct Value {
 /// What is known about each value, by number.
 pub(super) struct Values {
     pub(super) all: Vec<Value>,
-    // How many there are that somebody wrote.
+    // How many of them were written.
     pub(super) written: usize,
-    pub(super) broken: Option<Broken>,
+    pub(super) broken: Option<BrokenRule>,
 }
 
 /// A chain of values: its first, and its zone.
 #[derive(Clone, Copy)]
 pub(super) struct Chain {
     pub(super) head: u32,
-    // The first gap in which one of its operations ends. That of the initial value lies before all gaps.
+    // The first gap in which one of its operations ends. That of the initial value lies before all
+    // gaps.
     pub(super) first_end: u32,
     // The last gap in which one of its operations begins.
     pub(super) last_begin: u32,
@@ -39,20 +41,20 @@ impl Chain {
     }
 }
 
-/// What is wrong. Numbers are those of values.
+/// The rule that is broken. Numbers are those of values.
 #[derive(Clone, Copy)]
-pub(super) enum Broken {
-    /// Somebody found the value, and nobody wrote it.
+pub(super) enum BrokenRule {
+    /// The value was found, and never written.
     Unwritten(u32),
     /// Both values replaced the same one.
     ReplacedTwice(u32, u32),
-    /// Values replace each other in a circle.
-    Circle,
+    /// Values replace each other in a cycle.
+    Cycle,
     /// The value was written before something that comes earlier in its chain.
     Write(u32),
     /// The value was found before something that comes earlier in its chain.
     Read(u32),
-    /// The chain was there before the last operation of the initial value's chain.
+    /// The chain was current before the last operation of the initial value's chain.
     NotInitial(Chain),
     /// The zones overlap, the first of which is forward.
     Overlap(Chain, Chain),

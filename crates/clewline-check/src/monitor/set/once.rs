@@ -1,10 +1,12 @@
-//! Elements that come and go once: no event has to be read in order.
+//! Elements that are added and removed once: events need not be processed in order.
 //!
-//! Such an element is put there at one moment and taken away at a later one. Whoever saw it forbids that it is put there
-//! after they returned, or taken away before they called. Within these bounds let it be put there as late, and taken
-//! away as early, as possible: if that is not late enough or not early enough for somebody who missed it, nothing is.
+//! Such an element is added at one moment and removed at a later one. An operation that observed it
+//! forbids that it is added after that operation returned, or removed before it was called. Within
+//! these bounds let it be added as late, and removed as early, as possible: if that is not late or
+//! early enough for an operation that returned *absent*, nothing is.
 //!
-//! Source: the restricted set of H. Lee and U. Mathur, with corrections. Cost: O(n), a pass or two without sorting.
+//! Source: the restricted set of H. Lee and U. Mathur, with corrections. Cost: O(n), a pass or two
+//! without sorting.
 
 use clewline_core::RoleKind;
 
@@ -14,34 +16,35 @@ use crate::monitor::columns::{Columns, NONE};
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Extremes {
-    // The last begin and the first end, of those that met the element and of those that missed it.
+    // The last begin and the first end, of the operations that found the element and of those that
+    // returned *absent*.
     left: [u32; 2],
     right: [u32; 2],
-    // Where whoever put it there begins, and where whoever took it away ends.
+    // Where the add begins, and where the removal ends.
     add_left: u32,
     remove_right: u32,
-    // How many did what: [`Act::Add`], `Remove`, `See`, `Miss`.
+    // How many operations there are of each [`RoleKind`]: `Add`, `Remove`, `Observe`, `Absent`.
     count: [u8; 4],
 }
 
-/// What is known of a set without reading it in order.
+/// What is known of a set without processing it in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Once {
-    /// Every element comes and goes at most once, and can be ordered.
+pub(super) enum OnceVerdict {
+    /// Every element is added and removed at most once, and can be ordered.
     Holds,
-    /// Some element comes or goes again, or cannot be ordered.
+    /// Some element is added or removed again, or cannot be ordered.
     Unclear,
 }
 
-/// Judges elements that come and go once.
-pub(super) fn judge(columns: &Columns) -> Once {
+/// Judges elements that are added and removed once.
+pub(super) fn judge(columns: &Columns) -> OnceVerdict {
     let none = Extremes { left: [0; 2], right: [NONE; 2], add_left: 0, remove_right: NONE, count: [0; 4] };
     let mut all = vec![none; columns.names.len()];
     for ((&act, &element), interval) in columns.kinds.iter().zip(&columns.elements).zip(&columns.intervals) {
         if act == RoleKind::NoEffect {
             continue;
         }
-        // Without branches: who does what is not predictable.
+        // Without branches: roles are not predictable.
         let it = &mut all[element as usize];
         let (kind, met_or_missed) = (act as usize & 3, usize::from(act == RoleKind::Absent));
         it.left[met_or_missed] = it.left[met_or_missed].max(interval.left);
@@ -53,7 +56,7 @@ pub(super) fn judge(columns: &Columns) -> Once {
     let mut has_strict = false;
     for it in &mut all {
         match bounds(it, columns.last) {
-            None => return Once::Unclear,
+            None => return OnceVerdict::Unclear,
             Some((there, gone)) => {
                 has_strict |= there < it.left[1] && it.right[1] < gone;
                 (it.left[0], it.right[0]) = (there, gone);
@@ -61,12 +64,12 @@ pub(super) fn judge(columns: &Columns) -> Once {
         }
     }
     if has_strict && !all_missed_in_time(columns, &all) {
-        return Once::Unclear;
+        return OnceVerdict::Unclear;
     }
-    Once::Holds
+    OnceVerdict::Holds
 }
 
-/// The latest gap in which the element may be put there, and the earliest in which it may be taken away.
+/// The latest gap in which the element may be added, and the earliest in which it may be removed.
 fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
     const ADD: usize = RoleKind::Add as usize;
     const REMOVE: usize = RoleKind::Remove as usize;
@@ -75,7 +78,7 @@ fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
         return None;
     }
     if it.count[ADD] == 0 {
-        // A removal that is pending need not have happened.
+        // A removal that is pending need not have taken effect.
         let is_never_there = it.count[SEE] == 0 && (it.count[REMOVE] == 0 || it.remove_right == last);
         return is_never_there.then_some((NONE, NONE));
     }
@@ -86,7 +89,8 @@ fn bounds(it: &Extremes, last: u32) -> Option<(u32, u32)> {
     (can_come && can_go).then_some((there, gone))
 }
 
-/// Whether everybody who missed an element called before it was there, or returned after it was gone.
+/// Whether every operation that returned *absent* was called before the element was inside, or
+/// returned after it was removed.
 fn all_missed_in_time(columns: &Columns, all: &[Extremes]) -> bool {
     columns.kinds.iter().zip(&columns.elements).zip(&columns.intervals).all(|((&act, &element), interval)| {
         let it = &all[element as usize];

@@ -1,12 +1,15 @@
-//! What shows that an operation has no place among those on its element: only those since the moment at which it was last known what the
-//! element is like.
+//! Evidence that an operation has no place: the operations on its element since the element's state
+//! was last certain.
 //!
-//! At some moments there is no doubt, although operations are open. If as many removals have returned as additions were called, the element
-//! is gone, those additions have happened, and no other removal has. If one addition more has returned than removals were called, it is there, those removals
-//! have happened, and no other addition has. What comes after such a moment does not depend on what came before, as long as nobody looks at the element then.
+//! At some moments the state is certain, although operations are open. If as many removals have
+//! returned as additions were called, the element is absent, those additions have taken effect, and
+//! no other removal has. If one addition more has returned than removals were called, it is
+//! present, those removals have taken effect, and no other addition has. What comes after such a
+//! moment does not depend on what came before, as long as no operation observes the element then.
 //!
-//! A moment is *plain* if none of those is still open. A reader sees that at once, and has to think about the others: who was told that it removed the element
-//! knows that it had been added, by whoever was still at it.
+//! A moment is *plain* if none of those operations is still open. Such a moment is obvious to a
+//! reader; the others need thought: a successful removal implies that the element had been added,
+//! by an operation still open.
 
 use std::cmp::Reverse;
 
@@ -20,12 +23,12 @@ use crate::{
     sorting::sort_by_key,
 };
 
-// So many operations are seen at a glance, whatever was open when they began.
-const FEW: usize = 4;
+// This many operations are easy to read, whatever was open when they began.
+const OBVIOUS_OPERATIONS_MAX: usize = 4;
 
-/// The operations on the element of `stuck`, which cannot happen in time, since it was last known what the element is like; and what made
-/// it so.
-pub(super) fn breach(columns: &Columns, stuck: u32) -> RuleViolation {
+/// The operations on the element of `stuck`, which cannot take effect in time, since its state was
+/// last certain; and the operations that made it so.
+pub(super) fn violation(columns: &Columns, stuck: u32) -> RuleViolation {
     let element = columns.elements[stuck as usize];
     let now = columns.intervals[stuck as usize].right;
     let is_on_it = |&at: &u32| {
@@ -40,22 +43,23 @@ pub(super) fn breach(columns: &Columns, stuck: u32) -> RuleViolation {
         None => all.clone(),
     };
     let mut evidence = since(true);
-    if FEW < evidence.len() {
+    if OBVIOUS_OPERATIONS_MAX < evidence.len() {
         evidence = since(false);
     }
     RuleViolation { rule: Rule::ThereOrNot, operations: vec![stuck], evidence }
 }
 
-/// A moment at which it is certain what the element is like.
+/// A moment at which the state of the element is certain.
 #[derive(Clone, Copy)]
-struct Known {
-    // It is the moment before this gap.
+struct KnownMoment {
+    // The moment before this gap.
     gap: u32,
     is_there: bool,
 }
 
-impl Known {
-    /// Whether the operation, which is called before that moment or returns after it, has happened by then.
+impl KnownMoment {
+    /// Whether the operation, which is called before that moment or returns after it, has taken
+    /// effect by then.
     fn is_past(self, columns: &Columns, at: u32) -> bool {
         let interval = columns.intervals[at as usize];
         let counts_from_its_call = match columns.kinds[at as usize] {
@@ -71,33 +75,36 @@ impl Known {
         if counts_from_its_call { interval.left < self.gap } else { interval.right < self.gap }
     }
 
-    /// Of `all` operations those that happen later, after those that tell what the element is like.
+    /// Of `all` operations those that take effect later, after those that show the state of the
+    /// element.
     fn since(self, columns: &Columns, all: &[u32]) -> Vec<u32> {
         let is_past = |at: &&u32| self.is_past(columns, **at);
-        let past = |act: RoleKind| {
-            all.iter().filter(is_past).copied().filter(move |&at| columns.kinds[at as usize] == act)
+        let past = |kind: RoleKind| {
+            all.iter().filter(is_past).copied().filter(move |&at| columns.kinds[at as usize] == kind)
         };
         let last_add = past(RoleKind::Add).next_back();
-        // The last to return, which may have come after every addition; the last to be called may not.
+        // The last to return, which may have come after every addition; the last to be called may
+        // not.
         let last_remove =
             past(RoleKind::Remove).max_by_key(|&at| (columns.intervals[at as usize].right, Reverse(at)));
-        // That it is gone is best told by who took it, and what they took.
-        let told = if self.is_there { [last_add, None] } else { [last_add, last_remove] };
+        // That it is absent is best shown by the removal and the add before it.
+        let shown = if self.is_there { [last_add, None] } else { [last_add, last_remove] };
         let rest = all.iter().filter(|at| !is_past(at)).copied();
-        let mut evidence: Vec<u32> = told.into_iter().flatten().chain(rest).collect();
+        let mut evidence: Vec<u32> = shown.into_iter().flatten().chain(rest).collect();
         evidence.sort_unstable();
         evidence
     }
 }
 
-/// The last such moment before one of these operations is called, in the order of their calls; the last plain one if `is_plain`.
-fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
+/// The last such moment before one of these operations is called, in the order of their calls; the
+/// last plain one if `is_plain`.
+fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<KnownMoment> {
     let mut by_return = all.to_vec();
     sort_by_key(&mut by_return, |at| columns.intervals[at as usize].right);
     let mut returns = by_return.into_iter().peekable();
-    // How many were called and have returned, by what they do: a number for each of `Act::Add` and `Remove`.
+    // How many were called and have returned, by [`RoleKind`]: `Add` and `Remove`.
     let (mut called, mut returned) = ([0_usize; 2], [0_usize; 2]);
-    // How many look at the element.
+    // How many observe the element.
     let mut looking = 0_usize;
     let mut known = None;
     let mut last = NONE;
@@ -105,7 +112,7 @@ fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
         let gap = columns.intervals[at as usize].left;
         while let Some(at) = returns.next_if(|&at| columns.intervals[at as usize].right < gap) {
             match columns.kinds[at as usize] {
-                act @ (RoleKind::Add | RoleKind::Remove) => returned[act as usize] += 1,
+                kind @ (RoleKind::Add | RoleKind::Remove) => returned[kind as usize] += 1,
                 RoleKind::Observe
                 | RoleKind::Absent
                 | RoleKind::Empty
@@ -116,16 +123,16 @@ fn last_known(columns: &Columns, all: &[u32], is_plain: bool) -> Option<Known> {
         }
         let [add, remove] = [RoleKind::Add as usize, RoleKind::Remove as usize];
         if gap != last && looking == 0 {
-            let suits = |act: usize| !is_plain || called[act] == returned[act];
+            let suits = |kind: usize| !is_plain || called[kind] == returned[kind];
             if called[add] == returned[remove] && suits(add) {
-                known = Some(Known { gap, is_there: false });
+                known = Some(KnownMoment { gap, is_there: false });
             } else if returned[add] == called[remove] + 1 && suits(remove) {
-                known = Some(Known { gap, is_there: true });
+                known = Some(KnownMoment { gap, is_there: true });
             }
         }
         last = gap;
         match columns.kinds[at as usize] {
-            act @ (RoleKind::Add | RoleKind::Remove) => called[act as usize] += 1,
+            kind @ (RoleKind::Add | RoleKind::Remove) => called[kind as usize] += 1,
             RoleKind::Observe
             | RoleKind::Absent
             | RoleKind::Empty

@@ -1,8 +1,9 @@
-//! A bitmap with predecessors: sixty-four bits a word, and above each level one that says which words are not zero.
+//! A bitmap with predecessors: sixty-four bits a word, and above each level one that says which
+//! words are not zero.
 
 const BITS: usize = u64::BITS as usize;
 
-/// A set of small integers, out of which none is ever taken.
+/// A set of small integers, from which none is ever removed.
 #[derive(Clone, Debug)]
 pub(super) struct Bitmap {
     // The bits first.

@@ -1,24 +1,26 @@
 //! Cover: how many elements are certainly inside in each gap, and which, if it is only one.
 //!
-//! A tree over the gaps. What a node stores for each of its lanes is how much the least number below it exceeds the
-//! least number below the node itself, so that the lanes of a node are never negative and one of them is 0. Taking an element away lowers a
-//! range of gaps by one: at each level the lanes between two borders, after which both border nodes are brought
-//! into form again and hand what they subtracted to their parents. Beside each lane stands the exclusive or of the elements that were
-//! taken away from (at the leaves: that cover) everything below it; along a path they add up to the elements that still cover a gap.
+//! A tree over the gaps. A node stores for each of its lanes how much the least number below it
+//! exceeds the least number below the node itself, so that the lanes of a node are never negative
+//! and one of them is 0. Removing an element lowers a range of gaps by one: at each level the lanes
+//! between two borders, after which both border nodes are normalized and pass what they subtracted
+//! to their parents. Beside each lane stands the exclusive or of the elements that were removed
+//! from (at the leaves: that cover) everything below it; along a path they combine to the elements
+//! that still cover a gap.
 //!
-//! A gap that is found to be covered by one element alone is counted one higher from then on, so that it is found
-//! again when that element is gone, and not before.
+//! A gap that is found to be covered by one element alone is counted one higher from then on, so
+//! that it is found again when that element is gone, and not before.
 //!
-//! Cost: O(log n) to take an element away or to find a gap, with logarithms to base 16.
+//! Cost: O(log n) to remove an element or to find a gap, with logarithms to base 16.
 
 use super::lanes::{Lanes, WIDTH, levels};
 
 /// A gap that is out of the tree.
-const GONE: i32 = 1 << 30;
+const REMOVED_GAP: i32 = 1 << 30;
 
 /// A gap that few elements cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Thin {
+pub(super) struct ThinGap {
     pub(super) gap: u32,
     /// The only element that covers it, if there is one.
     pub(super) coverer: Option<u32>,
@@ -35,8 +37,8 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// Of `gaps` gaps by elements, each with the gaps strictly between which it is inside. `is_named`: whether
-    /// [`Cover::find_thin`] is to find gaps covered by one element.
+    /// Of `gaps` gaps by elements, each with the gaps strictly between which it is inside.
+    /// `is_named`: whether [`Cover::find_thin`] is to find gaps covered by one element.
     pub(super) fn new(gaps: usize, elements: impl Iterator<Item = (u32, u32, u32)>, is_named: bool) -> Cover {
         // The end of the last gap has a leaf as well.
         let mut tree = levels(gaps + 1, 0);
@@ -54,7 +56,7 @@ impl Cover {
         let mut inside = 0;
         for (gap, leaf) in tree[0].iter_mut().flat_map(|it| &mut it.0).enumerate() {
             inside += *leaf;
-            *leaf = if gap < gaps { inside } else { GONE };
+            *leaf = if gap < gaps { inside } else { REMOVED_GAP };
         }
         let mut inside = 0;
         for leaf in names.iter_mut().take(1).flatten().flat_map(|it| &mut it.0) {
@@ -75,11 +77,12 @@ impl Cover {
                 *parents.next().unwrap_or(&mut self.least) = least;
             }
             // Where there is no node, there is no gap.
-            parents.for_each(|it| *it = GONE);
+            parents.for_each(|it| *it = REMOVED_GAP);
         }
     }
 
-    /// Takes away an element that covers the gaps strictly between `after` and `before`, of which there are some.
+    /// Removes an element that covers the gaps strictly between `after` and `before`, of which
+    /// there are some.
     pub(super) fn remove(&mut self, element: u32, after: u32, before: u32) {
         let (mut left, mut right) = (after as usize, before as usize);
         let (mut left_change, mut right_change) = (0, 0);
@@ -99,17 +102,17 @@ impl Cover {
         }
     }
 
-    /// Lowers some lanes of a node by one; answers by how much the least of them changed.
+    /// Lowers some lanes of a node by one; returns by how much the least of them changed.
     fn lower(&mut self, level: usize, node: usize, from: usize, to: usize, element: u32) -> i32 {
         let lanes = &mut self.levels[level][node];
         lanes.lower(from..to);
         if let Some(names) = self.names.get_mut(level) {
             names[node].0[from..to].iter_mut().for_each(|it| *it ^= name(element));
         }
-        settle(lanes)
+        normalize_after_decrement(lanes)
     }
 
-    /// Adds `change`, 0 or -1, to one lane, and to all above it what follows from that.
+    /// Adds `change`, 0 or -1, to one lane, and updates all levels above.
     fn pass_on(&mut self, level: usize, lane: usize, change: i32) {
         let (mut lane, mut change) = (lane, change);
         for nodes in self.levels.iter_mut().skip(level) {
@@ -118,15 +121,15 @@ impl Cover {
             }
             let node = &mut nodes[lane / WIDTH];
             node.0[lane % WIDTH] += change;
-            change = settle(node);
+            change = normalize_after_decrement(node);
             lane /= WIDTH;
         }
         self.least += change;
     }
 
-    /// Finds gaps that nothing covers any more, or, if names are wanted, only one element does; up to `most` of them.
-    /// Each is found once for either reason.
-    pub(super) fn find_thin(&mut self, most: usize, into: &mut Vec<Thin>) {
+    /// Finds gaps that no element covers any more, or, if names are wanted, only one element does;
+    /// up to `most` of them. Each is found once for either reason.
+    pub(super) fn find_thin(&mut self, most: usize, into: &mut Vec<ThinGap>) {
         let bound = i32::from(!self.names.is_empty());
         if bound < self.least {
             return;
@@ -135,8 +138,9 @@ impl Cover {
         self.least += self.gather(top, 0, self.least, 0, most, into);
     }
 
-    /// As [`Cover::find_thin`] below one node, above which the numbers add up to `above` and the names to `name`.
-    /// Answers by how much the node's least number changed. Calls itself as often as there are levels.
+    /// As [`Cover::find_thin`] below one node, above which the numbers add up to `above` and the
+    /// names to `name`. Returns by how much the node's least number changed. Recursive; the depth
+    /// is the number of levels.
     fn gather(
         &mut self,
         level: usize,
@@ -144,7 +148,7 @@ impl Cover {
         above: i32,
         name: i32,
         most: usize,
-        into: &mut Vec<Thin>,
+        into: &mut Vec<ThinGap>,
     ) -> i32 {
         let bound = i32::from(!self.names.is_empty());
         let mut thin = self.levels[level][node].at_most(bound - above);
@@ -155,11 +159,11 @@ impl Cover {
             let name = name ^ self.names.get(level).map_or(0, |it| it[node].0[lane]);
             let below = node * WIDTH + lane;
             if level == 0 {
-                // One too many is counted for a gap that has been found before, but then it has no name.
+                // A gap that was found before counts one too many, but then it has no name.
                 let coverer = (name as u32).checked_sub(1).filter(|_| number == 1);
-                into.push(Thin { gap: below as u32, coverer });
+                into.push(ThinGap { gap: below as u32, coverer });
                 let lane = &mut self.levels[level][node].0[lane];
-                *lane = if coverer.is_some() { *lane + 1 } else { GONE };
+                *lane = if coverer.is_some() { *lane + 1 } else { REMOVED_GAP };
             } else {
                 let change = self.gather(level - 1, below, number, name, most, into);
                 self.levels[level][node].0[lane] += change;
@@ -175,7 +179,7 @@ fn name(element: u32) -> i32 {
 }
 
 /// As [`normalize`], if the least lane is 0 or -1.
-fn settle(node: &mut Lanes) -> i32 {
+fn normalize_after_decrement(node: &mut Lanes) -> i32 {
     if node.has_negative() {
         node.subtract(-1);
         return -1;
@@ -183,7 +187,7 @@ fn settle(node: &mut Lanes) -> i32 {
     0
 }
 
-/// Makes the least lane 0; answers what it was.
+/// Makes the least lane 0; returns what it was.
 fn normalize(node: &mut Lanes) -> i32 {
     let least = node.min();
     if least != 0 {
@@ -214,13 +218,13 @@ mod tests {
             }
             let mut cover = Cover::new(gaps as usize, elements.iter().copied(), is_named);
             // By gap: how it was found last.
-            let mut was_found: Vec<Option<Thin>> = vec![None; gaps as usize];
+            let mut was_found: Vec<Option<ThinGap>> = vec![None; gaps as usize];
             loop {
                 let inside = |gap: u32| elements.iter().filter(move |it| it.1 < gap && gap < it.2);
                 let is_thin = |gap: u32| inside(gap).count() <= usize::from(is_named);
-                let expected: Vec<Thin> = (0..gaps)
+                let expected: Vec<ThinGap> = (0..gaps)
                     .filter(|&gap| is_thin(gap))
-                    .map(|gap| Thin { gap, coverer: inside(gap).map(|it| it.0).next() })
+                    .map(|gap| ThinGap { gap, coverer: inside(gap).map(|it| it.0).next() })
                     .filter(|it| was_found[it.gap as usize] != Some(*it))
                     .collect();
                 let mut found = Vec::new();

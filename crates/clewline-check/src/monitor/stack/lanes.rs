@@ -1,7 +1,8 @@
 //! Lanes: the nodes of wide trees, sixteen numbers to a cache line.
 //!
-//! A tree with sixteen children a node is five levels high where a binary one has twenty, takes a fifteenth more than its
-//! leaves instead of twice as much, and what is done to all lanes of a node is done by a few vector instructions.
+//! A tree with sixteen children a node is five levels high where a binary one has twenty, takes a
+//! fifteenth more than its leaves instead of twice as much, and an operation on all lanes of a node
+//! takes a few vector instructions.
 
 use std::ops::Range;
 
@@ -36,18 +37,19 @@ impl Lanes {
         (0..WIDTH).for_each(|lane| self.0[lane] += from[lane] & !to[lane]);
     }
 
-    /// A bit for each lane that is at least that great.
+    /// A bit for each lane that is at least `bound`.
     pub(super) fn at_least(&self, bound: i32) -> u32 {
         (0..WIDTH).fold(0, |bits, lane| bits | if bound <= self.0[lane] { BIT[lane] } else { 0 })
     }
 
-    /// A bit for each lane that is at most that great.
+    /// A bit for each lane that is at most `bound`.
     pub(super) fn at_most(&self, bound: i32) -> u32 {
         (0..WIDTH).fold(0, |bits, lane| bits | if self.0[lane] <= bound { BIT[lane] } else { 0 })
     }
 }
 
-/// By the first lane of a range to the end: all bits for the lanes in it. Looked up, because that makes vector instructions.
+/// By the first lane of a range to the end: all bits for the lanes in it. A table, because that
+/// compiles to vector instructions.
 static FROM: [[i32; WIDTH]; WIDTH + 1] = {
     let mut masks = [[0; WIDTH]; WIDTH + 1];
     let mut from = 0;
@@ -73,7 +75,7 @@ static BIT: [u32; WIDTH] = {
     bits
 };
 
-/// The levels of a tree of so many leaves, leaves first, up to the level of a single node.
+/// The levels of a tree with that many leaves, leaves first, up to the level of a single node.
 pub(super) fn levels(leaves: usize, fill: i32) -> Vec<Vec<Lanes>> {
     let mut nodes = leaves.div_ceil(WIDTH).max(1);
     let mut levels = vec![vec![Lanes([fill; WIDTH]); nodes]];

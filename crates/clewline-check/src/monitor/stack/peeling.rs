@@ -1,23 +1,27 @@
-//! Peeling: elements are taken off the stack's bottom one after the other, until none is left or none can be.
+//! Peeling: elements are removed from the stack's bottom one after the other, until none is left or
+//! none can be.
 //!
-//! An element can lie at the bottom if each of its operations, its *jobs*, has a gap in which no other element is
-//! certainly inside. Its add may happen as long as none of its operations has returned, its removal once all of them have
-//! been called. An element at the bottom is in nobody's way, so it is taken off, and the rest is judged by itself.
+//! An element can lie at the bottom if each of its operations, its *jobs*, has a gap in which no
+//! other element is certainly inside. Its add may take effect as long as none of its operations has
+//! returned, its removal once all of them have been called. An element at the bottom is in no other
+//! element's way, so it is removed, and the rest is judged by itself.
 //!
-//! * In a gap that nothing covers any more, every job is done that goes through it.
-//! * In a gap that one element alone covers, its own sees are done. Others may follow when that element is peeled.
+//! * In a gap that no element covers any more, every job is done that contains it.
+//! * In a gap that one element alone covers, its own observers are done. Others may follow when
+//!   that element is peeled.
 //! * An element all of whose jobs are done is peeled.
-//! * An element whose operations all share a gap comes and goes in it: it is in nobody's way and nobody in its.
+//! * An element whose operations all share a gap is added and removed in it, and conflicts with no
+//!   other.
 //!
-//! Source: H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, algorithms 6 and 7, with what
-//! is printed wrong there put right: a gap is visited again when the element that alone covered it is peeled.
-//! Cost: O(n log n). Each gap leaves [`Cover`] once, each job [`Reach`] once.
+//! Source: H. Lee and U. Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024,
+//! algorithms 6 and 7, with a correction: a gap is visited again when the element that alone
+//! covered it is peeled. Cost: O(n log n). Each gap leaves [`Cover`] once, each job [`Reach`] once.
 
 use clewline_core::RoleKind;
 
 use super::{
     bitmap::Bitmap,
-    cover::{Cover, Thin},
+    cover::{Cover, ThinGap},
     reach::Reach,
 };
 use crate::monitor::{
@@ -26,13 +30,14 @@ use crate::monitor::{
     verdict::Want,
 };
 
-/// Gaps that are taken from the cover at a time: enough to go through them in order, few enough to forget about.
-const AT_A_TIME: usize = 4_096;
+/// Gaps that are taken from the cover in one batch: enough to process them in order, few enough to
+/// take no memory.
+const THIN_GAPS_PER_BATCH: usize = 4_096;
 
-/// How everything was peeled.
+/// The order of peeling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Peeled {
-    /// The elements, from the bottom; those that come and go in one gap are left out.
+    /// The elements, from the bottom; those that are added and removed in one gap are left out.
     pub(super) order: Vec<u32>,
     /// By position: the gap in which each operation on an element is done.
     pub(super) slots: Vec<u32>,
@@ -43,14 +48,14 @@ pub(super) fn is_easy(life: &Lifetime) -> bool {
     life.inside_before <= life.inside_after
 }
 
-/// Peels all elements, or answers those that are left: none of them can be below the others. Tells how only if a
-/// witness is wanted.
+/// Peels all elements, or returns those that are left: none of them can be below the others.
+/// Returns the order only if a witness is wanted.
 pub(super) fn peel(columns: &Columns, lifetimes: &Lifetimes, want: Want) -> Result<Option<Peeled>, Vec<u32>> {
     let mut peeling = Peeling::new(columns, lifetimes, want);
     peeling.run();
-    // What is not needed to tell how makes room for it.
-    let Peeling { jobs, undone, order, cover, sees, opened, .. } = peeling;
-    drop((cover, sees, opened));
+    // Drops what the order does not need.
+    let Peeling { jobs, undone, order, cover, observers, opened, .. } = peeling;
+    drop((cover, observers, opened));
     if undone.iter().any(|&it| it != 0) {
         return Err((0..).zip(undone).filter(|it| it.1 != 0).map(|it| it.0).collect());
     }
@@ -62,15 +67,16 @@ struct Peeling<'c> {
     lifetimes: &'c Lifetimes,
     jobs: Jobs,
     cover: Cover,
-    sees: Option<Sees>,
+    observers: Option<Observers>,
     // By element: how many of its jobs are not done.
     undone: Vec<u32>,
-    // Elements whose jobs are all done, and which are still to be peeled, with the gaps between which they are inside.
-    // Looked up when they come in, so that nobody waits for it.
+    // Elements whose jobs are all done, and which are still to be peeled, with the gaps between
+    // which they are inside. These are looked up on insertion, so that peeling does not wait for
+    // memory.
     done: Vec<(u32, u32, u32)>,
-    // Elements that have been peeled, if anybody wants to know.
+    // Elements that have been peeled, if a witness is wanted.
     order: Option<Vec<u32>>,
-    // Gaps that have been free.
+    // Gaps that were found free.
     opened: Bitmap,
     // Jobs that have just been found.
     found: Vec<u32>,
@@ -79,13 +85,13 @@ struct Peeling<'c> {
 impl<'c> Peeling<'c> {
     fn new(columns: &'c Columns, lifetimes: &'c Lifetimes, want: Want) -> Peeling<'c> {
         let mut undone = vec![0_u32; lifetimes.all.len()];
-        let mut has_sees = false;
+        let mut has_observers = false;
         // How many jobs begin in each gap, shifted by one.
         let mut begin = vec![0_u32; columns.gaps() + 1];
         each_job(columns, lifetimes, |at, interval| {
             begin[interval.left as usize + 1] += 1;
             undone[columns.elements[at] as usize] += 1;
-            has_sees |= columns.kinds[at] == RoleKind::Observe;
+            has_observers |= columns.kinds[at] == RoleKind::Observe;
         });
         let hard = undone.iter().filter(|&&it| it != 0).count();
         let order = (want == Want::Witness).then(|| Vec::with_capacity(hard));
@@ -95,8 +101,8 @@ impl<'c> Peeling<'c> {
         Peeling {
             columns,
             lifetimes,
-            cover: Cover::new(columns.last as usize, critical, has_sees),
-            sees: has_sees.then(|| Sees::new(columns, lifetimes, &jobs)),
+            cover: Cover::new(columns.last as usize, critical, has_observers),
+            observers: has_observers.then(|| Observers::new(columns, lifetimes, &jobs)),
             jobs,
             undone,
             done: Vec::new(),
@@ -107,27 +113,27 @@ impl<'c> Peeling<'c> {
     }
 
     fn run(&mut self) {
-        let mut thin: Vec<Thin> = Vec::new();
+        let mut thin: Vec<ThinGap> = Vec::new();
         loop {
             thin.clear();
-            self.cover.find_thin(AT_A_TIME, &mut thin);
+            self.cover.find_thin(THIN_GAPS_PER_BATCH, &mut thin);
             if thin.is_empty() {
                 return;
             }
-            for &Thin { gap, coverer } in &thin {
+            for &ThinGap { gap, coverer } in &thin {
                 match coverer {
                     None => self.open(gap),
-                    Some(element) => self.see(element, gap),
+                    Some(element) => self.observe(element, gap),
                 }
             }
             self.peel();
         }
     }
 
-    /// Does all jobs that go through a gap.
+    /// Does all jobs that contain a gap.
     fn open(&mut self, gap: u32) {
         let Jobs { reach, starts, .. } = &mut self.jobs;
-        // What begins up to an earlier gap that was free, and goes through this one, has been done there.
+        // A job that begins up to an earlier free gap, and contains this one, has been done there.
         let opened = self.opened.below(gap as usize);
         self.opened.insert(gap as usize);
         let from = opened.map_or(0, |it| starts[it + 1]);
@@ -135,10 +141,10 @@ impl<'c> Peeling<'c> {
         self.finish();
     }
 
-    /// Does the sees of an element that go through a gap which it alone covers.
-    fn see(&mut self, element: u32, gap: u32) {
-        let sees = self.sees.as_mut().expect("only then are gaps named that one element covers");
-        sees.take(element, gap, &mut self.jobs, &mut self.found);
+    /// Does the observers of an element that contain a gap which it alone covers.
+    fn observe(&mut self, element: u32, gap: u32) {
+        let observers = self.observers.as_mut().expect("only then are gaps named that one element covers");
+        observers.take(element, gap, &mut self.jobs, &mut self.found);
         self.finish();
     }
 
@@ -168,11 +174,11 @@ impl<'c> Peeling<'c> {
     }
 }
 
-/// Calls `each` for every operation on an element, with the element's lifetime and with the gaps in which it may
-/// be done: an add before the element is found, a removal after everything else.
+/// Calls `each` for every operation on an element, with the element's lifetime and with the gaps in
+/// which it may take effect: an add before the element is found, a removal after everything else.
 fn each(columns: &Columns, lifetimes: &Lifetimes, mut each: impl FnMut(usize, &Lifetime, Interval)) {
-    for (at, &act) in columns.kinds.iter().enumerate() {
-        let is_about_one = match act {
+    for (at, &kind) in columns.kinds.iter().enumerate() {
+        let is_about_one = match kind {
             RoleKind::Add | RoleKind::Remove | RoleKind::Observe => true,
             RoleKind::Absent
             | RoleKind::Empty
@@ -184,7 +190,7 @@ fn each(columns: &Columns, lifetimes: &Lifetimes, mut each: impl FnMut(usize, &L
             continue;
         }
         let life = &lifetimes.all[columns.elements[at] as usize];
-        let interval = match act {
+        let interval = match kind {
             RoleKind::Add => Interval { left: life.added_from, right: life.inside_after },
             RoleKind::Remove => Interval { left: life.inside_before, right: life.removed_by },
             _ => columns.intervals[at],
@@ -193,8 +199,8 @@ fn each(columns: &Columns, lifetimes: &Lifetimes, mut each: impl FnMut(usize, &L
     }
 }
 
-/// As [`each`], for those that have to look for a gap. Easy elements need not, nor what reaches the last gap, which nothing
-/// covers.
+/// As [`each`], for operations that have to look for a gap. Easy elements need not, nor operations
+/// that reach the last gap, which no element covers.
 fn each_job(columns: &Columns, lifetimes: &Lifetimes, mut job: impl FnMut(usize, Interval)) {
     each(columns, lifetimes, |at, life, interval| {
         if !is_easy(life) && interval.right != columns.last {
@@ -203,7 +209,7 @@ fn each_job(columns: &Columns, lifetimes: &Lifetimes, mut job: impl FnMut(usize,
     });
 }
 
-/// What is to be done, in the order in which it may begin.
+/// The jobs, in the order in which they may begin.
 struct Jobs {
     // The operation of each.
     positions: Vec<u32>,
@@ -248,48 +254,48 @@ impl Jobs {
     }
 }
 
-/// The sees of each element, for gaps which that element alone covers.
-struct Sees {
-    // By element: where its sees begin in `jobs`.
+/// The observers of each element, for gaps which that element alone covers.
+struct Observers {
+    // By element: where its observers begin in `jobs`.
     starts: Vec<u32>,
-    // The sees by element, and by their beginnings.
+    // The observers by element, and by their beginnings.
     jobs: Vec<u32>,
     reach: Reach,
     found: Vec<u32>,
 }
 
-impl Sees {
-    fn new(columns: &Columns, lifetimes: &Lifetimes, jobs: &Jobs) -> Sees {
+impl Observers {
+    fn new(columns: &Columns, lifetimes: &Lifetimes, jobs: &Jobs) -> Observers {
         let elements = lifetimes.all.len();
-        let sees =
+        let observers =
             || (0_u32..).zip(&jobs.positions).filter(|it| columns.kinds[*it.1 as usize] == RoleKind::Observe);
         let element = |at: u32| columns.elements[at as usize] as usize;
         let mut starts = vec![0_u32; elements + 1];
-        sees().for_each(|(_, &at)| starts[element(at) + 1] += 1);
+        observers().for_each(|(_, &at)| starts[element(at) + 1] += 1);
         let mut count = 0;
         for start in &mut starts[1..] {
             count += std::mem::replace(start, count);
         }
         let mut sorted = vec![0_u32; count as usize];
         let mut reach = Reach::new(count as usize);
-        for (job, &at) in sees() {
+        for (job, &at) in observers() {
             let place = &mut starts[element(at) + 1];
             sorted[*place as usize] = job;
             reach.set(*place, columns.intervals[at as usize].right);
             *place += 1;
         }
         reach.build();
-        Sees { starts, jobs: sorted, reach, found: Vec::new() }
+        Observers { starts, jobs: sorted, reach, found: Vec::new() }
     }
 
-    /// Takes the sees of an element that go through a gap out of both lists.
+    /// Removes the observers of an element that contain a gap from both lists.
     fn take(&mut self, element: u32, gap: u32, jobs: &mut Jobs, into: &mut Vec<u32>) {
         let (from, to) = (self.starts[element as usize], self.starts[element as usize + 1]);
         let end = jobs.starts[gap as usize + 1];
         let begun = self.jobs[from as usize..to as usize].partition_point(|&job| job < end);
         self.reach.take(from, from + begun as u32, gap, &mut self.found);
-        for see in self.found.drain(..) {
-            let job = self.jobs[see as usize];
+        for observer in self.found.drain(..) {
+            let job = self.jobs[observer as usize];
             if jobs.reach.taken_by(job).is_none() {
                 jobs.reach.remove(job, gap);
                 into.push(job);

@@ -1,10 +1,11 @@
 //! Reach: jobs in the order in which they begin, by when they end.
 //!
-//! A job that goes through a gap begins at or before it and ends at or after it. With jobs in the order of their
-//! beginnings the first is a range; a tree of greatest ends finds those in the range that reach far enough, and each is taken out
-//! when it is found. Its leaf then remembers by which gap.
+//! A job that contains a gap begins at or before it and ends at or after it. With jobs in the order
+//! of their beginnings the first condition is a range; a tree of greatest ends finds those in the
+//! range that reach far enough, and each is removed when it is found. Its leaf then stores by which
+//! gap.
 //!
-//! Cost: O(log n) a question and O(log n) a job, with logarithms to base 16.
+//! Cost: O(log n) per query and O(log n) per job, with logarithms to base 16.
 
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// Of so many jobs, whose ends are still to be set.
+    /// For that many jobs, whose ends are still to be set.
     pub(super) fn new(jobs: usize) -> Reach {
         Reach { levels: levels(jobs + 2, OUT) }
     }
@@ -55,7 +56,7 @@ impl Reach {
 
     /// Takes out all jobs of `from..to` that reach `gap`.
     pub(super) fn take(&mut self, from: u32, to: u32, gap: u32, into: &mut Vec<u32>) {
-        // The leaves on either side. What begins with the first job has no border on the left.
+        // The leaves on either side. A range from the first job on has no border on the left.
         let mut left = (from != 0).then_some(from as usize);
         let mut right = to as usize + 1;
         for level in 0..self.levels.len() {
@@ -82,9 +83,10 @@ impl Reach {
         }
     }
 
-    /// Takes out all jobs that reach `gap` from below some lanes of a node; answers whether there were any.
+    /// Removes all jobs that reach `gap` from below some lanes of a node; returns whether there
+    /// were any.
     ///
-    /// Calls itself as often as there are levels.
+    /// Recursive; the depth is the number of levels.
     fn take_lanes(
         &mut self,
         level: usize,

@@ -1,14 +1,16 @@
 //! Shrinking: a few elements of which none can be below the others.
 //!
-//! Elements that could not be peeled cannot be ordered, but there may be many of them, and most only happened to lie
-//! above. Nearly always two are to blame: one came to lie on another, which was found or taken while the first was
-//! still there. Such a pair is looked for first, for all elements at once. If there is none, elements are left out as long as
-//! the rest cannot be peeled: all operations on one element may be left out, since what can be ordered with an element can be ordered
-//! without it. First all that come late and all that come early, so that what is tried gets shorter quickly; then
-//! by the halves of QuickXplain. Sees, each of which may be left out alone, are treated likewise.
+//! Elements that could not be peeled cannot be ordered, but there may be many of them, and most
+//! only happened to lie above. Nearly always two are the cause: one was pushed on another, which
+//! was found or removed while the first was still inside. Such a pair is looked for first, for all
+//! elements at once. If there is none, elements are dropped as long as the rest cannot be peeled:
+//! all operations on one element may be dropped, since an order with an element is also an order
+//! without it. First all that are added late and all that are added early, so that attempts get
+//! shorter quickly; then by the halves of QuickXplain. Observers, each of which may be dropped
+//! alone, are treated likewise.
 //!
-//! Source: U. Junker, "QuickXplain", 2004. Cost: O(n log n) for a pair; otherwise, within [`WORK`], a peeling for
-//! each attempt.
+//! Source: U. Junker, "QuickXplain", 2004. Cost: O(n log n) for a pair; otherwise, within
+//! [`PEELED_OPERATIONS_FACTOR`], a peeling for each attempt.
 
 use clewline_core::{RoleKind, Rule};
 
@@ -19,26 +21,26 @@ use crate::monitor::{
     verdict::{RuleViolation, Want},
 };
 
-/// So many times the operations left over may be peeled in all.
-const WORK: usize = 8;
+/// All attempts together may peel this many times the operations left over.
+const PEELED_OPERATIONS_FACTOR: usize = 8;
 
-/// So many operations may be peeled however few are left over.
-const LEAST_WORK: usize = 2_000_000;
+/// This many operations may be peeled however few are left over.
+const PEELED_OPERATIONS_MIN: usize = 2_000_000;
 
 /// Elements are cut off the ends down to a part of two to this power.
-const CUTS: u32 = 4;
+const END_CUTS_LOG2: u32 = 4;
 
 /// Why the elements `left`, which could not be peeled, have no order.
-pub(super) fn breach(columns: &Columns, lifetimes: &Lifetimes, left: &[u32]) -> RuleViolation {
+pub(super) fn violation(columns: &Columns, lifetimes: &Lifetimes, left: &[u32]) -> RuleViolation {
     let mut is_left = vec![false; lifetimes.all.len()];
     left.iter().for_each(|&element| is_left[element as usize] = true);
     let part = Part::of(columns, |at| is_about_one(columns, at) && is_left[columns.elements[at] as usize]);
-    let breach = pair(&part.columns).unwrap_or_else(|| several(&part.columns));
+    let violation = pair(&part.columns).unwrap_or_else(|| several(&part.columns));
     let origin = |at: u32| part.origin[at as usize];
     RuleViolation {
-        rule: breach.rule,
-        operations: breach.operations.into_iter().map(origin).collect(),
-        evidence: breach.evidence.into_iter().map(origin).collect(),
+        rule: violation.rule,
+        operations: violation.operations.into_iter().map(origin).collect(),
+        evidence: violation.evidence.into_iter().map(origin).collect(),
     }
 }
 
@@ -61,7 +63,8 @@ struct Part {
 }
 
 impl Part {
-    /// The operations that are kept. Only gaps in which one of them begins remain: they tell who precedes whom.
+    /// The operations that are kept. Only gaps in which one of them begins remain: they determine
+    /// precedence.
     fn of(whole: &Columns, is_kept: impl Fn(usize) -> bool) -> Part {
         let origin: Vec<u32> = (0..whole.len()).filter(|&at| is_kept(at)).map(|at| at as u32).collect();
         let kept = || origin.iter().map(|&at| at as usize);
@@ -105,7 +108,7 @@ impl Part {
         Part::of(whole, |at| is_kept[whole.elements[at] as usize])
     }
 
-    /// Goes on with a part of this part.
+    /// Restricts this part to a smaller one.
     fn narrow(self, is_kept: &[bool]) -> Part {
         let Part { columns, origin } = Part::of_elements(&self.columns, is_kept);
         Part { columns, origin: origin.into_iter().map(|at| self.origin[at as usize]).collect() }
@@ -117,19 +120,20 @@ fn lifetimes(columns: &Columns) -> Lifetimes {
     lifetimes.expect("elements that were peeled, or tried to, have lifetimes")
 }
 
-/// Looks for two elements of which one came to lie on the other and still did so when that was found.
+/// Looks for two elements of which one was pushed on the other and was still there when that was
+/// found.
 ///
-/// For every operation that finds the lower element b: among the upper elements a which are certainly inside before it
-/// is called (those that have been entered) and were added after b was certainly inside, is there one that is certainly inside
-/// after it has returned?
+/// For every operation that finds the lower element b: among the upper elements a which are
+/// certainly inside before it is called (those that have been entered) and were added after b was
+/// certainly inside, is there one that is certainly inside after it has returned?
 fn pair(columns: &Columns) -> Option<RuleViolation> {
     let lifetimes = lifetimes(columns);
     let mut by_inside: Vec<u32> = (0..columns.names.len() as u32).collect();
     by_inside.sort_unstable_by_key(|&it| lifetimes.all[it as usize].inside_after);
     let mut finds: Vec<(Interval, u32)> = Vec::new();
-    for (at, &act) in (0..).zip(&columns.kinds) {
+    for (at, &kind) in (0..).zip(&columns.kinds) {
         let life = &lifetimes.all[columns.elements[at as usize] as usize];
-        match act {
+        match kind {
             RoleKind::Remove => {
                 let interval = Interval { left: life.inside_before, right: life.removed_by };
                 finds.push((interval, at));
@@ -161,7 +165,7 @@ fn pair(columns: &Columns) -> Option<RuleViolation> {
     None
 }
 
-/// What is wrong with `upper` lying on `lower` when `found` finds the latter.
+/// The violation that `upper` lies on `lower` when `found` finds the latter.
 fn on_top(columns: &Columns, lifetimes: &Lifetimes, lower: u32, upper: u32, found: u32) -> RuleViolation {
     let bounds = lifetimes.bounds(columns, &[lower, upper]);
     let ((first_below, last_below), (first_above, last_above)) = (bounds[0], bounds[1]);
@@ -175,7 +179,8 @@ fn on_top(columns: &Columns, lifetimes: &Lifetimes, lower: u32, upper: u32, foun
     RuleViolation { rule: Rule::LastInFirstOut, operations, evidence }
 }
 
-/// Of the elements added after some gap, the one that is inside longest: a Fenwick tree of maxima, from the end.
+/// Of the elements added after some gap, the one that is inside longest: a Fenwick tree of maxima,
+/// from the end.
 struct Latest {
     // The gap before which an element is inside, and the element.
     greatest: Vec<(u32, u32)>,
@@ -205,9 +210,9 @@ impl Latest {
     }
 }
 
-/// A breach by as few elements, and sees of them, as can be found.
+/// A violation by as few elements, and observers of them, as can be found.
 fn several(columns: &Columns) -> RuleViolation {
-    let mut left = (WORK * columns.len()).max(LEAST_WORK);
+    let mut left = (PEELED_OPERATIONS_FACTOR * columns.len()).max(PEELED_OPERATIONS_MIN);
     let mut part = Part { columns: columns.clone(), origin: (0..columns.len() as u32).collect() };
     loop {
         let before = part.columns.names.len();
@@ -216,16 +221,16 @@ fn several(columns: &Columns) -> RuleViolation {
             break;
         }
     }
-    let elements = spare(&part.columns, &mut left, |at| Some(part.columns.elements[at]));
+    let elements = minimal_units(&part.columns, &mut left, |at| Some(part.columns.elements[at]));
     part = part.narrow(&elements);
     let is_see = |at: usize| part.columns.kinds[at] == RoleKind::Observe;
-    let sees = spare(&part.columns, &mut left, |at| is_see(at).then_some(at as u32));
-    let kept = (0..part.columns.len()).filter(|&at| !is_see(at) || sees[at]);
+    let observers = minimal_units(&part.columns, &mut left, |at| is_see(at).then_some(at as u32));
+    let kept = (0..part.columns.len()).filter(|&at| !is_see(at) || observers[at]);
     let evidence: Vec<u32> = kept.map(|at| part.origin[at]).collect();
     RuleViolation { rule: Rule::NoneBelow, operations: evidence.clone(), evidence }
 }
 
-/// Leaves out elements that are added late, and elements that are added early.
+/// Drops elements that are added late, and elements that are added early.
 fn cut(part: Part, left: &mut usize) -> Part {
     let columns = &part.columns;
     let lifetimes = lifetimes(columns);
@@ -240,7 +245,7 @@ fn cut(part: Part, left: &mut usize) -> Part {
     let mut is_violated =
         |kept| is_violated(left, columns.len(), || Part::of_elements(columns, &is_kept(kept)));
     let mut least = 0_usize;
-    for _ in 0..CUTS {
+    for _ in 0..END_CUTS_LOG2 {
         let middle = least.midpoint(kept.end);
         if is_violated(0..middle) {
             kept.end = middle;
@@ -249,7 +254,7 @@ fn cut(part: Part, left: &mut usize) -> Part {
         }
     }
     let mut greatest = kept.end;
-    for _ in 0..CUTS {
+    for _ in 0..END_CUTS_LOG2 {
         let middle = kept.start.midpoint(greatest);
         if is_violated(middle..kept.end) {
             kept.start = middle;
@@ -261,7 +266,7 @@ fn cut(part: Part, left: &mut usize) -> Part {
     part.narrow(&is_kept)
 }
 
-/// Whether the part cannot be peeled. Once too much has been tried, nothing is any more.
+/// Whether the part cannot be peeled. False once the budget is used up.
 fn is_violated(left: &mut usize, cost: usize, part: impl FnOnce() -> Part) -> bool {
     match left.checked_sub(cost) {
         Some(rest) => {
@@ -276,9 +281,9 @@ fn is_violated(left: &mut usize, cost: usize, part: impl FnOnce() -> Part) -> bo
     }
 }
 
-/// By unit: whether it is among a few without which the rest could be ordered. `unit` says to which each operation belongs; those
-/// that belong to none are always kept.
-fn spare(columns: &Columns, left: &mut usize, unit: impl Fn(usize) -> Option<u32>) -> Vec<bool> {
+/// By unit: whether it is in a small set of units that cannot be ordered. `unit` returns the unit
+/// of each operation; operations without one are always kept.
+fn minimal_units(columns: &Columns, left: &mut usize, unit: impl Fn(usize) -> Option<u32>) -> Vec<bool> {
     let mut units: Vec<u32> = (0..columns.len()).filter_map(&unit).collect();
     units.sort_unstable();
     units.dedup();
@@ -291,13 +296,14 @@ fn spare(columns: &Columns, left: &mut usize, unit: impl Fn(usize) -> Option<u32
     if !is_violated(&is_kept) {
         explain(&mut is_kept, false, &units, &mut is_violated);
     }
-    // Positions of sees are units; there may be operations after the last of them.
+    // Positions of observers are units; there may be operations after the last of them.
     is_kept.resize(columns.len().max(columns.names.len()), false);
     is_kept
 }
 
-/// Keeps as few of `units` as violate together with what is kept already. `is_new`: whether that has changed since it was
-/// last judged. Calls itself to a depth of the logarithm of the number of units.
+/// Keeps as few of `units` as violate together with what is kept already. `is_new`: whether that
+/// has changed since it was last judged. Recursive to a depth of the logarithm of the number of
+/// units.
 fn explain(is_kept: &mut [bool], is_new: bool, units: &[u32], is_violated: &mut impl FnMut(&[bool]) -> bool) {
     if units.is_empty() || (is_new && is_violated(is_kept)) {
         return;

@@ -1,13 +1,12 @@
 //! Weaving: an order of all operations, from the order in which elements were peeled.
 //!
-//! Elements are woven in from the bottom. All operations on one element, from its add to its removal, go next to
-//! each other behind everything that is done before the element's last call; what is woven in later may come in
-//! between, and then lies above it. The gap of an operation is moved, if need be, between those of its neighbours, so that gaps
-//! ascend along the order at all times. Without that, what belongs behind what would depend on the order of weaving.
+//! Elements are inserted from the bottom. All operations on one element, from its add to its
+//! removal, go next to each other behind everything before the element's last call; what is
+//! inserted later may come in between, and then lies above it. The gap of an operation is moved, if
+//! necessary, between those of its neighbours, so that gaps ascend along the order at all times.
+//! Otherwise the positions would depend on the order of insertion.
 //!
-//! Cost: O(n), and sorting the sees of each element.
-
-use clewline_core::RoleKind;
+//! Cost: O(n), and sorting the observers of each element.
 
 use super::{
     bitmap::Bitmap,
@@ -15,10 +14,10 @@ use super::{
 };
 use crate::monitor::{
     columns::{Columns, NONE},
-    lifetimes::Lifetimes,
+    lifetimes::{Lifetimes, ObserversByElement},
 };
 
-/// The order of all operations, given the gap of each operation that finds nothing.
+/// The order of all operations, given the gap of each operation that returns *empty*.
 pub(super) fn weave(
     columns: &Columns,
     lifetimes: &Lifetimes,
@@ -32,16 +31,17 @@ pub(super) fn weave(
     let mut weaver = Weaver::new(columns.gaps(), slots);
     weaver.insert(0, &empties);
     drop(empties);
-    let sees = SeesOf::new(columns, lifetimes);
+    let observers = ObserversByElement::new(columns, lifetimes);
     let mut thread: Vec<u32> = Vec::new();
     let easy = (0..).zip(&lifetimes.all).filter(|it| is_easy(it.1) && it.1.add != NONE).map(|it| it.0);
     for element in order.iter().copied().chain(easy) {
         let life = &lifetimes.all[element as usize];
         thread.clear();
         thread.push(life.add);
-        thread.extend_from_slice(sees.of(element));
+        thread.extend_from_slice(observers.of(element));
         let slot = |at: u32| weaver.slots[at as usize];
-        // A see that was done in a gap before the add or after the removal reaches that of the add or the removal.
+        // An observer that was done in a gap before the add or after the removal moves to that of
+        // the add or the removal.
         let (from, to) = (slot(life.add), if life.remove == NONE { columns.last } else { slot(life.remove) });
         thread[1..].sort_by_key(|&at| slot(at));
         thread[1..].iter().for_each(|&at| {
@@ -51,43 +51,8 @@ pub(super) fn weave(
         thread.extend((life.remove != NONE).then_some(life.remove));
         weaver.insert(life.inside_before, &thread);
     }
-    drop((order, sees));
+    drop((order, observers));
     weaver.finish()
-}
-
-/// The sees of each element.
-struct SeesOf {
-    // By element: where its sees begin. Empty if there are none at all.
-    starts: Vec<u32>,
-    positions: Vec<u32>,
-}
-
-impl SeesOf {
-    fn new(columns: &Columns, lifetimes: &Lifetimes) -> SeesOf {
-        if !lifetimes.has_sees {
-            return SeesOf { starts: Vec::new(), positions: Vec::new() };
-        }
-        let mut starts = vec![0_u32; lifetimes.all.len() + 1];
-        let mut count = 0;
-        for (life, start) in lifetimes.all.iter().zip(&mut starts[1..]) {
-            *start = count;
-            count += life.sees;
-        }
-        let mut positions = vec![0_u32; count as usize];
-        for at in (0..columns.len()).filter(|&it| columns.kinds[it] == RoleKind::Observe) {
-            let place = &mut starts[columns.elements[at] as usize + 1];
-            positions[*place as usize] = at as u32;
-            *place += 1;
-        }
-        SeesOf { starts, positions }
-    }
-
-    fn of(&self, element: u32) -> &[u32] {
-        match self.starts.get(element as usize..element as usize + 2) {
-            Some(ends) => &self.positions[ends[0] as usize..ends[1] as usize],
-            None => &[],
-        }
-    }
 }
 
 /// A list of operations along which gaps ascend.
@@ -119,7 +84,7 @@ impl Weaver {
             self.slots[at as usize] = slot;
             self.next[tail as usize] = at;
             tail = at;
-            // Behind it there is already something in the same gap otherwise.
+            // Otherwise an operation in the same gap is already behind it.
             if slot != greatest {
                 self.tails[slot as usize] = at;
                 self.used.insert(slot as usize);

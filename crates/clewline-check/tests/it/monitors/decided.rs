@@ -1,4 +1,4 @@
-//! What to draw so that a monitor decides it: the monitor is asked, whatever the specification is called.
+//! Which histories to generate so that a monitor decides them: found by running the monitor.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(crate) struct Decided {
 }
 
 impl Decided {
-    /// Asks the monitor, if there is one, about each method together with those before it.
+    /// Runs the monitor, if there is one, on each method together with those before it.
     pub(crate) fn of(entry: &Entry, spec: &dyn ErasedSpec) -> Decided {
         let case = spec.load(spec.generate(&GeneratorConfig::default())).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
@@ -41,7 +41,8 @@ impl Decided {
         decided
     }
 
-    /// Values of which no more than `bound` differ, where an element may be added again after it was removed.
+    /// Values of which no more than `bound` differ, where an element may be added again after it
+    /// was removed.
     pub(crate) fn values(&self, bound: u32) -> ValueDomain {
         match self.kind {
             Some(ObjectKind::Set | ObjectKind::Multiset) => ValueDomain::Below(bound),
@@ -49,8 +50,8 @@ impl Decided {
         }
     }
 
-    /// The methods that are decided. Where copies are counted, others are drawn `others` times as often as those that
-    /// add, lest there be many copies.
+    /// The methods that are decided. Where copies are counted, others are generated `others` times
+    /// as often as those that add, to avoid many copies.
     pub(crate) fn mix(&self, others: u32) -> Vec<(String, u32)> {
         let weight = |it: &str| {
             if self.kind == Some(ObjectKind::Multiset) && !self.adders.contains(it) { others } else { 1 }

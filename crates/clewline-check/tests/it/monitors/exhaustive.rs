@@ -1,4 +1,4 @@
-//! Every monitor agrees with the referee on every small history, and its evidence is what it claims to be.
+//! Every monitor agrees with the referee on every small history, and its evidence is right.
 
 use std::time::Instant;
 
@@ -7,15 +7,16 @@ use clewline_core::{Budget, ObjectKind, RoleKind};
 use clewline_testing::pick_of_three;
 
 use super::{
-    Tally,
-    every::{Menu, Small, every},
-    referee::{Referee, Seen},
+    VerdictCounts,
+    referee::{DeadConfigurations, Referee},
+    small_histories::{Menu, Small, every},
 };
 
 /// What is tried of one kind of object.
-struct Trial {
+struct Experiment {
     menu: Menu,
-    /// The most operations in `./test all`, one less in `./test`, and the most where there are hours.
+    /// The most operations in `./test all`, one less in `./test`, and the most where there are
+    /// hours.
     most: usize,
     most_in_hours: usize,
     /// The greatest share of histories that may be left to a search.
@@ -30,12 +31,12 @@ const TAKING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
 const TAKING_OR_NOT: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown, RoleKind::NoEffect];
 
 /// Distinct values; these and pending operations; anything at all.
-fn container(kind: ObjectKind, acts: &'static [RoleKind]) -> [Trial; 3] {
+fn container(kind: ObjectKind, acts: &'static [RoleKind]) -> [Experiment; 3] {
     let distinct = Menu { kind, acts, pending: &[], values: 8, sees: 8, is_distinct: true };
     [
-        Trial { menu: distinct, most: 6, most_in_hours: 7, refused: 0.0 },
-        Trial { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_in_hours: 6, refused: 0.0 },
-        Trial {
+        Experiment { menu: distinct, most: 6, most_in_hours: 7, refused: 0.0 },
+        Experiment { menu: Menu { pending: TAKING, ..distinct }, most: 5, most_in_hours: 6, refused: 0.0 },
+        Experiment {
             menu: Menu { pending: TAKING_OR_NOT, values: 2, is_distinct: false, ..distinct },
             most: 4,
             most_in_hours: 5,
@@ -45,8 +46,8 @@ fn container(kind: ObjectKind, acts: &'static [RoleKind]) -> [Trial; 3] {
 }
 
 #[track_caller]
-fn check_every(trials: &[Trial]) {
-    for Trial { menu, most, most_in_hours, refused } in trials {
+fn check_every(trials: &[Experiment]) {
+    for Experiment { menu, most, most_in_hours, refused } in trials {
         if find(menu.kind).is_none() {
             eprintln!("{:?}: there is no monitor", menu.kind);
             continue;
@@ -54,8 +55,8 @@ fn check_every(trials: &[Trial]) {
         let most = pick_of_three(most - 1, *most, *most_in_hours);
         let budget = Budget::unlimited();
         let start = Instant::now();
-        let mut tally = Tally::default();
-        let mut seen = Seen::default();
+        let mut counts = VerdictCounts::default();
+        let mut seen = DeadConfigurations::default();
         for n in 0..=most {
             // Priorities have an order, so that each number of them is a menu of its own.
             let is_ordered =
@@ -63,16 +64,16 @@ fn check_every(trials: &[Trial]) {
             let fewest = if is_ordered { 0 } else { menu.values };
             for values in fewest..=menu.values.min(n as u64).max(fewest) {
                 every(&Menu { values, ..*menu }, n, &mut |small| {
-                    check_one(small, &budget, &mut seen, &mut tally);
+                    check_one(small, &budget, &mut seen, &mut counts);
                 });
             }
         }
-        eprintln!("{menu:?}, up to {most} operations: {tally:?} in {:?}", start.elapsed());
-        tally.expect(0.02, *refused, &format!("{menu:?}"));
+        eprintln!("{menu:?}, up to {most} operations: {counts:?} in {:?}", start.elapsed());
+        counts.expect(0.02, *refused, &format!("{menu:?}"));
     }
 }
 
-fn check_one(small: Small<'_>, budget: &Budget, seen: &mut Seen, tally: &mut Tally) {
+fn check_one(small: Small<'_>, budget: &Budget, seen: &mut DeadConfigurations, counts: &mut VerdictCounts) {
     let columns = small.columns();
     let referee = Referee::new(small);
     let all = (1 << small.roles.len()) - 1;
@@ -80,21 +81,21 @@ fn check_one(small: Small<'_>, budget: &Budget, seen: &mut Seen, tally: &mut Tal
     let ruling = judge_columns(&columns, Want::Witness, budget);
     let quickly = judge_columns(&columns, Want::Verdict, budget);
     match (ruling, quickly) {
-        (Err(_), Err(_)) => tally.refused += 1,
+        (Err(_), Err(_)) => counts.refused += 1,
         (Ok(MonitorVerdict::Holds(Some(order))), Ok(MonitorVerdict::Holds(None))) => {
-            tally.holds += 1;
+            counts.holds += 1;
             if let Some(fault) = referee.fault(&order) {
                 assert!(referee.holds(all, seen), "is violated, but was held to hold: {}", about());
                 panic!("{fault} in the witness {order:?}, though there is one: {}", about());
             }
         }
-        (Ok(MonitorVerdict::Violated(breach)), Ok(MonitorVerdict::Violated(_))) => {
-            tally.violated += 1;
-            let RuleViolation { operations, evidence, .. } = &breach;
-            assert!(operations.iter().all(|it| evidence.contains(it)), "{breach:?}: {}", about());
+        (Ok(MonitorVerdict::Violated(violation)), Ok(MonitorVerdict::Violated(_))) => {
+            counts.violated += 1;
+            let RuleViolation { operations, evidence, .. } = &violation;
+            assert!(operations.iter().all(|it| evidence.contains(it)), "{violation:?}: {}", about());
             let evidence = evidence.iter().fold(0, |set, at| set | 1 << at);
-            assert!(!referee.holds(all, seen), "called violated, but holds: {breach:?}: {}", about());
-            assert!(!referee.holds(evidence, seen), "no evidence: {breach:?}: {}", about());
+            assert!(!referee.holds(all, seen), "called violated, but holds: {violation:?}: {}", about());
+            assert!(!referee.holds(evidence, seen), "no evidence: {violation:?}: {}", about());
         }
         (ruling, quickly) => panic!("with a witness {ruling:?}, without one {quickly:?}: {}", about()),
     }
@@ -120,12 +121,12 @@ fn every_monitor_is_tried() {
     }
 }
 
-/// Three values, each added and removed, and one of them seen besides: the fewest operations in which three elements
-/// of a queue are in each other's way and no two of them are.
-fn in_turn(kind: ObjectKind) -> Trial {
+/// Three values, each added and removed, and one of them observed as well: the fewest operations in
+/// which three elements of a queue are in a cycle and no two of them are.
+fn in_turn(kind: ObjectKind) -> Experiment {
     let acts = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe];
     let menu = Menu { kind, acts, pending: &[], values: 3, sees: 1, is_distinct: true };
-    Trial { menu, most: 7, most_in_hours: 7, refused: 0.0 }
+    Experiment { menu, most: 7, most_in_hours: 7, refused: 0.0 }
 }
 
 #[test]
@@ -135,17 +136,17 @@ fn every_small_queue_history() {
 }
 
 #[test]
-fn every_small_history_of_a_queue_out_of_order() {
+fn every_small_history_of_a_relaxed_queue() {
     check_out_of_order(|factor| ObjectKind::QuasiQueue { factor }, 0);
 }
 
 #[test]
-fn every_small_history_of_a_stack_out_of_order() {
+fn every_small_history_of_a_relaxed_stack() {
     check_out_of_order(|factor| ObjectKind::QuasiStack { factor }, 0);
 }
 
 #[test]
-fn every_small_history_of_a_priority_queue_out_of_order() {
+fn every_small_history_of_a_relaxed_priority_queue() {
     // Values differ by more than their names, so that there are many more histories.
     check_out_of_order(|factor| ObjectKind::QuasiPriorityQueue { factor }, 1);
 }
@@ -159,9 +160,9 @@ fn check_out_of_order(kind: impl Fn(u32) -> ObjectKind, fewer: usize) {
         // Three elements, all of them removed: the fewest that can be out of order by two.
         let whole = Menu { acts: &[RoleKind::Add, RoleKind::Remove], values: 3, ..distinct };
         check_every(&[
-            Trial { menu: distinct, most: 6 - fewer, most_in_hours: 7 - fewer, refused: 0.0 },
-            Trial { menu: pending, most: 5 - fewer, most_in_hours: 6 - fewer, refused: 0.0 },
-            Trial { menu: whole, most: 7 - fewer, most_in_hours: 8 - fewer, refused: 0.0 },
+            Experiment { menu: distinct, most: 6 - fewer, most_in_hours: 7 - fewer, refused: 0.0 },
+            Experiment { menu: pending, most: 5 - fewer, most_in_hours: 6 - fewer, refused: 0.0 },
+            Experiment { menu: whole, most: 7 - fewer, most_in_hours: 8 - fewer, refused: 0.0 },
         ]);
     }
 }
@@ -178,13 +179,13 @@ fn every_small_stack_history() {
 fn every_small_priority_queue_history() {
     // Values differ by more than their names, so that there are many more histories.
     let [distinct, pending, anything] = container(ObjectKind::PriorityQueue, CONTAINER);
-    // Three of them, all removed, can be in each other's way.
+    // Three of them, all removed, can conflict.
     let unseen =
         Menu { acts: &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty], values: 3, ..distinct.menu };
     check_every(&[
-        Trial { most: 5, most_in_hours: 6, ..distinct },
-        Trial { menu: unseen, most: 6, most_in_hours: 7, refused: 0.0 },
-        Trial { most: 4, most_in_hours: 5, ..pending },
+        Experiment { most: 5, most_in_hours: 6, ..distinct },
+        Experiment { menu: unseen, most: 6, most_in_hours: 7, refused: 0.0 },
+        Experiment { most: 4, most_in_hours: 5, ..pending },
         anything,
     ]);
 }
@@ -200,7 +201,7 @@ fn every_small_bag_history() {
         sees: 8,
         is_distinct: false,
     };
-    check_every(&[Trial { menu: counted, most: 6, most_in_hours: 7, refused: 0.0 }]);
+    check_every(&[Experiment { menu: counted, most: 6, most_in_hours: 7, refused: 0.0 }]);
 }
 
 #[test]
@@ -209,9 +210,9 @@ fn every_small_set_history() {
         Menu { kind: ObjectKind::Set, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[RoleKind::Add, RoleKind::Remove, RoleKind::NoEffect], ..one };
     check_every(&[
-        Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.0 },
-        Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.0 },
-        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.0 },
+        Experiment { menu: one, most: 6, most_in_hours: 7, refused: 0.0 },
+        Experiment { menu: pending, most: 5, most_in_hours: 6, refused: 0.0 },
+        Experiment { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.0 },
     ]);
 }
 
@@ -221,9 +222,9 @@ fn every_small_multiset_history() {
         Menu { kind: ObjectKind::Multiset, acts: BITS, pending: &[], values: 1, sees: 8, is_distinct: false };
     let pending = Menu { pending: &[RoleKind::Add, RoleKind::Remove, RoleKind::NoEffect], ..one };
     check_every(&[
-        Trial { menu: one, most: 6, most_in_hours: 7, refused: 0.7 },
-        Trial { menu: pending, most: 5, most_in_hours: 6, refused: 0.8 },
-        Trial { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.7 },
+        Experiment { menu: one, most: 6, most_in_hours: 7, refused: 0.7 },
+        Experiment { menu: pending, most: 5, most_in_hours: 6, refused: 0.8 },
+        Experiment { menu: Menu { values: 2, ..pending }, most: 4, most_in_hours: 5, refused: 0.7 },
     ]);
 }
 
@@ -241,9 +242,9 @@ fn every_small_counter_history() {
     let amounts =
         Menu { pending: &[RoleKind::Add, RoleKind::NoEffect], values: 3, is_distinct: false, ..ones };
     check_every(&[
-        Trial { menu: ones, most: 6, most_in_hours: 7, refused: 0.0 },
-        Trial { menu: pending, most: 5, most_in_hours: 7, refused: 0.0 },
-        Trial { menu: amounts, most: 4, most_in_hours: 5, refused: 1.0 },
+        Experiment { menu: ones, most: 6, most_in_hours: 7, refused: 0.0 },
+        Experiment { menu: pending, most: 5, most_in_hours: 7, refused: 0.0 },
+        Experiment { menu: amounts, most: 4, most_in_hours: 5, refused: 1.0 },
     ]);
 }
 
@@ -266,15 +267,20 @@ fn every_small_register_history() {
         ..writes
     };
     check_every(&[
-        Trial { menu: writes, most: 6, most_in_hours: 7, refused: 0.0 },
-        Trial { menu: replaces, most: 5, most_in_hours: 6, refused: 0.0 },
-        Trial { menu: Menu { pending: &[RoleKind::Add], ..writes }, most: 5, most_in_hours: 6, refused: 0.0 },
-        Trial {
+        Experiment { menu: writes, most: 6, most_in_hours: 7, refused: 0.0 },
+        Experiment { menu: replaces, most: 5, most_in_hours: 6, refused: 0.0 },
+        Experiment {
+            menu: Menu { pending: &[RoleKind::Add], ..writes },
+            most: 5,
+            most_in_hours: 6,
+            refused: 0.0,
+        },
+        Experiment {
             menu: Menu { pending: &[RoleKind::Add, RoleKind::Replace], ..replaces },
             most: 4,
             most_in_hours: 5,
             refused: 0.0,
         },
-        Trial { menu: anything, most: 3, most_in_hours: 4, refused: 0.9 },
+        Experiment { menu: anything, most: 3, most_in_hours: 4, refused: 0.9 },
     ]);
 }

@@ -1,5 +1,5 @@
-//! Every monitor agrees with a search on random histories of up to sixty operations, and so does `auto`, whoever
-//! decides.
+//! Every monitor agrees with a search on random histories of up to sixty operations, and so does
+//! `auto`, whichever checker decides.
 
 use clewline_check::{
     Algorithm, Checker, Judgement, Options, check, checkers, judge,
@@ -13,17 +13,17 @@ use clewline_core::{
 use clewline_specs::{CATALOG, Entry};
 use clewline_testing::{pick, pick_of_three};
 
-use super::{Tally, decided::Decided};
+use super::{VerdictCounts, decided::Decided};
 use crate::histories::random_history;
 
-/// How much a search may spend on a history. What it does not know then is not compared.
+/// How many configurations a search may visit for a history. Unknown verdicts are not compared.
 const CONFIGURATIONS: u64 = 30_000;
 
 fn jit_graph() -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == "jit-graph").unwrap()
 }
 
-/// The verdict of a search, if it comes to one.
+/// The verdict of a search, unless it is unknown.
 fn searched(problem: &Problem<'_>) -> Option<Verdict> {
     let verdict = check(jit_graph(), problem, &Budget::unlimited().with_configurations(CONFIGURATIONS));
     (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
@@ -64,20 +64,21 @@ impl Drawn {
     }
 }
 
-/// Such a history, or one with some answers changed.
+/// Such a history, or one with some results changed.
 fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(seed);
     let operations = 2 + random.below(59);
     let mut recording = drawn.spec.generate(&drawn.plan(operations, &mut random));
     for _ in 0..[0, 1, 1, 3][random.below(4)] {
-        // Where an element may be added again, or no monitor minds, one operation may as well do what another did.
+        // Where an element may be added again, or the monitor supports it, one operation may do
+        // what another did.
         let case = drawn.spec.load(recording.clone()).unwrap();
         let kind = case.problems().first().and_then(Problem::kind);
         let may_repeat =
             matches!(kind, None | Some(ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter));
         let way = random.below(if may_repeat { 7 } else { 5 });
         let disturbed = disturb(recording.clone(), way, &mut random);
-        // Not every answer fits every call.
+        // Not every result fits every call.
         if drawn.spec.load(disturbed.clone()).is_ok() {
             recording = disturbed;
         }
@@ -85,30 +86,30 @@ fn distinct_history(drawn: &Drawn, seed: u64) -> Box<dyn ErasedHistory> {
     drawn.spec.load(recording).unwrap()
 }
 
-/// Exchanges what two operations of one method, not far apart, were asked or answered; or one of them answers
-/// what the other did, or that there is nothing; in the last two ways one does what the other did, whatever its
-/// method, and only then may something be added twice that was not before.
+/// Exchanges the arguments or results of two operations of one method, not far apart; or gives one
+/// of them the result of the other, or *empty*; in the last two ways one does what the other did,
+/// whatever its method, and only then may an element be added twice that was not before.
 fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
     const REACH: usize = 10;
     let Recording { history, values, names, missing } = recording;
     let one = random.below(history.len());
     let other = (one + 1 + random.below(REACH)) % history.len();
-    let told = |at: usize| {
+    let call_and_result = |at: usize| {
         let id = OperationId::from_index(at);
         (*history.call(id), history.ret(id).copied())
     };
-    let ((a, answered_a), (b, answered_b)) = (told(one), told(other));
+    let ((a, result_a), (b, result_b)) = (call_and_result(one), call_and_result(other));
     let history = history.try_map(|id, call: RawCall, ret: Option<Value>| {
         let (is_one, is_other) = (id.index() == one, id.index() == other);
-        let is_answer = ret.is_some_and(|it| !it.is_absent());
+        let has_result = ret.is_some_and(|it| !it.is_absent());
         Ok::<_, ()>(match way {
-            5.. if is_one && ret.is_some() && answered_b.is_some() => (b, answered_b),
+            5.. if is_one && ret.is_some() && result_b.is_some() => (b, result_b),
             _ if a.method != b.method || !(is_one || is_other) => (call, ret),
             0 => (RawCall { arg: if is_one { b.arg } else { a.arg }, ..call }, ret),
-            1 if is_one && is_answer => (call, Some(Value::NIL)),
-            2 if is_one && is_answer => (call, answered_b.or(ret)),
-            3 | 4 if is_answer && answered_a.is_some() && answered_b.is_some() => {
-                (call, if is_one { answered_b } else { answered_a })
+            1 if is_one && has_result => (call, Some(Value::NIL)),
+            2 if is_one && has_result => (call, result_b.or(ret)),
+            3 | 4 if has_result && result_a.is_some() && result_b.is_some() => {
+                (call, if is_one { result_b } else { result_a })
             }
             _ => (call, ret),
         })
@@ -116,18 +117,19 @@ fn disturb(recording: Recording, way: usize, random: &mut Random) -> Recording {
     Recording { history: history.unwrap(), values, names, missing }
 }
 
-/// The monitor and the search say the same, and what the monitor says is evident. False if the search gave up.
-fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
+/// The monitor and the search have the same verdict, and the monitor's evidence is right. False if
+/// the search gave up.
+fn check_part(part: &Problem<'_>, counts: &mut VerdictCounts, about: &str) -> bool {
     let verdict = check(&ByMonitor, part, &Budget::unlimited());
     match &verdict {
         Verdict::Holds(witness) => {
-            tally.holds += 1;
+            counts.holds += 1;
             assert_eq!(witness.verify(part), Ok(()), "{about}: {part:#?}");
             // A witness that verifies needs no other.
             return true;
         }
         Verdict::Violated(violation) => {
-            tally.violated += 1;
+            counts.violated += 1;
             let Explanation::Broken { operations, .. } = &violation.explanation else {
                 panic!("{about}: a monitor names a rule: {violation:?}");
             };
@@ -141,7 +143,7 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
             assert_eq!(searched, "violated", "{about}: the core {violation:?} of {part:#?}");
         }
         Verdict::Unknown(Reason::Refused(_)) => {
-            tally.refused += 1;
+            counts.refused += 1;
             return true;
         }
         Verdict::Unknown(reason) => panic!("{about}: {reason}"),
@@ -155,26 +157,26 @@ fn check_part(part: &Problem<'_>, tally: &mut Tally, about: &str) -> bool {
 fn monitors_agree_with_a_search_on_random_histories() {
     let each = pick_of_three(200, 3_000, 300_000);
     for entry in &CATALOG {
-        let (drawn, mut tally) = (Drawn::of(entry), Tally::default());
+        let (drawn, mut counts) = (Drawn::of(entry), VerdictCounts::default());
         let (mut undecided, mut kind) = (0, None);
         for seed in 0..each {
             let case = distinct_history(&drawn, seed);
             kind = kind.or(case.problems().first().and_then(Problem::kind));
             let parts = case.problems().into_iter().flat_map(Problem::into_parts);
             for part in parts.filter(|it| it.kind().and_then(find).is_some()) {
-                let is_decided = check_part(&part, &mut tally, &format!("{} seed {seed}", entry.name));
+                let is_decided = check_part(&part, &mut counts, &format!("{} seed {seed}", entry.name));
                 undecided += u64::from(!is_decided);
             }
         }
-        eprintln!("{}: {tally:?}, the search gave up on {undecided}", entry.name);
-        if tally.holds + tally.violated + tally.refused == 0 {
+        eprintln!("{}: {counts:?}, the search gave up on {undecided}", entry.name);
+        if counts.holds + counts.violated + counts.refused == 0 {
             continue;
         }
-        // There are monitors for these, but they do not know every operation.
+        // There are monitors for these, but they do not support every operation.
         let refused = match kind {
             Some(ObjectKind::Register { .. } | ObjectKind::Counter) => 0.3,
             Some(ObjectKind::Multiset) => 0.6,
-            // A quarter have looks; of those the search may have to find another order.
+            // A quarter have observers; for those the search may have to find another order.
             Some(
                 ObjectKind::QuasiQueue { .. }
                 | ObjectKind::QuasiStack { .. }
@@ -182,17 +184,18 @@ fn monitors_agree_with_a_search_on_random_histories() {
             ) => 0.1,
             _ => 0.01,
         };
-        tally.expect(pick(0.01, 0.05), pick(2.0, 1.0) * refused, entry.name);
+        counts.expect(pick(0.01, 0.05), pick(2.0, 1.0) * refused, entry.name);
         assert!(
-            undecided * pick(5, 20) < tally.violated,
+            undecided * pick(5, 20) < counts.violated,
             "{}: the search gave up on {undecided}",
             entry.name
         );
     }
 }
 
-/// `auto` and the search say the same on any history; a witness is one of the whole, and whoever decided is named.
-fn check_auto(case: &dyn ErasedHistory, tally: &mut Tally, about: &str) {
+/// `auto` and the search have the same verdict on any history; a witness is one of the whole, and
+/// the checker that decided is named.
+fn check_auto(case: &dyn ErasedHistory, counts: &mut VerdictCounts, about: &str) {
     let options = |algorithm: Algorithm| Options {
         algorithm,
         budget: Budget::unlimited().with_configurations(10 * CONFIGURATIONS),
@@ -204,15 +207,15 @@ fn check_auto(case: &dyn ErasedHistory, tally: &mut Tally, about: &str) {
     check_named(case, &algorithm, about);
     match (&verdict, &expected) {
         (Verdict::Unknown(_), _) => {
-            tally.refused += 1;
+            counts.refused += 1;
             return;
         }
         (Verdict::Violated(violation), _) => {
-            tally.violated += 1;
+            counts.violated += 1;
             assert!(!violation.counterexample.is_empty(), "{about}");
         }
         (Verdict::Holds(witness), _) => {
-            tally.holds += 1;
+            counts.holds += 1;
             for problem in case.problems() {
                 let own = witness.order.iter().copied().filter(|&it| problem.position(it).is_some());
                 assert_eq!(
@@ -258,19 +261,19 @@ fn check_named(case: &dyn ErasedHistory, algorithm: &str, about: &str) {
 fn auto_agrees_with_a_search_on_random_histories() {
     let each = pick_of_three(25, 800, 100_000);
     for entry in &CATALOG {
-        let (drawn, mut tally) = (Drawn::of(entry), Tally::default());
+        let (drawn, mut counts) = (Drawn::of(entry), VerdictCounts::default());
         for seed in 0..each {
             let about = format!("{} seed {seed}", entry.name);
-            check_auto(&*random_history(entry.name, seed), &mut tally, &about);
-            check_auto(&*distinct_history(&drawn, seed), &mut tally, &about);
+            check_auto(&*random_history(entry.name, seed), &mut counts, &about);
+            check_auto(&*distinct_history(&drawn, seed), &mut counts, &about);
         }
-        eprintln!("{}: auto {tally:?}", entry.name);
-        tally.expect(pick(0.01, 0.05), 0.02, entry.name);
+        eprintln!("{}: auto {counts:?}", entry.name);
+        counts.expect(pick(0.01, 0.05), 0.02, entry.name);
     }
 }
 
-/// What a monitor says of histories too long for a search: those that hold by construction do, and they still do
-/// when some elements had never been.
+/// Verdicts of a monitor on histories too long for a search: those that hold by construction do,
+/// and they still do without some of their elements.
 #[test]
 fn long_histories_hold_with_or_without_some_of_their_elements() {
     let (each, most) = pick_of_three((2, 1_000), (10, 2_000), (100, 20_000));

@@ -1,10 +1,11 @@
-//! The referee: tries every order of a small history, on an object as plain as can be.
+//! The referee: tries every order of a small history, on an object in its simplest form.
 
 use clewline_core::{ObjectKind, Role};
 
-use super::every::Small;
+use super::small_histories::Small;
 
-/// What is inside, in the order in which it came, or sorted where that does not matter; or a sum.
+/// The elements inside, in the order in which they were added, or sorted where that does not
+/// matter; or a sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct State {
     items: [i8; MOST],
@@ -75,11 +76,11 @@ impl State {
         self
     }
 
-    /// Which of those inside leaves next, if only one may.
+    /// Which of the elements inside is removed next, if only one may be.
     fn next(&self, kind: ObjectKind) -> Option<usize> {
         match kind {
             ObjectKind::Queue => Some(0),
-            // What came last, or what is greatest.
+            // The newest, or the greatest.
             ObjectKind::Stack | ObjectKind::PriorityQueue => self.inside().len().checked_sub(1),
             ObjectKind::QuasiQueue { .. }
             | ObjectKind::QuasiStack { .. }
@@ -93,7 +94,7 @@ impl State {
         }
     }
 
-    /// A container out of order after the element at `place` has left, if it may.
+    /// A relaxed container after the element at `place` was removed, if it may be.
     fn overtaking(mut self, place: usize, kind: ObjectKind) -> Option<State> {
         let (factor, before) = match kind {
             ObjectKind::QuasiQueue { factor } => (factor, 0..place),
@@ -130,21 +131,8 @@ impl State {
                 ObjectKind::QuasiQueue { .. }
                 | ObjectKind::QuasiStack { .. }
                 | ObjectKind::QuasiPriorityQueue { .. },
-                Role::Remove(word) | Role::Observe(word),
-            ) => {
-                for place in (0..self.inside().len()).filter(|&it| self.inside()[it] == item(word)) {
-                    let after = self.overtaking(place, kind);
-                    allow(after.is_some(), after.filter(|_| matches!(role, Role::Remove(_))).unwrap_or(self));
-                }
-            }
-            (
-                ObjectKind::QuasiQueue { .. }
-                | ObjectKind::QuasiStack { .. }
-                | ObjectKind::QuasiPriorityQueue { .. },
-                Role::RemoveUnknown,
-            ) if self.len != 0 => {
-                (0..self.inside().len()).filter_map(|it| self.overtaking(it, kind)).for_each(each);
-            }
+                Role::Remove(_) | Role::Observe(_) | Role::RemoveUnknown,
+            ) if role != Role::RemoveUnknown || self.len != 0 => self.step_relaxed(kind, role, each),
             (
                 ObjectKind::Queue
                 | ObjectKind::QuasiQueue { .. }
@@ -186,11 +174,21 @@ impl State {
             (_, Role::Replace(..)) => panic!("{kind:?} replaces nothing"),
         }
     }
+
+    /// As [`step`](State::step), for a removal from a relaxed container, or an observer of it.
+    fn step_relaxed(self, kind: ObjectKind, role: Role, each: &mut dyn FnMut(State)) {
+        let inside = (0..self.inside().len()).filter(|&it| match role {
+            Role::Remove(word) | Role::Observe(word) => self.inside()[it] == item(word),
+            _ => true,
+        });
+        let after = inside.filter_map(|it| self.overtaking(it, kind));
+        after.map(|it| if matches!(role, Role::Observe(_)) { self } else { it }).for_each(each);
+    }
 }
 
-/// What was tried in vain: states, by the set of operations done. Kept, so that there is memory to use again.
+/// Dead configurations: states, by the set of operations done. Kept, so that memory is reused.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct DeadConfigurations {
     states: Vec<Vec<State>>,
 }
 
@@ -218,14 +216,14 @@ impl<'h> Referee<'h> {
     }
 
     /// Whether the operations in the set `among` can be ordered, as if there were no others.
-    pub(crate) fn holds(&self, among: u32, seen: &mut Seen) -> bool {
+    pub(crate) fn holds(&self, among: u32, seen: &mut DeadConfigurations) -> bool {
         seen.states.resize_with(1 << MOST, Vec::new);
         seen.states.iter_mut().for_each(Vec::clear);
         self.can_end(among, 0, State::initial(self.small.kind), seen)
     }
 
     /// Whether those of `among` that are not `done` can follow.
-    fn can_end(&self, among: u32, done: u32, state: State, seen: &mut Seen) -> bool {
+    fn can_end(&self, among: u32, done: u32, state: State, seen: &mut DeadConfigurations) -> bool {
         let left = among & !done;
         if left & self.complete == 0 {
             return true;

@@ -1,14 +1,21 @@
-//! What is said besides the verdict: witnesses, violations, least factors, and where a search stopped.
+//! What is returned besides the verdict: witnesses, violations, least factors, and where a search
+//! stopped.
 
-use clewline_check::relaxed::{
-    LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
+use clewline_check::{
+    check,
+    relaxed::{
+        LeastFactor, Quasi, QuasiWitness, QuasiWitnessError, Relaxation, Sense, displaced, least_factor,
+    },
+    search::SEARCHES,
 };
 use clewline_core::{Budget, ErasedHistory, OperationId, Random, Reason};
+use clewline_testing::share;
 
-use super::relaxation;
-use crate::histories::{drawn, random_times};
+use super::factors::relaxation;
+use crate::histories::{drawn, random_history, random_times};
 
-/// Reads a drawing of a history and factors; the text is that of the violation, or the displacements that are not 0.
+/// Reads a drawing of a history and factors; the text is that of the violation, or the
+/// displacements that are not 0.
 #[track_caller]
 fn check_displaced(spec: &str, factors: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
@@ -27,7 +34,7 @@ fn check_displaced(spec: &str, factors: &str, drawing: &str, expected: &str) {
 }
 
 #[test]
-fn an_early_take_and_those_it_overtook_are_named_with_their_places() {
+fn an_early_deq_is_named_with_its_displacement() {
     let drawing = "A: |enq 1| |enq 2| |enq 3| |deq → 3| |deq → 1| |deq → 2|";
     check_displaced("queue", "enq=0,deq=2", drawing, "holds: deq() → 3 -2, deq() → 1 +1, deq() → 2 +1");
     check_displaced(
@@ -39,7 +46,7 @@ fn an_early_take_and_those_it_overtook_are_named_with_their_places() {
 }
 
 #[test]
-fn a_late_take_is_named_with_its_places() {
+fn a_late_deq_is_named_with_its_displacement() {
     let drawing = "A: |enq 7| |enq 1| |enq 2| |enq 3| |deq → 1| |deq → 2| |deq → 3| |deq → 7|";
     check_displaced(
         "queue",
@@ -56,7 +63,7 @@ fn a_late_take_is_named_with_its_places() {
 }
 
 #[test]
-fn two_that_are_both_out_of_place_share_the_blame() {
+fn two_displaced_operations_are_reported_together() {
     check_displaced(
         "queue",
         "enq=0,deq=0",
@@ -66,7 +73,7 @@ fn two_that_are_both_out_of_place_share_the_blame() {
 }
 
 #[test]
-fn classes_that_are_both_out_of_place_share_the_blame() {
+fn two_displaced_classes_are_reported_together() {
     let case = drawn("set", "A: |contains 1 → true| |add 1 → true| |contains 2 → true| |add 2 → true|");
     let problem = &case.problems()[0];
     let relaxation = Relaxation { class_of: [0, 0, 1, 1].map(Some).to_vec(), factors: vec![0, 0] };
@@ -79,7 +86,7 @@ fn classes_that_are_both_out_of_place_share_the_blame() {
 }
 
 #[test]
-fn what_was_never_added_has_no_place() {
+fn an_element_never_added_has_no_place() {
     check_displaced(
         "queue",
         "all=5",
@@ -90,17 +97,19 @@ fn what_was_never_added_has_no_place() {
 
 #[test]
 fn a_pending_operation_takes_effect_or_does_not() {
-    // It has to, and 2 is then taken too early.
+    // It has to take effect, and 2 is then removed too early.
     let drawing = "A: |enq 1| |deq → 2| |deq → 1|\nB:       |enq 2";
     check_displaced("queue", "enq=0,deq=1", drawing, "holds: deq() → 2 -1, deq() → 1 +1");
     // It must not.
     check_displaced("queue", "all=0", "A: |enq 1| |deq → 1|   |deq → nil|\nB:        |enq 2", "holds: ");
 }
 
-/// Either pending operation brings about the same state; only one of them is of use later, whichever is tried first.
+/// Either pending operation leads to the same state; only one of them is of use later, whichever is
+/// tried first.
 #[test]
-fn which_pending_operations_are_left_matters() {
-    // Either can be what is popped first, and that leads to one state; what comes in front later can only be the other.
+fn configurations_differ_by_their_remaining_pending_operations() {
+    // Either can be what is popped first, and that leads to one state; an element that is pushed in
+    // front later can only be the other.
     for [one, other] in [["push-front", "push-back"], ["push-back", "push-front"]] {
         let drawing = format!(
             "
@@ -121,7 +130,7 @@ fn every_outcome_of_a_pending_operation_is_tried() {
     }
 }
 
-/// Which of two equals was popped is told by who is on top later.
+/// Which of two equal values was popped is visible in what is on top later.
 #[test]
 fn every_outcome_of_a_complete_operation_is_tried() {
     for last in [1, 2] {
@@ -178,7 +187,7 @@ fn check_refused(tamper: impl FnOnce(&mut QuasiWitness), expected: QuasiWitnessE
 }
 
 #[test]
-fn a_false_witness_is_refused() {
+fn a_wrong_witness_is_rejected() {
     let id = OperationId;
     check_refused(|it| it.legal[0] = id(9), QuasiWitnessError::Foreign(id(9)));
     check_refused(|it| it.legal.push(id(0)), QuasiWitnessError::Repeated(id(0)));
@@ -195,23 +204,23 @@ fn a_false_witness_is_refused() {
     assert_eq!(verified, Err(QuasiWitnessError::TooFar(id(2))));
 }
 
-/// Elements leave a queue up to `slip` places early; operations overlap a little.
+/// Elements are removed from a queue up to `slip` places early; operations overlap a little.
 fn long(operations: usize, slip: usize) -> Box<dyn ErasedHistory> {
     let mut random = Random::new(7);
     let mut inside: Vec<usize> = Vec::new();
-    let mut deeds: Vec<String> = Vec::new();
+    let mut actions: Vec<String> = Vec::new();
     for number in 0..operations {
         if inside.len() < 8 {
             inside.push(number);
-            deeds.push(format!("enq {number}"));
+            actions.push(format!("enq {number}"));
         } else {
-            // Nothing stays longer than it may.
-            let oldest = deeds.len() - inside[0];
+            // No element stays longer than it may.
+            let oldest = actions.len() - inside[0];
             let place = if oldest < 20 { random.below(slip + 1) } else { 0 };
-            deeds.push(format!("deq → {}", inside.remove(place)));
+            actions.push(format!("deq → {}", inside.remove(place)));
         }
     }
-    random_times("queue", &deeds.iter().map(String::as_str).collect::<Vec<_>>(), &mut random)
+    random_times("queue", &actions.iter().map(String::as_str).collect::<Vec<_>>(), &mut random)
 }
 
 #[test]
@@ -244,9 +253,10 @@ fn a_search_stops_at_its_budget() {
     assert_eq!(displaced(problem, &free, &tiny), Quasi::Unknown(Reason::Memory(1_000)));
 }
 
-/// Four `deq` in reverse are 3 places off at best; to find that takes more than to find that 0 is not enough.
+/// Four `deq` in reverse are displaced by 3 places at best; to find that takes more than to find
+/// that 0 is not enough.
 #[test]
-fn a_violation_whose_explanation_is_given_up_says_so() {
+fn a_violation_reports_that_its_explanation_was_given_up() {
     let case = drawn("queue", "A: |enq 1| |enq 2| |enq 3| |enq 4| |deq → 4| |deq → 3| |deq → 2| |deq → 1|");
     let problem = &case.problems()[0];
     let budget = Budget::unlimited().with_configurations(4);
@@ -261,7 +271,7 @@ fn a_violation_whose_explanation_is_given_up_says_so() {
 }
 
 #[test]
-fn a_relaxation_of_something_else_is_refused() {
+fn a_relaxation_of_another_problem_is_refused() {
     let case = drawn("queue", "A: |enq 1| |deq → 1|");
     let problem = &case.problems()[0];
     let refusal =
@@ -275,4 +285,23 @@ fn a_relaxation_of_something_else_is_refused() {
     let least = least_factor(problem, &Relaxation::all(problem, 0), 1, &Budget::unlimited());
     let reason = Reason::Refused("class 1 has no quasi factor".to_owned());
     assert_eq!(least, LeastFactor::Unknown { at_least: 0, reason });
+}
+
+/// With one class of all operations and factor 0 the verdict is that of linearizability.
+#[test]
+fn factor_0_for_all_is_linearizability() {
+    let oracle = SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap();
+    let (mut holds, mut violated) = (0, 0);
+    for spec in ["queue", "stack", "priority-queue", "counter", "register", "set", "bag", "mutex"] {
+        for seed in 0..share(300) {
+            let case = random_history(spec, seed);
+            for problem in case.problems() {
+                let expected = check(oracle, &problem, &Budget::unlimited());
+                let quasi = displaced(&problem, &Relaxation::all(&problem, 0), &Budget::unlimited());
+                assert_eq!(quasi.word(), expected.word(), "{spec} from seed {seed}: {problem:#?}");
+                *if expected.word() == "holds" { &mut holds } else { &mut violated } += 1;
+            }
+        }
+    }
+    assert!(share(500) < holds && share(500) < violated, "{holds}, {violated}");
 }

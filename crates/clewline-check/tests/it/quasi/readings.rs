@@ -1,22 +1,25 @@
-//! The two readings of a relaxed queue, and the smallest histories that tell them apart.
+//! The two readings of a relaxed queue, and the smallest histories that distinguish them.
 //!
-//! The other reading: an element may be taken if at most k are in front of it, and none of these has been overtaken k
-//! times before; nothing else may happen, and real time is kept. Written down here in the simplest way.
+//! The other reading: an element may be removed if at most k are in front of it, and none of these
+//! has been overtaken k times before; everything else is as in a queue, and real time is respected.
+//! Implemented here in the simplest way.
 
 use clewline_check::relaxed::{Quasi, displaced};
 use clewline_core::{Budget, ErasedHistory, Problem};
 
-use super::relaxation;
+use super::factors::relaxation;
 use crate::histories::{drawn, every_history};
 
-/// Whether real time allows an order in which every element leaves as a queue relaxed by `k` lets it.
+/// Whether real time allows an order in which every element is removed as a queue relaxed by `k`
+/// allows.
 fn is_relaxed(problem: &Problem<'_>, k: usize) -> bool {
     let texts: Vec<String> = problem.operations().iter().map(|&id| problem.label(id)).collect();
     let left: Vec<usize> = (0..problem.len()).collect();
     place_next(problem, &texts, k, &left, &[])
 }
 
-/// Whether those `left` can follow; the queue holds texts of values, and how often each was overtaken.
+/// Whether those `left` can follow; the queue holds texts of values, and how often each was
+/// overtaken.
 fn place_next(
     problem: &Problem<'_>,
     texts: &[String],
@@ -59,10 +62,10 @@ fn is_displaced(problem: &Problem<'_>, factors: &str) -> bool {
 }
 
 /// Histories on which the readings differ, of at most `most` operations with distinct values.
-fn differences(most: usize, factors: &str, k: usize, deeds: &[&str]) -> Vec<(usize, String, bool)> {
+fn differences(most: usize, factors: &str, k: usize, actions: &[&str]) -> Vec<(usize, String, bool)> {
     let mut found = Vec::new();
     for n in 1..=most {
-        every_history("queue", n, deeds, |case| {
+        every_history("queue", n, actions, |case| {
             let problem = &case.problems()[0];
             let texts: Vec<String> = problem.operations().iter().map(|&id| problem.label(id)).collect();
             if (1..n).any(|it| texts[..it].contains(&texts[it])) {
@@ -92,17 +95,18 @@ fn a_deq_before_its_enq_is_in_place_class_by_class() {
     check_readings(&*case, "enq=0,deq=0", 0, [true, false]);
     check_readings(&*case, "enq=0,deq=2", 2, [true, false]);
     check_readings(&*case, "all=0", 0, [false, false]);
-    // A class of all operations holds it, as far as the factor goes.
+    // A class of all operations bounds it, as far as the factor goes.
     check_readings(&*case, "all=1", 1, [true, false]);
-    let deeds = ["enq 1", "deq → 1", "deq → nil"];
+    let actions = ["enq 1", "deq → 1", "deq → nil"];
     for factors in ["enq=0,deq=0", "enq=0,deq=1", "all=1"] {
-        let differences = differences(2, factors, 1, &deeds);
+        let differences = differences(2, factors, 1, &actions);
         let [(2, first, false), ..] = &differences[..] else { panic!("{factors}: {differences:?}") };
         assert_eq!(first, "deq() → 1 enq(1)", "{factors}");
     }
 }
 
-/// Where every element is added in time, places are counted between orders in which `enq` may have moved as well.
+/// Where every element is added in time, places are counted between orders in which `enq` may have
+/// moved as well.
 #[test]
 fn displacement_of_all_lets_an_element_pass_two_others_with_factor_1() {
     let case = drawn("queue", "A: |enq 1| |enq 2| |enq 3| |deq → 3| |deq → 1| |deq → 2|");
@@ -113,18 +117,19 @@ fn displacement_of_all_lets_an_element_pass_two_others_with_factor_1() {
     check_readings(&*case, "enq=1,deq=1", 1, [true, false]);
 }
 
-/// Nor does the other reading imply it: between 1 and 2, and between those who take them, there is one operation more than
-/// the factor of all lets them move by.
+/// Nor does the other reading imply it: between 1 and 2, and between the operations that remove
+/// them, there is one operation more than the factor of all lets them move by.
 #[test]
-fn what_the_relaxed_specification_allows_may_be_out_of_place_among_all() {
+fn a_history_of_the_relaxed_specification_may_exceed_displacement_among_all() {
     let case = drawn("queue", "A: |enq 0| |enq 1| |deq → 0| |enq 2| |deq → 2| |enq 3| |deq → 1| |deq → 3|");
     check_readings(&*case, "all=1", 1, [false, true]);
     check_readings(&*case, "enq=0,deq=1", 1, [true, true]);
 }
 
-/// Of the `deq` alone every drained history of a relaxed queue keeps the factor; among all, those of two elements do.
+/// Of the `deq` alone every drained history of a relaxed queue respects the factor; among all,
+/// those of two elements do.
 #[test]
-fn what_the_relaxed_specification_allows_and_drains_is_in_bounds() {
+fn a_drained_history_of_the_relaxed_specification_is_in_bounds() {
     let mut compared = 0;
     for n in 1..=4 {
         every_history("queue", n, &["enq 1", "enq 2", "deq → 1", "deq → 2"], |case| {

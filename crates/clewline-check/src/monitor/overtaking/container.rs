@@ -1,25 +1,25 @@
-//! The elements of a container, and what was done to it.
+//! The elements of a container, and the operations on it.
 
 use crate::monitor::{
     columns::{Columns, Interval, NONE},
     lifetimes::Lifetimes,
 };
 
-/// How many exchanges of neighbours an operation is worth, once each has been given a good place.
-pub(super) const SWAPS: u64 = 256;
+/// The most exchanges of neighbours per operation, after each has been given a good place.
+pub(super) const SWAPS_PER_OPERATION_MAX: u64 = 256;
 
-/// Who should leave first.
+/// Which element should be removed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::monitor) enum Discipline {
-    /// Who came last.
+    /// The newest.
     LastIn,
-    /// Who is greatest.
+    /// The greatest.
     Greatest,
 }
 
-/// The elements of a container, and what was done to it.
+/// The elements of a container, and the operations on it.
 #[derive(Clone, Debug)]
-pub(super) struct Scene {
+pub(super) struct Container {
     pub(super) discipline: Discipline,
     pub(super) factor: u32,
     pub(super) elements: Vec<Element>,
@@ -37,54 +37,54 @@ pub(super) struct Element {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
-    pub(super) deed: Deed,
+    pub(super) action: Action,
     pub(super) interval: Interval,
     /// Its position in the columns.
     pub(super) at: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum Action {
     Add(u32),
     Remove(u32),
-    /// Finds nothing.
-    Miss,
+    /// Returns *empty*.
+    FindEmpty,
 }
 
-impl Deed {
+impl Action {
     pub(super) fn element(self) -> Option<usize> {
         match self {
-            Deed::Add(element) | Deed::Remove(element) => Some(element as usize),
-            Deed::Miss => None,
+            Action::Add(element) | Action::Remove(element) => Some(element as usize),
+            Action::FindEmpty => None,
         }
     }
 }
 
-impl Scene {
+impl Container {
     pub(super) fn new(
         columns: &Columns,
         lifetimes: &Lifetimes,
         discipline: Discipline,
         factor: u32,
-    ) -> Scene {
-        let mut scene = Scene { discipline, factor, elements: Vec::new(), operations: Vec::new() };
+    ) -> Container {
+        let mut container = Container { discipline, factor, elements: Vec::new(), operations: Vec::new() };
         for (life, &name) in lifetimes.all.iter().zip(&columns.names).filter(|it| it.0.add != NONE) {
-            let element = scene.elements.len() as u32;
-            let add = scene.push(columns, Deed::Add(element), life.add);
+            let element = container.elements.len() as u32;
+            let add = container.push(columns, Action::Add(element), life.add);
             let remove = match life.remove {
                 NONE => NONE,
-                at => scene.push(columns, Deed::Remove(element), at),
+                at => container.push(columns, Action::Remove(element), at),
             };
-            scene.elements.push(Element { add, remove, name: name.cast_signed() });
+            container.elements.push(Element { add, remove, name: name.cast_signed() });
         }
         for &at in &lifetimes.empties {
-            scene.push(columns, Deed::Miss, at);
+            container.push(columns, Action::FindEmpty, at);
         }
-        scene
+        container
     }
 
-    pub(super) fn push(&mut self, columns: &Columns, deed: Deed, at: u32) -> u32 {
-        self.operations.push(Operation { deed, interval: columns.intervals[at as usize], at });
+    pub(super) fn push(&mut self, columns: &Columns, action: Action, at: u32) -> u32 {
+        self.operations.push(Operation { action: action, interval: columns.intervals[at as usize], at });
         self.operations.len() as u32 - 1
     }
 
@@ -111,20 +111,22 @@ impl Scene {
             && removed.precedes(self.removal(other))
     }
 
-    /// Whether real time and the bounds allow this order of all operations. Written without a thought of how it was found.
+    /// Whether real time and the bounds allow this order of all operations. Independent of how the
+    /// order was found.
     pub(super) fn allows(&self, order: &[u32]) -> bool {
-        // In the order in which they should leave, the last first; each with how often it was overtaken.
+        // In the order in which they should be removed, the last first; each with how often it was
+        // overtaken.
         let mut inside: Vec<(usize, u32)> = Vec::new();
         let mut latest = 0;
         let mut is_done = vec![false; self.operations.len()];
         for &operation in order {
-            let Operation { deed, interval, .. } = self.operations[operation as usize];
+            let Operation { action, interval, .. } = self.operations[operation as usize];
             if interval.right < latest || std::mem::replace(&mut is_done[operation as usize], true) {
                 return false;
             }
             latest = latest.max(interval.left);
-            let is_right = match deed {
-                Deed::Add(element) => {
+            let is_right = match action {
+                Action::Add(element) => {
                     let element = element as usize;
                     let place = match self.discipline {
                         Discipline::LastIn => inside.len(),
@@ -134,7 +136,7 @@ impl Scene {
                     inside.insert(place, (element, 0));
                     true
                 }
-                Deed::Remove(element) => {
+                Action::Remove(element) => {
                     inside.iter().rposition(|it| it.0 == element as usize).is_some_and(|place| {
                         inside.remove(place);
                         let overtaken = &mut inside[place..];
@@ -143,7 +145,7 @@ impl Scene {
                             && overtaken.iter().all(|it| it.1 <= self.factor)
                     })
                 }
-                Deed::Miss => inside.is_empty(),
+                Action::FindEmpty => inside.is_empty(),
             };
             if !is_right {
                 return false;
@@ -152,9 +154,10 @@ impl Scene {
         is_done.iter().all(|&it| it)
     }
 
-    /// The elements with an operation within so many gaps of those of what `operation` is about, and who found nothing near.
-    pub(super) fn near(&self, operation: u32, reach: u32) -> Scene {
-        let element = self.operations[operation as usize].deed.element();
+    /// The elements with an operation within `reach` gaps of those that `operation` is about, and
+    /// the *empty* results nearby.
+    pub(super) fn near(&self, operation: u32, reach: u32) -> Container {
+        let element = self.operations[operation as usize].action.element();
         let middle: Vec<Interval> = match element {
             Some(element) => {
                 let Element { add, remove, .. } = self.elements[element];
@@ -169,21 +172,22 @@ impl Scene {
             };
             middle.iter().any(is_about)
         };
-        let mut part = Scene { elements: Vec::new(), operations: Vec::new(), ..*self };
+        let mut part = Container { elements: Vec::new(), operations: Vec::new(), ..*self };
         for element in &self.elements {
             if is_near(element.add) || element.remove != NONE && is_near(element.remove) {
                 let number = part.elements.len() as u32;
-                let mut copy = |operation: u32, deed: Deed| {
-                    part.operations.push(Operation { deed, ..self.operations[operation as usize] });
+                let mut copy = |operation: u32, action: Action| {
+                    part.operations.push(Operation { action: action, ..self.operations[operation as usize] });
                     part.operations.len() as u32 - 1
                 };
-                let add = copy(element.add, Deed::Add(number));
+                let add = copy(element.add, Action::Add(number));
                 let remove =
-                    if element.remove == NONE { NONE } else { copy(element.remove, Deed::Remove(number)) };
+                    if element.remove == NONE { NONE } else { copy(element.remove, Action::Remove(number)) };
                 part.elements.push(Element { add, remove, name: element.name });
             }
         }
-        let misses = (0..).zip(&self.operations).filter(|it| it.1.deed == Deed::Miss && is_near(it.0));
+        let misses =
+            (0..).zip(&self.operations).filter(|it| it.1.action == Action::FindEmpty && is_near(it.0));
         part.operations.extend(misses.map(|it| *it.1));
         part
     }

@@ -1,4 +1,4 @@
-//! Cores: small, sound, and minimal where they say so.
+//! Counterexamples: small, sound, and minimal where they claim to be.
 
 use clewline_check::{Options, check, judge, search::SEARCHES};
 use clewline_core::{Budget, Retain, Verdict};
@@ -19,14 +19,14 @@ fn check_core(spec: &str, drawing: &str, expected: &[&str]) {
 }
 
 #[test]
-fn a_queue_out_of_order_takes_three_operations() {
+fn a_queue_violation_takes_three_operations() {
     check_core(
         "queue",
         "
         A: |-enq 7-|  |-enq 1-|  |-enq 2-|                          |-deq → 3-|
         B:    |-enq 3-|   |-deq → 7-|     |-deq → 2-| |-deq → 1-|
         ",
-        // That 1 was dequeued later does not matter: it was still there when 2 left.
+        // That 1 was dequeued later does not matter: it was still inside when 2 was removed.
         &["enq(1)", "enq(2)", "deq() → 2"],
     );
 }
@@ -39,7 +39,7 @@ fn a_stale_read_takes_the_newer_write() {
         A: |-write 1-| |-write 2-|     |-write 3-|
         B:     |-read → 1-|         |-read → 1-|  |-read → 3-|
         ",
-        // What was there before the newer write does not matter: nothing else can be there after it.
+        // The value before the newer write does not matter: no other value is current after it.
         &["write(2)", "read() → 1"],
     );
 }
@@ -62,7 +62,7 @@ fn a_lock_held_twice_takes_both_locks() {
 }
 
 #[test]
-fn what_is_gone_was_taken_by_the_last_to_return() {
+fn an_absent_element_was_removed_by_the_last_to_return() {
     check_core(
         "set",
         "
@@ -74,10 +74,10 @@ fn what_is_gone_was_taken_by_the_last_to_return() {
     );
 }
 
-/// The operations of a core cannot be ordered even if there had been no others. (That none can be spared, and
-/// that leaving the others out is fair, is tested beside the code.)
+/// The operations of a counterexample cannot be ordered even without the others. (That none can be
+/// spared, and that dropping the others is sound, is tested beside the code.)
 #[test]
-fn cores_are_violated_by_themselves() {
+fn counterexamples_are_violated_by_themselves() {
     let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
     let mut seen = 0;
     for entry in &CATALOG {

@@ -1,26 +1,26 @@
-//! Two rows, merged into one order of all operations.
+//! The two sequences of a schedule, merged into one order of all operations.
 
 use crate::monitor::{
     columns::{Interval, NONE},
     quasi_queue::elements::Elements,
 };
 
-/// Two rows that belong to one order.
-pub(in super::super) struct Both {
+/// The sequence of adds and that of removals, which belong to one order.
+pub(in super::super) struct Schedule {
     pub(super) added: Vec<u32>,
     pub(super) removed: Vec<u32>,
-    // Who found nothing, and the place of both rows before which that was. Places ascend.
+    // The *empty* results, and the place of both sequences before which each is. Places ascend.
     pub(super) cuts: Vec<(u32, u32)>,
 }
 
-impl Both {
-    /// One order of all operations to which both rows belong.
+impl Schedule {
+    /// One order of all operations to which both sequences belong.
     pub(in super::super) fn merge(self, elements: &Elements) -> Vec<u32> {
-        let Both { added, removed, mut cuts } = self;
-        // Who found nothing at one cut is ordered as returned.
+        let Schedule { added, removed, mut cuts } = self;
+        // *Empty* results at one cut are ordered by their returns.
         cuts.sort_by_key(|&(empty, place)| (place, elements.empties[empty as usize].right));
         let mut cuts = cuts.into_iter().peekable();
-        // By place: the first end of those from there on.
+        // By place: the first end of the operations from there on.
         let ends = |row: &[u32], spans: &[Interval]| -> Vec<u32> {
             let mut ends = vec![NONE; row.len() + 1];
             (0..row.len()).rev().for_each(|at| ends[at] = ends[at + 1].min(spans[row[at] as usize].right));
@@ -34,7 +34,7 @@ impl Both {
         loop {
             let cut = cuts.peek().map_or(usize::MAX, |it| it.1 as usize);
             if adds == cut && removes == cut {
-                order.extend(cuts.next().map(|it| elements.empty_to[it.0 as usize]));
+                order.extend(cuts.next().map(|it| elements.empty_by[it.0 as usize]));
                 continue;
             }
             let next_add = added.get(adds).map(|&it| it as usize).filter(|_| adds < cut);

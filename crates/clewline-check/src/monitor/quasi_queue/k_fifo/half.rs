@@ -1,4 +1,4 @@
-//! The operations of one row: who is in it, and who may come next.
+//! The operations of one sequence: those placed, and those that may come next.
 
 use crate::{
     monitor::columns::{Interval, NONE},
@@ -6,23 +6,25 @@ use crate::{
 };
 
 /// See the [module](self).
-pub(super) struct Side {
+pub(super) struct Half {
     pub(super) spans: Vec<Interval>,
     // In the order of returns.
     by_end: Vec<u32>,
     rank: Vec<u32>,
     // By gap: how many end before it.
     ended: Vec<u32>,
-    // How many, in the order of returns, have been placed before the first that has not; and the ranks of those placed beyond.
+    // How many, in the order of returns, were placed before the first that was not; and the ranks
+    // of those placed beyond.
     pub(super) frontier: u32,
     pub(super) ahead: Vec<u32>,
-    // Those left, in the order of calls: a list linked both ways, from the entry after all others.
+    // Those left, in the order of calls: a doubly linked list that starts at the entry after all
+    // others.
     next: Vec<u32>,
     prev: Vec<u32>,
 }
 
-impl Side {
-    pub(super) fn new(spans: &[Interval]) -> Side {
+impl Half {
+    pub(super) fn new(spans: &[Interval]) -> Half {
         let count = spans.len() as u32;
         let mut by_end: Vec<u32> = (0..count).collect();
         sort_by_key(&mut by_end, |it| spans[it as usize].right);
@@ -42,7 +44,7 @@ impl Side {
             last = it;
         }
         prev[count as usize] = last;
-        Side { spans: spans.to_vec(), by_end, rank, ended, frontier: 0, ahead: Vec::new(), next, prev }
+        Half { spans: spans.to_vec(), by_end, rank, ended, frontier: 0, ahead: Vec::new(), next, prev }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -88,7 +90,7 @@ impl Side {
         self.frontier = rank + 1 + passed as u32;
     }
 
-    /// Takes back what was placed last.
+    /// Undoes the last placement.
     pub(super) fn unplace(&mut self, it: u32) {
         let (next, prev) = (self.next[it as usize], self.prev[it as usize]);
         self.next[prev as usize] = it;
@@ -108,28 +110,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_side_takes_back_what_it_placed() {
+    fn placements_are_undone_in_reverse_order() {
         let spans = [(0, 9), (0, 1), (1, 3), (2, 2), (4, 5)].map(|(left, right)| Interval { left, right });
-        let mut side = Side::new(&spans);
-        let seen = |side: &Side| (side.frontier, side.ahead.clone(), side.open(9).collect::<Vec<_>>());
+        let mut half = Half::new(&spans);
+        let seen = |half: &Half| (half.frontier, half.ahead.clone(), half.open(9).collect::<Vec<_>>());
         let mut before = Vec::new();
         for it in [2, 1, 4, 0, 3] {
-            before.push((it, seen(&side)));
-            side.place(it);
+            before.push((it, seen(&half)));
+            half.place(it);
         }
-        assert!(side.is_done());
+        assert!(half.is_done());
         while let Some((it, expected)) = before.pop() {
-            side.unplace(it);
-            assert_eq!(seen(&side), expected);
+            half.unplace(it);
+            assert_eq!(seen(&half), expected);
         }
     }
 
     #[test]
-    fn those_who_must_come_before_are_counted() {
+    fn operations_that_must_come_before_are_counted() {
         let spans = [(0, 9), (0, 1), (1, 3), (2, 2), (4, 5)].map(|(left, right)| Interval { left, right });
-        let mut side = Side::new(&spans);
-        assert!(side.exceeds(4, 2) && !side.exceeds(4, 3));
-        side.place(2);
-        assert!(side.exceeds(4, 1) && !side.exceeds(4, 2));
+        let mut half = Half::new(&spans);
+        assert!(half.exceeds(4, 2) && !half.exceeds(4, 3));
+        half.place(2);
+        assert!(half.exceeds(4, 1) && !half.exceeds(4, 2));
     }
 }

@@ -1,4 +1,5 @@
-//! Where a history breaks and what was allowed there, against every prefix and every answer, judged by the oracle.
+//! Failure points and the results possible there, compared with every prefix and every result,
+//! decided by the oracle.
 
 use std::collections::BTreeSet;
 
@@ -39,8 +40,8 @@ fn until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
     })
 }
 
-/// How many events there are before the first that leaves no order, and whose return that is.
-fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
+/// How many events there are before the failure point, and the operation that returns there.
+fn first_failure(part: &Problem<'_>) -> (usize, OperationId) {
     let ends = |span: &Span| [Some(span.call()), span.ret()];
     let mut ranks: Vec<u32> = part.spans().iter().flat_map(ends).flatten().collect();
     ranks.sort_unstable();
@@ -49,32 +50,33 @@ fn first_break(part: &Problem<'_>) -> (usize, OperationId) {
     (events, part.operations()[at.expect("a call breaks nothing")])
 }
 
-/// The texts that such an object answers, as far as a history shows them: a channel says `closed`.
+/// The texts that such an object returns, as far as a history shows them: a channel returns
+/// `closed`.
 fn words_of(specification: &dyn ErasedSpec, values: &mut Values) -> Vec<Value> {
     let shown = specification.generate(&GeneratorConfig { operations: 200, ..GeneratorConfig::default() });
-    let answers: BTreeSet<Value> = shown.history.operations().filter_map(|it| it.ret.copied()).collect();
+    let results: BTreeSet<Value> = shown.history.operations().filter_map(|it| it.ret.copied()).collect();
     let text = |it: &Value| match shown.values.get(*it) {
         Datum::Text(text) => Some(values.text(text)),
         _ => None,
     };
-    answers.iter().filter(|it| !it.is_absent()).filter_map(text).collect()
+    results.iter().filter(|it| !it.is_absent()).filter_map(text).collect()
 }
 
-/// Every answer with which `operation` may return at the end of its history, tried one by one.
-fn every_answer(spec: &str, case: &dyn ErasedHistory, operation: OperationId) -> Vec<String> {
+/// Every result with which `operation` may return at the end of its history, tried one by one.
+fn every_result(spec: &str, case: &dyn ErasedHistory, operation: OperationId) -> Vec<String> {
     let mut recording = case.recording().unwrap();
     let specification = find(spec).unwrap();
     let words = words_of(&*specification, &mut recording.values);
     let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE];
     let integers = (-20..20).map(|it| Value::small(it).unwrap());
     let mut allowed: Vec<String> = Vec::new();
-    for answer in simple.into_iter().chain(integers).chain(words) {
+    for result in simple.into_iter().chain(integers).chain(words) {
         let mut changed = recording.clone();
         let change = |id, call, ret: Option<Value>| {
-            Ok::<_, ()>((call, ret.map(|ret| if id == operation { answer } else { ret })))
+            Ok::<_, ()>((call, ret.map(|ret| if id == operation { result } else { ret })))
         };
         changed.history = changed.history.try_map(change).unwrap();
-        // Not every answer fits every call.
+        // Not every result fits every call.
         let Ok(changed) = specification.load(changed) else { continue };
         let part = part_of(&*changed, operation);
         let last = part.spans()[part.position(operation).unwrap()].end();
@@ -87,20 +89,20 @@ fn every_answer(spec: &str, case: &dyn ErasedHistory, operation: OperationId) ->
     allowed
 }
 
-/// What was seen in a test: how many histories broke with so many answers allowed.
+/// How many violated histories had how many possible results.
 #[derive(Debug, Default)]
-struct Seen {
+struct ResultCounts {
     hold: usize,
     blocked: usize,
     one: usize,
     several: usize,
-    // Of all that broke: how many did before the last event.
+    // Of all violations: how many failed before the last event.
     early: usize,
 }
 
-/// Compares `breaking` with trying everything.
+/// Compares `failure_point` with trying everything.
 #[track_caller]
-fn check_breaking(spec: &str, case: &dyn ErasedHistory, seen: &mut Seen) {
+fn check_failure_point(spec: &str, case: &dyn ErasedHistory, seen: &mut ResultCounts) {
     let Some(violation) = violation(case) else {
         seen.hold += 1;
         return;
@@ -108,10 +110,10 @@ fn check_breaking(spec: &str, case: &dyn ErasedHistory, seen: &mut Seen) {
     let FailurePoint { events, operation, allowed, .. } =
         failure_point(case.problems(), &violation, &Options::default()).unwrap();
     let part = part_of(case, violation.counterexample[0]);
-    assert_eq!((events, operation), first_break(&part), "{spec}: {part:#?}");
-    let expected = every_answer(spec, case, operation);
+    assert_eq!((events, operation), first_failure(&part), "{spec}: {part:#?}");
+    let expected = every_result(spec, case, operation);
     let mut found = match allowed {
-        Allowed::These(answers) => answers,
+        Allowed::These(results) => results,
         Allowed::Blocked => Vec::new(),
         Allowed::Unknown(reason) => panic!("{spec}: {reason}: {part:#?}"),
     };
@@ -140,13 +142,13 @@ fn returns_only_truth(spec: &str) -> bool {
 }
 
 #[test]
-fn random_histories_break_where_the_oracle_says() {
+fn failure_points_of_random_histories_agree_with_the_oracle() {
     for entry in &CATALOG {
-        let mut seen = Seen::default();
+        let mut seen = ResultCounts::default();
         for seed in 0..pick(300, 1_200) {
-            check_breaking(entry.name, &*random_history(entry.name, seed), &mut seen);
+            check_failure_point(entry.name, &*random_history(entry.name, seed), &mut seen);
         }
-        let Seen { hold, blocked, one, several, early } = seen;
+        let ResultCounts { hold, blocked, one, several, early } = seen;
         let name = entry.name;
         assert!(
             share(100) < hold && share(60) < blocked + one + several && share(30) < early,
@@ -164,16 +166,16 @@ fn random_histories_break_where_the_oracle_says() {
 }
 
 #[test]
-fn every_small_history_breaks_where_the_oracle_says() {
-    let deeds: [(&str, &[&str]); 4] = [
+fn failure_points_of_every_small_history_agree_with_the_oracle() {
+    let actions: [(&str, &[&str]); 4] = [
         ("queue", &["enq 1", "enq 2", "deq → 1", "deq → nil", "deq → ?"]),
         ("stack", &["push 1", "push 2", "pop → 1", "pop → nil", "push 2 → ?"]),
         ("register", &["write 1", "write 2", "read → 1", "read → nil", "write 2 → ?"]),
         ("map", &["put [0 1]", "put [0 2]", "get 0 → 1", "get 0 → nil", "remove 0 → ?"]),
     ];
-    for (spec, deeds) in deeds {
-        let mut seen = Seen::default();
-        every_history(spec, pick(3, 4), deeds, |case| check_breaking(spec, case, &mut seen));
+    for (spec, actions) in actions {
+        let mut seen = ResultCounts::default();
+        every_history(spec, pick(3, 4), actions, |case| check_failure_point(spec, case, &mut seen));
         assert!(
             share(500) < seen.hold && share(500) < seen.one && share(100) < seen.several,
             "{spec}: {seen:?}"
@@ -190,9 +192,9 @@ fn check_drawing(spec: &str, drawing: &str, events: usize, operation: &str, allo
     assert_eq!(found.allowed, if allowed.is_empty() { Allowed::Blocked } else { Allowed::These(allowed) });
 }
 
-/// The history that Lowe draws: an update that overlaps two deletes comes back as the value of another.
+/// The history that Lowe draws: an update that overlaps two deletes returns the value of another.
 #[test]
-fn a_value_that_was_removed_comes_back() {
+fn a_removed_value_is_returned_again() {
     check_drawing(
         "map",
         "
@@ -205,9 +207,9 @@ fn a_value_that_was_removed_comes_back() {
     );
 }
 
-/// It was called early: what it could have seen then counts, though it is gone at the end.
+/// It was called early: what it could have observed then counts, though it is gone at the end.
 #[test]
-fn what_was_allowed_at_any_time_since_the_call_is_allowed() {
+fn a_result_allowed_at_any_time_since_the_call_is_possible() {
     check_drawing(
         "register",
         "
@@ -220,9 +222,9 @@ fn what_was_allowed_at_any_time_since_the_call_is_allowed() {
     );
 }
 
-/// What came before the stack was certainly empty has no say; what is inside does.
+/// Operations before the stack was certainly empty have no influence; the elements inside do.
 #[test]
-fn the_order_of_pushes_is_open_until_somebody_looks() {
+fn the_order_of_overlapping_pushes_is_open_until_observed() {
     check_drawing(
         "stack",
         "
@@ -236,7 +238,7 @@ fn the_order_of_pushes_is_open_until_somebody_looks() {
 }
 
 #[test]
-fn a_lock_that_should_wait_has_no_answer() {
+fn a_lock_that_must_block_has_no_possible_result() {
     check_drawing(
         "mutex",
         "
@@ -250,7 +252,8 @@ fn a_lock_that_should_wait_has_no_answer() {
     );
 }
 
-/// Of all operations called `method` that returned, one in the middle answers what nobody ever gave.
+/// Of all operations called `method` that returned, one in the middle returns a value that was
+/// never added.
 #[track_caller]
 fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let specification = find(spec).unwrap();
@@ -276,22 +279,22 @@ fn check_long(spec: &str, method: &str, mix: &[(&str, u32)]) {
     let case = specification.load(recording).unwrap();
     let found = failure_point(case.problems(), &violation(&*case).unwrap(), &Options::default()).unwrap();
     assert_eq!(found.operation, chosen, "{spec}");
-    let Allowed::These(answers) = found.allowed else { panic!("{spec}: {:?}", found.allowed) };
-    assert!(answers.contains(&before), "{spec}: {before} is not among {answers:?}");
+    let Allowed::These(results) = found.allowed else { panic!("{spec}: {:?}", found.allowed) };
+    assert!(results.contains(&before), "{spec}: {before} is not among {results:?}");
 }
 
 #[test]
-fn a_long_history_breaks_where_it_was_changed() {
+fn a_long_history_fails_where_it_was_changed() {
     check_long("map", "get", &[]);
     check_long("priority-queue", "poll", &[("add", 1), ("poll", 1)]);
     check_long("bag", "take", &[]);
-    // With much inside there are too many orders to go through.
+    // With many elements inside there are too many orders.
     check_long("queue", "deq", &[("enq", 3), ("deq", 2)]);
     check_long("stack", "pop", &[("push", 3), ("pop", 2)]);
 }
 
 #[test]
-fn a_sweep_that_takes_too_long_lists_nothing() {
+fn a_breadth_first_pass_that_takes_too_long_lists_no_results() {
     let case = drawn("register", "A: |-write 1-| |-write 2-| |-read → 1-|");
     let violation = violation(&*case).unwrap();
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
@@ -301,7 +304,7 @@ fn a_sweep_that_takes_too_long_lists_nothing() {
 }
 
 #[test]
-fn a_prefix_that_cannot_be_judged_is_not_known() {
+fn a_failure_point_is_unknown_if_a_prefix_is() {
     let case = drawn("deque", "A: |-push_back 1-| |-push_back 2-| |-pop_front → 2-|");
     let violation = violation(&*case).unwrap();
     let options = Options { budget: Budget::unlimited().with_configurations(1), ..Options::default() };
@@ -309,9 +312,9 @@ fn a_prefix_that_cannot_be_judged_is_not_known() {
     assert_eq!(found, Err(Reason::Configurations(1)));
 }
 
-/// Texts that nobody has read are not told apart, so they cannot be listed.
+/// Texts that were never read are not distinguished, so they cannot be listed.
 #[test]
-fn answers_that_are_not_told_apart_are_not_listed() {
+fn results_that_are_not_distinguished_are_not_listed() {
     let case = drawn(
         "map",
         "

@@ -1,4 +1,4 @@
-//! What a monitor says, compared with what somebody says who tries every order.
+//! The verdict of a monitor, compared with a checker that tries every order.
 
 use clewline_check::{
     Checker, check,
@@ -7,9 +7,9 @@ use clewline_check::{
 };
 use clewline_core::{Budget, OperationId, Problem, Retain, Verdict, Witness};
 
-/// How often a monitor said what.
+/// How often a monitor had which verdict.
 #[derive(Debug, Default)]
-pub(crate) struct Rulings {
+pub(crate) struct MonitorVerdicts {
     pub(crate) holds: usize,
     pub(crate) violated: usize,
     pub(crate) refused: usize,
@@ -19,12 +19,13 @@ pub(crate) fn search(name: &str) -> &'static dyn Checker {
     SEARCHES.iter().copied().find(|it| it.name() == name).unwrap()
 }
 
-/// The monitor's ruling on each part of `problem` is the verdict of `reference`, and its evidence is what it claims to be.
+/// The monitor's verdict on each part of `problem` is that of `reference`, and its evidence is
+/// right.
 #[track_caller]
-pub(crate) fn check_ruling(
+pub(crate) fn check_verdict(
     problem: Problem<'_>,
     reference: &dyn Checker,
-    rulings: &mut Rulings,
+    monitor_verdicts: &mut MonitorVerdicts,
     about: &dyn std::fmt::Display,
 ) {
     let budget = Budget::unlimited();
@@ -33,7 +34,7 @@ pub(crate) fn check_ruling(
             Ok(ruling) => ruling,
             Err(refusal) => {
                 assert_ne!(refusal, Unsupported::Other("no monitor knows this kind of object"));
-                rulings.refused += 1;
+                monitor_verdicts.refused += 1;
                 continue;
             }
         };
@@ -41,7 +42,7 @@ pub(crate) fn check_ruling(
         let verdict = judge(&part, Want::Verdict, &budget).unwrap();
         match ruling {
             MonitorVerdict::Holds(order) => {
-                rulings.holds += 1;
+                monitor_verdicts.holds += 1;
                 assert_eq!(expected.word(), "holds", "{about}: {part:#?}");
                 assert_eq!(verdict, MonitorVerdict::Holds(None), "{about}: {part:#?}");
                 let order = order.expect("a witness was wanted");
@@ -51,22 +52,22 @@ pub(crate) fn check_ruling(
                     panic!("{about}: {error} of {part:#?}");
                 }
             }
-            MonitorVerdict::Violated(breach) => {
-                rulings.violated += 1;
-                assert_eq!(expected.word(), "violated", "{about}: {breach:?} of {part:#?}");
-                assert_eq!(verdict, MonitorVerdict::Violated(breach.clone()), "{about}: {part:#?}");
-                check_breach(&part, &breach, about);
+            MonitorVerdict::Violated(violation) => {
+                monitor_verdicts.violated += 1;
+                assert_eq!(expected.word(), "violated", "{about}: {violation:?} of {part:#?}");
+                assert_eq!(verdict, MonitorVerdict::Violated(violation.clone()), "{about}: {part:#?}");
+                check_violation(&part, &violation, about);
             }
         }
     }
 }
 
 #[track_caller]
-fn check_breach(problem: &Problem<'_>, breach: &RuleViolation, about: &dyn std::fmt::Display) {
-    let RuleViolation { operations, evidence, .. } = breach;
-    assert!(operations.iter().all(|it| evidence.contains(it)), "{about}: {breach:?} of {problem:#?}");
+fn check_violation(problem: &Problem<'_>, violation: &RuleViolation, about: &dyn std::fmt::Display) {
+    let RuleViolation { operations, evidence, .. } = violation;
+    assert!(operations.iter().all(|it| evidence.contains(it)), "{about}: {violation:?} of {problem:#?}");
     let is_kept = |at: usize| evidence.contains(&(at as u32));
     let alone = problem.weaken(|at| if is_kept(at) { Retain::All } else { Retain::Drop });
     let verdict = check(search("jit-graph"), &alone, &Budget::unlimited());
-    assert!(matches!(verdict, Verdict::Violated(_)), "{about}: {breach:?} alone holds, of {problem:#?}");
+    assert!(matches!(verdict, Verdict::Violated(_)), "{about}: {violation:?} alone holds, of {problem:#?}");
 }

@@ -1,27 +1,28 @@
-//! The enumeration: against the bare definition, and its counts against the paper's.
+//! The enumeration compared with the bare definition, and its counts with the paper's.
 
 use std::collections::HashSet;
 
-use clewline_check::relaxed::{
-    Relaxation,
-    enumeration::{
-        Again, Arranging, Counts, Enumeration, Plan, QuasiPermutations, Sequentializing, SerialHistories,
-        Until,
-    },
-};
+use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, ErasedHistory, Problem, Random, Reason};
+use clewline_lab::enumeration::{
+    Duplicates, Enumeration, EnumerationPlan, PermutationChoice, QuasiPermutations, SequentializationChoice,
+    SerialHistories, StopAt,
+};
+use clewline_methods::census::{Counts, Enumerate};
 use clewline_testing::pick;
 
-use super::relaxation;
-use crate::histories::{drawn, every_history, random_times};
+use crate::{
+    factors::relaxation,
+    histories::{drawn, every_history, random_times},
+};
 
 /// What the paper's tables count.
-const PAPER: Plan = Plan {
-    sequentializing: Sequentializing::Pairwise,
-    arranging: Arranging::ClassByClass,
-    until: Until::Exhausted,
-    histories: Again::Repeat,
-    orders: Again::Repeat,
+const PAPER: EnumerationPlan = EnumerationPlan {
+    sequentialization_choice: SequentializationChoice::Pairwise,
+    permutation_choice: PermutationChoice::ClassByClass,
+    until: StopAt::Exhausted,
+    histories: Duplicates::Repeat,
+    orders: Duplicates::Repeat,
 };
 
 /// Calls `each` with every order of `items`.
@@ -66,7 +67,8 @@ fn there_are_as_many_permutations_as_in_the_paper() {
     assert_eq!(QuasiPermutations::new(4, 3).count(), 24);
 }
 
-/// `pairs` calls of `enq` and as many of `deq`, one after the other; if `overlap`, the last two overlap.
+/// `pairs` calls of `enq` and as many of `deq`, one after the other; if `overlap`, the last two
+/// overlap.
 fn filled_and_drained(pairs: usize, overlap: bool) -> Box<dyn ErasedHistory> {
     let adds = (1..=pairs).map(|it| format!("|enq {it}|"));
     let takes = (1..=pairs).map(|it| format!("|deq → {it}|"));
@@ -82,7 +84,7 @@ fn filled_and_drained(pairs: usize, overlap: bool) -> Box<dyn ErasedHistory> {
     drawn("queue", &format!("A: {}\nB: {}", lines[0], lines[1]))
 }
 
-fn count(plan: Plan, cases: &[&dyn ErasedHistory], text: &str) -> Counts {
+fn count(plan: EnumerationPlan, cases: &[&dyn ErasedHistory], text: &str) -> Counts {
     let mut enumeration = Enumeration::new(plan);
     for case in cases {
         for problem in case.problems() {
@@ -113,7 +115,7 @@ fn what_was_met_before_can_be_skipped() {
     let text = "enq=2,deq=2";
     let all = Counts { histories: 3, sequentializations: 5, permutations: 60, ..Counts::default() };
     assert_eq!(count(PAPER, &cases, text), all);
-    let histories = count(Plan { histories: Again::Skip, ..PAPER }, &cases, text);
+    let histories = count(EnumerationPlan { histories: Duplicates::Skip, ..PAPER }, &cases, text);
     let expected = Counts {
         histories: 2,
         histories_skipped: 1,
@@ -122,9 +124,10 @@ fn what_was_met_before_can_be_skipped() {
         ..Counts::default()
     };
     assert_eq!(histories, expected);
-    // The second history's first order is that of the first one; the other one exchanges the last two: of its six
-    // orders of `deq` all are known, of `enq` five are not, since the first is as it stands.
-    let orders = count(Plan { orders: Again::Skip, ..PAPER }, &cases, text);
+    // The second history's first order is that of the first one; the other one exchanges the last
+    // two: of its six orders of `deq` all are known, of `enq` five are not, since the first is the
+    // sequentialization itself.
+    let orders = count(EnumerationPlan { orders: Duplicates::Skip, ..PAPER }, &cases, text);
     let expected = Counts {
         histories: 3,
         sequentializations: 2,
@@ -143,8 +146,8 @@ fn serial_histories_of_a_golden_model_are_what_is_legal() {
         let deqs = deq.map(|it| format!("deq() → {it}"));
         enqs.into_iter().chain(deqs).collect::<Vec<_>>()
     };
-    for (again, kept) in [(Again::Skip, 1), (Again::Repeat, 3)] {
-        let mut golden = SerialHistories::new(again);
+    for (duplicates, kept) in [(Duplicates::Skip, 1), (Duplicates::Repeat, 3)] {
+        let mut golden = SerialHistories::new(duplicates);
         assert!(golden.is_empty());
         (0..3).for_each(|_| golden.add(text([1, 2])));
         assert_eq!(golden.len(), kept);
@@ -152,7 +155,7 @@ fn serial_histories_of_a_golden_model_are_what_is_legal() {
         let problem = &case.problems()[0];
         let names: Vec<String> = problem.operations().iter().map(|&id| problem.label(id)).collect();
         assert_eq!(names, text([2, 1]), "a golden model's operations are written as a report does");
-        let mut enumeration = Enumeration::with_golden_model(Plan::ORACLE, golden);
+        let mut enumeration = Enumeration::with_golden_model(EnumerationPlan::ORACLE, golden);
         for (factor, holds) in [(0, false), (1, true)] {
             let relaxation = Relaxation::all(problem, factor);
             assert_eq!(enumeration.judge(problem, &relaxation, &Budget::unlimited()), Ok(holds));
@@ -160,8 +163,8 @@ fn serial_histories_of_a_golden_model_are_what_is_legal() {
     }
 }
 
-fn sequentializations(case: &dyn ErasedHistory, sequentializing: Sequentializing) -> u64 {
-    let mut enumeration = Enumeration::new(Plan { sequentializing, ..PAPER });
+fn sequentializations(case: &dyn ErasedHistory, sequentialization_choice: SequentializationChoice) -> u64 {
+    let mut enumeration = Enumeration::new(EnumerationPlan { sequentialization_choice, ..PAPER });
     for problem in case.problems() {
         let relaxation = Relaxation::all(&problem, 0);
         enumeration.judge(&problem, &relaxation, &Budget::unlimited()).unwrap();
@@ -172,19 +175,22 @@ fn sequentializations(case: &dyn ErasedHistory, sequentializing: Sequentializing
 #[test]
 fn the_papers_sequentializations_are_4_of_6_for_three_calls_at_a_time() {
     let case = drawn("queue", "A: |enq 1 -|\nB:  |enq 2 -|\nC:   |enq 3 -|");
-    assert_eq!(sequentializations(&*case, Sequentializing::Pairwise), 4);
-    assert_eq!(sequentializations(&*case, Sequentializing::Complete), 6);
+    assert_eq!(sequentializations(&*case, SequentializationChoice::Pairwise), 4);
+    assert_eq!(sequentializations(&*case, SequentializationChoice::Complete), 6);
     // So it reports a violation where there is none.
     let case = drawn("queue", "A: |enq 1 -| |deq → 3| |deq → 1| |deq → 2|\nB:  |enq 2 -|\nC:   |enq 3 -|");
     let problem = &case.problems()[0];
-    let holds = |sequentializing| {
-        let plan = Plan { sequentializing, ..Plan::ORACLE };
+    let holds = |sequentialization_choice| {
+        let plan = EnumerationPlan { sequentialization_choice, ..EnumerationPlan::ORACLE };
         Enumeration::new(plan).judge(problem, &Relaxation::all(problem, 0), &Budget::unlimited())
     };
-    assert_eq!((holds(Sequentializing::Pairwise), holds(Sequentializing::Complete)), (Ok(false), Ok(true)));
+    assert_eq!(
+        (holds(SequentializationChoice::Pairwise), holds(SequentializationChoice::Complete)),
+        (Ok(false), Ok(true))
+    );
 }
 
-/// Of two processes, each with one operation at a time.
+/// Histories with at most two operations open at a time.
 #[test]
 fn the_papers_sequentializations_are_complete_for_two_calls_at_a_time() {
     let mut compared = 0;
@@ -201,14 +207,15 @@ fn the_papers_sequentializations_are_complete_for_two_calls_at_a_time() {
             continue;
         }
         compared += 1;
-        let [ours, all] =
-            [Sequentializing::Pairwise, Sequentializing::Complete].map(|it| sequentializations(&*case, it));
+        let [ours, all] = [SequentializationChoice::Pairwise, SequentializationChoice::Complete]
+            .map(|it| sequentializations(&*case, it));
         assert_eq!(ours, all, "from seed {seed}");
     }
     assert!(20 < compared, "{compared}");
 }
 
-/// Every choice of pending operations, every order that real time allows, every order that is legal.
+/// Every choice of pending operations, every order that real time allows, every order that is
+/// legal.
 fn by_definition(problem: &Problem<'_>, relaxation: &Relaxation) -> bool {
     let spans = problem.spans();
     let places = |order: &[usize]| -> Vec<Option<i64>> {
@@ -266,8 +273,9 @@ fn the_enumeration_is_the_definition() {
             for problem in case.problems() {
                 let relaxation = relaxation(&problem, texts[number % texts.len()]);
                 let expected = by_definition(&problem, &relaxation);
-                for orders in [Again::Repeat, Again::Skip] {
-                    let mut enumeration = Enumeration::new(Plan { orders, ..Plan::ORACLE });
+                for orders in [Duplicates::Repeat, Duplicates::Skip] {
+                    let mut enumeration =
+                        Enumeration::new(EnumerationPlan { orders, ..EnumerationPlan::ORACLE });
                     let ours = enumeration.judge(&problem, &relaxation, &Budget::unlimited());
                     assert_eq!(ours, Ok(expected), "{relaxation:?}: {problem:#?}");
                 }

@@ -1,8 +1,9 @@
 //! Every small history, up to symmetry, in the form in which monitors see it.
 //!
-//! Operations are given in the order of their calls, and each returns after the call of some operation, itself or
-//! a later one, and before the next call: of `n` operations there are `n!` such structures. What follows from another
-//! by renaming values, or by exchanging operations that are called side by side, is left out.
+//! Operations are given in the order of their calls, and each returns after the call of some
+//! operation, itself or a later one, and before the next call: of `n` operations there are `n!`
+//! such structures. Histories that differ only in the names of values, or in the order of adjacent
+//! calls, are generated once.
 
 use clewline_check::monitor::{Columns, Interval};
 use clewline_core::{ObjectKind, Role, RoleKind, Roles};
@@ -40,12 +41,12 @@ impl Small<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Menu {
     pub(crate) kind: ObjectKind,
-    /// What those do that return, and those that are pending.
+    /// What complete operations do, and pending ones.
     pub(crate) acts: &'static [RoleKind],
     pub(crate) pending: &'static [RoleKind],
-    /// How many values there are at most; a register's first one is not counted.
+    /// How many values there are at most; the initial value of a register is not counted.
     pub(crate) values: u64,
-    /// How many operations may see something.
+    /// How many operations may observe something.
     pub(crate) sees: usize,
     /// Whether each value is added exactly once, and removed at most once.
     pub(crate) is_distinct: bool,
@@ -68,7 +69,7 @@ pub(crate) fn every(menu: &Menu, n: usize, each: &mut dyn FnMut(Small<'_>)) {
     }
 }
 
-/// The gaps of operations that return so, unless exchanging two that are called side by side gives the same.
+/// The gaps of operations that return so, unless exchanging two adjacent calls gives the same.
 fn structure(returns: &[usize]) -> Option<(Vec<Interval>, u32)> {
     let n = returns.len();
     let mut gap_of = vec![0; n];
@@ -127,7 +128,7 @@ impl Labels<'_> {
         }
     }
 
-    /// The roles with that act that are no others by another name.
+    /// The roles with that act, up to renaming of values.
     fn roles_of(&self, act: RoleKind) -> Vec<Role> {
         let words = self.words();
         let of_each = |role: fn(u64) -> Role| words.iter().map(|&it| role(it)).collect();
@@ -160,7 +161,8 @@ impl Labels<'_> {
         }
     }
 
-    /// The names an operation may use next: all that were used, and one more where names do not matter.
+    /// The names an operation may use next: all that were used, and one more where names do not
+    /// matter.
     fn words(&self) -> Vec<u64> {
         let count = self.menu.values;
         match self.menu.kind {
@@ -235,7 +237,8 @@ impl Labels<'_> {
         found.len()
     }
 
-    /// Whether the operations to come can make this a history that is wanted, and that no smaller menu has.
+    /// Whether the operations to come can make this a wanted history, and one that no smaller menu
+    /// has.
     fn can_be_whole(&self) -> bool {
         let left = self.intervals.len() - self.roles.len();
         let adds = self.roles.iter().filter(|it| matches!(it, Role::Add(_))).count();
@@ -294,7 +297,7 @@ fn greatest(role: &Role) -> Option<u64> {
     }
 }
 
-/// What a register holds afterwards.
+/// The value of a register afterwards.
 fn written(role: Role) -> Option<u64> {
     match role {
         Role::Add(word) | Role::Replace(_, word) => Some(word),

@@ -1,5 +1,5 @@
-//! The oracle itself, and the waist that all searches stand behind, against the definition: every permutation of
-//! every subset of the pending operations, run on the specification directly.
+//! The oracle itself, and the automaton that all searches use, compared with the definition: every
+//! permutation of every subset of the pending operations, run on the specification directly.
 
 use clewline_check::{check, search::SEARCHES};
 use clewline_core::{Budget, Deterministic, Event, History, Problem, Random, Specification, Verdict};
@@ -8,7 +8,7 @@ use clewline_testing::share;
 /// A queue of two values that may be full: deterministic.
 struct Short;
 
-/// A coin: `toss` answers either side and remembers it, `look` says which. Nondeterministic.
+/// A coin: `toss` returns either side and stores it, `look` returns which. Nondeterministic.
 struct Coin;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ impl Specification for Coin {
 
     fn step(&self, &state: &u8, call: &Call, ret: Option<&Option<u8>>, next: &mut Vec<u8>) {
         match call {
-            // `Put` says nothing, and leaves either side up.
+            // `Put` returns nothing, and leaves either side up.
             Call::Put(_) if ret.is_none_or(Option::is_none) => next.extend([0, 1]),
             Call::Get if ret.is_none_or(|it| *it == Some(state)) => next.push(state),
             Call::Put(_) | Call::Get => (),
@@ -59,7 +59,7 @@ impl Specification for Coin {
     }
 }
 
-/// Whether what is not yet placed can be.
+/// Whether the remaining operations can be placed.
 pub(crate) fn is_linearizable<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,

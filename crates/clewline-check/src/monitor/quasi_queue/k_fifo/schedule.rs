@@ -1,53 +1,52 @@
-//! The search for two rows: elements as they were added, and as they were removed.
+//! The search for a schedule: the sequence of elements as they were added, and as they were
+//! removed.
 //!
-//! Both rows grow from their fronts in turn, place by place. Nothing is remembered of the elements that stand in both; of the
-//! others, of which there are at most k + 1 on either side, the place in the row in which they stand. The element that has to
-//! come soonest lest it be too late is tried first. A configuration that led nowhere is remembered, so that nothing is
-//! tried twice; where the first attempt succeeds nothing is.
+//! Both sequences grow from their fronts in turn, place by place. Elements that are in both need
+//! not be remembered; of the others, at most k + 1 in either sequence, the place in their sequence.
+//! The element with the earliest deadline is tried first. A dead configuration is remembered, so
+//! that nothing is tried twice; if the first attempt succeeds nothing is remembered.
 //!
-//! Before each attempt it is counted whether those that stand in one row can still reach the other in time: with them,
-//! everybody has to come who precedes one of them.
+//! Before each attempt it is counted whether the elements in only one sequence can still reach the
+//! other in time: together with all operations that precede one of them.
 //!
-//! Invariants: the row of adds is as long as that of removals, or longer by one until all removals are in it. Every element
-//! in a row comes after all that precede it there. Nobody who found nothing precedes an operation in a row, unless it has been put
-//! at a cut.
-
-mod both;
-mod side;
+//! Invariants: the sequence of adds is as long as that of removals, or longer by one until all
+//! removals are in it. Every element in a sequence comes after all that precede it there. No
+//! *empty* result precedes an operation in a sequence, unless it has been put at a cut.
 
 use std::collections::HashSet;
 
 use clewline_core::Budget;
 
-use super::elements::{Elements, MOST_DEAD, Reached};
-use crate::monitor::columns::NONE;
-pub(super) use both::Both;
-use side::Side;
+use super::{half::Half, merge::Schedule};
+use crate::monitor::{
+    columns::NONE,
+    quasi_queue::elements::{DEAD_CONFIGS_MAX, Elements, SearchPosition},
+};
 
 /// See the [module](self).
-pub(super) struct Rows<'e> {
+pub(in super::super) struct ScheduleSearch<'e> {
     elements: &'e Elements,
     factor: usize,
-    adds: Side,
-    removes: Side,
-    empties: Side,
+    adds: Half,
+    removes: Half,
+    empties: Half,
     // By place.
-    add_row: Vec<u32>,
-    remove_row: Vec<u32>,
+    added: Vec<u32>,
+    removed: Vec<u32>,
     // By place: the latest call of a removal up to it.
     latest_remove: Vec<u32>,
     // By element.
     add_place: Vec<u32>,
     remove_place: Vec<u32>,
-    // How many in the row of adds are never removed.
+    // How many in the sequence of adds are never removed.
     kept: usize,
-    // Who found nothing, in the order in which they were put at cuts, and the place of each cut.
+    // The *empty* results, in the order in which they were put at cuts, and the place of each cut.
     cuts: Vec<(u32, u32)>,
     frames: Vec<Frame>,
     candidates: Vec<u32>,
     dead: HashSet<Box<[u32]>>,
     deepest: usize,
-    reached: Reached,
+    reached: SearchPosition,
 }
 
 /// What may come next at some point of the search.
@@ -60,7 +59,7 @@ struct Frame {
     cuts: usize,
 }
 
-/// Which row grows next.
+/// Which sequence grows next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Add,
@@ -69,26 +68,26 @@ enum Turn {
     Over,
 }
 
-/// What a search came to.
-pub(super) enum Found {
-    /// Both rows.
-    Rows(Both),
+/// The result of a search.
+pub(in super::super) enum SearchResult {
+    /// Both sequences.
+    Found(Schedule),
     /// There are none.
-    None { reached: Reached },
-    /// Too many steps, or it was told to stop.
+    None { reached: SearchPosition },
+    /// Too many steps, or it was stopped.
     GaveUp,
 }
 
-impl<'e> Rows<'e> {
-    pub(super) fn new(elements: &'e Elements, factor: u32) -> Rows<'e> {
-        Rows {
+impl<'e> ScheduleSearch<'e> {
+    pub(in super::super) fn new(elements: &'e Elements, factor: u32) -> ScheduleSearch<'e> {
+        ScheduleSearch {
             elements,
             factor: factor as usize,
-            adds: Side::new(&elements.adds),
-            removes: Side::new(&elements.removes),
-            empties: Side::new(&elements.empties),
-            add_row: Vec::with_capacity(elements.len()),
-            remove_row: Vec::with_capacity(elements.removed()),
+            adds: Half::new(&elements.adds),
+            removes: Half::new(&elements.removes),
+            empties: Half::new(&elements.empties),
+            added: Vec::with_capacity(elements.len()),
+            removed: Vec::with_capacity(elements.removed()),
             latest_remove: Vec::with_capacity(elements.removed()),
             add_place: vec![NONE; elements.len()],
             remove_place: vec![NONE; elements.len()],
@@ -98,23 +97,28 @@ impl<'e> Rows<'e> {
             candidates: Vec::new(),
             dead: HashSet::new(),
             deepest: 0,
-            reached: Reached { gaps: [NONE; 3] },
+            reached: SearchPosition { gaps: [NONE; 3] },
         }
     }
 
-    /// Searches, for at most so many steps and as long as the budget lasts.
-    pub(super) fn search(&mut self, steps: u64, budget: &Budget) -> Found {
+    /// Searches, for at most `steps` steps and within the budget.
+    pub(in super::super) fn search(&mut self, steps: u64, budget: &Budget) -> SearchResult {
         let mut left = steps;
         if !self.enter() {
-            return Found::None { reached: self.reached };
+            return SearchResult::None { reached: self.reached };
         }
         loop {
-            let Some(frame) = self.frames.last_mut() else { return Found::None { reached: self.reached } };
+            let Some(frame) = self.frames.last_mut() else {
+                return SearchResult::None { reached: self.reached };
+            };
             let turn = frame.turn;
             if turn == Turn::Over {
-                let (added, removed) =
-                    (std::mem::take(&mut self.add_row), std::mem::take(&mut self.remove_row));
-                return Found::Rows(Both { added, removed, cuts: std::mem::take(&mut self.cuts) });
+                let (added, removed) = (std::mem::take(&mut self.added), std::mem::take(&mut self.removed));
+                return SearchResult::Found(Schedule {
+                    added,
+                    removed,
+                    cuts: std::mem::take(&mut self.cuts),
+                });
             }
             let Some(&element) = self.candidates.get(frame.next) else {
                 self.retreat();
@@ -123,12 +127,12 @@ impl<'e> Rows<'e> {
             frame.next += 1;
             left -= 1;
             let is_stopped = left.is_multiple_of(1 << 12) && budget.stopped().is_some();
-            if left == 0 || is_stopped || MOST_DEAD <= self.dead.len() {
-                return Found::GaveUp;
+            if left == 0 || is_stopped || DEAD_CONFIGS_MAX <= self.dead.len() {
+                return SearchResult::GaveUp;
             }
             self.place(turn, element);
             if !self.enter() {
-                self.take_back();
+                self.undo();
             }
         }
     }
@@ -139,7 +143,7 @@ impl<'e> Rows<'e> {
         self.dead.insert(key);
         self.leave();
         if !self.frames.is_empty() {
-            self.take_back();
+            self.undo();
         }
     }
 
@@ -158,7 +162,7 @@ impl<'e> Rows<'e> {
         }
     }
 
-    /// Enters the current configuration; false if it leads nowhere.
+    /// Enters the current configuration; false if it is dead.
     fn enter(&mut self) -> bool {
         let cuts = self.cuts.len();
         self.cut();
@@ -184,19 +188,19 @@ impl<'e> Rows<'e> {
         true
     }
 
-    /// Notes how far the search has come.
+    /// Records how far the search has come.
     fn note(&mut self) {
-        let depth = self.add_row.len() + self.remove_row.len();
+        let depth = self.added.len() + self.removed.len();
         if self.deepest <= depth {
             self.deepest = depth;
-            self.reached.gaps = [&self.adds, &self.removes, &self.empties].map(Side::first_end);
+            self.reached.gaps = [&self.adds, &self.removes, &self.empties].map(Half::first_end);
         }
     }
 
     fn turn(&self) -> Turn {
-        if self.remove_row.len() < self.add_row.len().min(self.elements.removed()) {
+        if self.removed.len() < self.added.len().min(self.elements.removed()) {
             Turn::Remove
-        } else if self.add_row.len() < self.elements.len() {
+        } else if self.added.len() < self.elements.len() {
             Turn::Add
         } else {
             Turn::Over
@@ -207,14 +211,14 @@ impl<'e> Rows<'e> {
         let at = element as usize;
         match turn {
             Turn::Add => {
-                self.add_place[at] = self.add_row.len() as u32;
-                self.add_row.push(element);
+                self.add_place[at] = self.added.len() as u32;
+                self.added.push(element);
                 self.adds.place(element);
                 self.kept += usize::from(self.elements.removed() <= at);
             }
             Turn::Remove => {
-                self.remove_place[at] = self.remove_row.len() as u32;
-                self.remove_row.push(element);
+                self.remove_place[at] = self.removed.len() as u32;
+                self.removed.push(element);
                 let latest = self.latest_remove.last().copied().unwrap_or(0);
                 self.latest_remove.push(latest.max(self.removes.spans[at].left));
                 self.removes.place(element);
@@ -223,19 +227,19 @@ impl<'e> Rows<'e> {
         }
     }
 
-    /// Takes back what the last frame placed.
-    fn take_back(&mut self) {
+    /// Undoes what the last frame placed.
+    fn undo(&mut self) {
         let Some(frame) = self.frames.last() else { return };
         match frame.turn {
             Turn::Add => {
-                if let Some(element) = self.add_row.pop() {
+                if let Some(element) = self.added.pop() {
                     self.add_place[element as usize] = NONE;
                     self.adds.unplace(element);
                     self.kept -= usize::from(self.elements.removed() <= element as usize);
                 }
             }
             Turn::Remove => {
-                if let Some(element) = self.remove_row.pop() {
+                if let Some(element) = self.removed.pop() {
                     self.remove_place[element as usize] = NONE;
                     self.latest_remove.pop();
                     self.removes.unplace(element);
@@ -245,10 +249,11 @@ impl<'e> Rows<'e> {
         }
     }
 
-    /// Puts here whoever may have found nothing here. It costs nothing: who comes later in the rows may come later anyway.
+    /// Puts all *empty* results here that may be here. This loses nothing: the operations that
+    /// follow in the sequences may take effect later anyway.
     fn cut(&mut self) {
-        let place = self.add_row.len();
-        let is_empty = place == self.remove_row.len()
+        let place = self.added.len();
+        let is_empty = place == self.removed.len()
             && self.kept == 0
             && self.only_in(Turn::Add).next().is_none()
             && self.only_in(Turn::Remove).next().is_none();
@@ -266,57 +271,60 @@ impl<'e> Rows<'e> {
         }
     }
 
-    /// The elements that are in this row and will be in the other, in the order of the row.
+    /// The elements that are in this sequence and will be in the other, in the order of the
+    /// sequence.
     fn only_in(&self, turn: Turn) -> impl Iterator<Item = u32> {
-        let (row, other) = match turn {
-            Turn::Add => (&self.add_row, &self.remove_place),
-            Turn::Remove | Turn::Over => (&self.remove_row, &self.add_place),
+        let (sequence, other) = match turn {
+            Turn::Add => (&self.added, &self.remove_place),
+            Turn::Remove | Turn::Over => (&self.removed, &self.add_place),
         };
-        let recent = &row[row.len().saturating_sub(self.factor + 2)..];
+        let recent = &sequence[sequence.len().saturating_sub(self.factor + 2)..];
         let is_removed = |it: &u32| (*it as usize) < self.elements.removed();
         recent.iter().copied().filter(move |it| other[*it as usize] == NONE && is_removed(it))
     }
 
-    /// Whether those that are in this row only can reach the other in time.
+    /// Whether the elements that are only in this sequence can reach the other in time.
     fn is_in_time(&self, turn: Turn) -> bool {
-        let (side, places, next) = match turn {
-            Turn::Add => (&self.removes, &self.add_place, self.remove_row.len()),
-            Turn::Remove | Turn::Over => (&self.adds, &self.remove_place, self.add_row.len()),
+        let (half, places, next) = match turn {
+            Turn::Add => (&self.removes, &self.add_place, self.removed.len()),
+            Turn::Remove | Turn::Over => (&self.adds, &self.remove_place, self.added.len()),
         };
         let mut latest = 0;
         let mut count = 0;
         for element in self.only_in(turn) {
             count += 1;
-            latest = latest.max(side.spans[element as usize].left);
+            latest = latest.max(half.spans[element as usize].left);
             // The last place at which it may come.
             let deadline = places[element as usize] as usize + self.factor;
             let Some(room) = (deadline + 1).checked_sub(next) else { return false };
-            // Of those so far, who does not precede the latest comes on top of all that do.
+            // Of those so far, the ones that do not precede the latest come in addition to all that
+            // do.
             let besides = self.only_in(turn).take(count);
-            let besides = besides.filter(|&it| latest <= side.spans[it as usize].right).count();
-            if room < besides || side.exceeds(latest, room - besides) {
+            let besides = besides.filter(|&it| latest <= half.spans[it as usize].right).count();
+            if room < besides || half.exceeds(latest, room - besides) {
                 return false;
             }
         }
         true
     }
 
-    /// Who of one row has to come now in the other, as it could not come later.
+    /// The element of one sequence that has to come now in the other, as it could not come later.
     fn due(&self, turn: Turn) -> Option<u32> {
         let (places, next) = match turn {
-            Turn::Add => (&self.add_place, self.remove_row.len()),
-            Turn::Remove | Turn::Over => (&self.remove_place, self.add_row.len()),
+            Turn::Add => (&self.add_place, self.removed.len()),
+            Turn::Remove | Turn::Over => (&self.remove_place, self.added.len()),
         };
         self.only_in(turn).next().filter(|&it| places[it as usize] as usize + self.factor == next)
     }
 
     fn collect_adds(&mut self) {
-        let place = self.add_row.len();
+        let place = self.added.len();
         let due = self.due(Turn::Remove);
-        // Whoever is removed has been added, before everybody whose add was called after a later removal returned.
+        // An element that is removed was added before any element whose add was called after a
+        // later removal returned.
         let waiting = self.only_in(Turn::Remove).next();
-        let since = waiting.map_or(self.remove_row.len(), |it| self.remove_place[it as usize] as usize);
-        let ends = self.remove_row[since..].iter().map(|&it| self.removes.spans[it as usize].right);
+        let since = waiting.map_or(self.removed.len(), |it| self.remove_place[it as usize] as usize);
+        let ends = self.removed[since..].iter().map(|&it| self.removes.spans[it as usize].right);
         let end = ends.fold(self.removes.first_end().min(self.empties.first_end()), u32::min);
         let end = end.min(self.adds.first_end());
         let start = self.candidates.len();
@@ -355,20 +363,19 @@ impl<'e> Rows<'e> {
     /// All that matters of the current configuration.
     fn key(&self) -> Box<[u32]> {
         let mut key = Vec::with_capacity(4 * self.factor + 16);
-        for side in [&self.adds, &self.removes, &self.empties] {
-            key.push(side.frontier);
-            key.extend(&side.ahead);
+        for half in [&self.adds, &self.removes, &self.empties] {
+            key.push(half.frontier);
+            key.extend(&half.ahead);
             key.push(NONE);
         }
-        let mut alone: Vec<u32> = self.only_in(Turn::Add).collect();
-        alone.sort_unstable();
-        key.extend(alone.into_iter().map(|it| self.add_place[it as usize]));
-        let mut alone: Vec<u32> = self.only_in(Turn::Remove).collect();
-        alone.sort_unstable();
-        for it in alone {
+        let mut unpaired: Vec<u32> = self.only_in(Turn::Add).collect();
+        unpaired.sort_unstable();
+        key.extend(unpaired.into_iter().map(|it| self.add_place[it as usize]));
+        let mut unpaired: Vec<u32> = self.only_in(Turn::Remove).collect();
+        unpaired.sort_unstable();
+        for it in unpaired {
             let place = self.remove_place[it as usize];
-            let ends =
-                self.remove_row[place as usize..].iter().map(|&it| self.removes.spans[it as usize].right);
+            let ends = self.removed[place as usize..].iter().map(|&it| self.removes.spans[it as usize].right);
             key.extend([place, ends.min().unwrap_or(NONE)]);
         }
         key.into_boxed_slice()

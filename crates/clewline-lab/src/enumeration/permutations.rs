@@ -1,17 +1,19 @@
-//! Quasi permutations: orders in which nothing moves by more than k places.
+//! Quasi permutations: orders in which no event moves by more than k places.
 //!
-//! Source: Zhang, Chattopadhyay and Wang, Algorithm 2, a depth-first search over the states of a first run. Lines in
-//! comments are its. As printed it does not work, so we depart from it in three places:
-//! - Line 36 replaces the set of events done in a state, which then forgets what it tried: two permutations
-//!   alternate for ever. We add to the set.
-//! - Line 59 keeps out of the next state all events done in this one. Only the selected one has happened; without
-//!   its siblings every run is cut short.
-//! - Line 60 lowers the lateness of an event that is passed over, so that none ever has to be selected. We raise it, as
-//!   the text of the paper says.
+//! Source: Zhang, Chattopadhyay and Wang, Algorithm 2, a depth-first search over the states of a
+//! first run. Line numbers in comments are those of the paper. As printed it does not work, so we
+//! depart from it in three places:
+//! - Line 36 replaces the set of events done in a state, which loses what was tried: two
+//!   permutations alternate forever. We add to the set.
+//! - Line 59 excludes from the next state all events done in this one. Only the selected one has
+//!   happened; without its siblings every run is cut short.
+//! - Line 60 lowers the lateness of an event that is passed over, so that none ever has to be
+//!   selected. We raise it, as the text of the paper says.
 //!
 //! Cost: each permutation takes at most O(n k).
 
-/// All orders of 0, 1, …, n - 1 in which no number is more than k places from its own, which comes first.
+/// All orders of 0, 1, …, n - 1 in which no number is more than k places from its own; the identity
+/// comes first.
 #[derive(Debug)]
 pub struct QuasiPermutations {
     factor: i64,
@@ -19,7 +21,7 @@ pub struct QuasiPermutations {
     is_first: bool,
 }
 
-/// What can be done at one place of the order.
+/// One place of the order.
 #[derive(Clone, Debug, Default)]
 struct State {
     // Events that can come here, and by how much they would be late.
@@ -82,7 +84,8 @@ impl Iterator for QuasiPermutations {
 }
 
 impl State {
-    /// `pick_an_enabled_event`: one that was not selected here before. Whoever can be no later is the only choice.
+    /// `pick_an_enabled_event`: one that was not selected here before. An event that can be no
+    /// later is the only choice.
     fn pick(&self, factor: i64) -> Option<usize> {
         let is_fresh = |event: usize| (!self.done.contains(&event)).then_some(event);
         match self.enabled.iter().find(|it| it.1 == factor) {

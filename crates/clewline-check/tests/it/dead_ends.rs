@@ -1,4 +1,4 @@
-//! How far orders get, against every configuration that can be reached.
+//! Dead ends, compared with every configuration that can be reached.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -16,8 +16,9 @@ fn candidates(problem: &Problem<'_>, done: &[bool]) -> Option<(usize, Vec<usize>
     Some((next, left().filter(|&at| spans[at].call() < spans[next].end()).collect()))
 }
 
-/// For each operation at which an order may end: how long the longest is. Goes to every configuration.
-fn every_end(problem: &Problem<'_>) -> BTreeMap<OperationId, usize> {
+/// For each operation at which an order may end: the length of the longest. Visits every
+/// configuration.
+fn every_dead_end(problem: &Problem<'_>) -> BTreeMap<OperationId, usize> {
     let mut automaton = problem.automaton();
     let labels = automaton.labels().to_vec();
     let mut ends = BTreeMap::new();
@@ -54,7 +55,7 @@ fn every_end(problem: &Problem<'_>) -> BTreeMap<OperationId, usize> {
 
 /// Real time and the specification allow the order, and do not allow what cannot come next.
 #[track_caller]
-fn check_end(problem: &Problem<'_>, end: &DeadEnd) {
+fn check_dead_end(problem: &Problem<'_>, end: &DeadEnd) {
     let mut replay = problem.replay();
     let mut done = vec![false; problem.len()];
     for &id in &end.prefix {
@@ -70,7 +71,7 @@ fn check_end(problem: &Problem<'_>, end: &DeadEnd) {
 }
 
 #[test]
-fn every_end_is_found_with_the_longest_order_that_leads_to_it() {
+fn every_dead_end_is_found_with_its_longest_order() {
     let (mut violated, mut held, mut several) = (0, 0, 0);
     for entry in &CATALOG {
         for seed in 0..60 {
@@ -83,10 +84,10 @@ fn every_end_is_found_with_the_longest_order_that_leads_to_it() {
                     continue;
                 }
                 let ends = dead_ends(&problem, u64::MAX, usize::MAX);
-                ends.iter().for_each(|it| check_end(&problem, it));
+                ends.iter().for_each(|it| check_dead_end(&problem, it));
                 let lengths: BTreeMap<OperationId, usize> =
                     ends.iter().map(|it| (it.next, it.prefix.len())).collect();
-                assert_eq!(lengths, every_end(&problem), "{} seed {seed}: {problem:?}", entry.name);
+                assert_eq!(lengths, every_dead_end(&problem), "{} seed {seed}: {problem:?}", entry.name);
                 assert!(ends.is_sorted_by(|one, other| other.prefix.len() <= one.prefix.len()));
                 violated += 1;
                 several += usize::from(1 < ends.len());
@@ -100,7 +101,7 @@ fn every_end_is_found_with_the_longest_order_that_leads_to_it() {
 }
 
 #[test]
-fn each_operation_at_which_orders_end_has_its_own() {
+fn each_operation_has_its_own_dead_end() {
     let case = drawn(
         "register",
         "
@@ -109,13 +110,13 @@ fn each_operation_at_which_orders_end_has_its_own() {
         ",
     );
     let problem = case.problems().remove(0);
-    let told: Vec<(usize, String)> =
+    let determines: Vec<(usize, String)> =
         dead_ends(&problem, 1_000, 8).iter().map(|it| (it.prefix.len(), case.label(it.next))).collect();
-    assert_eq!(told, [(3, "read() → 1".to_owned()), (2, "read() → 2".to_owned())]);
+    assert_eq!(determines, [(3, "read() → 1".to_owned()), (2, "read() → 2".to_owned())]);
 }
 
 #[test]
-fn whatever_was_found_in_a_few_steps_is_right() {
+fn dead_ends_found_in_a_few_steps_are_right() {
     for steps in 0..60 {
         let case = drawn(
             "queue",
@@ -125,6 +126,6 @@ fn whatever_was_found_in_a_few_steps_is_right() {
             ",
         );
         let problem = case.problems().remove(0);
-        dead_ends(&problem, steps, 8).iter().for_each(|it| check_end(&problem, it));
+        dead_ends(&problem, steps, 8).iter().for_each(|it| check_dead_end(&problem, it));
     }
 }

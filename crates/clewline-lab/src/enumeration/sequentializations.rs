@@ -1,9 +1,10 @@
-//! Sequentializations: orders of operations that real time does not contradict.
+//! Sequentializations: orders of operations that respect real time.
 //!
-//! Source: Zhang, Chattopadhyay and Wang, Algorithm 1, `compute_sequentializations`. It takes the first two operations
-//! that overlap and goes on with two histories: in one the first returns before the second is called, in the other the
-//! second has moved ahead of the first. Whatever began in between stays behind the second, so with three operations
-//! at a time it misses orders: 2 of 6 if all overlap. With two it is complete.
+//! Source: Zhang, Chattopadhyay and Wang, Algorithm 1, `compute_sequentializations`. It takes the
+//! first two operations that overlap and continues with two histories: in one the first returns
+//! before the second is called, in the other the second has moved ahead of the first. Operations
+//! called in between stay behind the second, so with three operations at a time it misses orders: 2
+//! of 6 if all overlap. With two it is complete.
 
 use std::ops::ControlFlow;
 
@@ -11,15 +12,16 @@ use clewline_core::Span;
 
 /// Which sequentializations are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sequentializing {
-    /// All there are.
+pub enum SequentializationChoice {
+    /// All of them.
     Complete,
     /// Those of the paper's Algorithm 1, which may miss some if three operations overlap.
     Pairwise,
 }
 
-impl Sequentializing {
-    /// Calls `each` with sequentializations of `operations`, which index `spans` and ascend by call.
+impl SequentializationChoice {
+    /// Calls `each` with sequentializations of `operations`, which index `spans` and ascend by
+    /// call.
     pub(super) fn each<B>(
         self,
         spans: &[Span],
@@ -27,13 +29,16 @@ impl Sequentializing {
         each: &mut dyn FnMut(&[usize]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         match self {
-            Sequentializing::Complete => complete(spans, &mut operations.to_vec(), &mut Vec::new(), each),
-            Sequentializing::Pairwise => pairwise(spans, operations, each),
+            SequentializationChoice::Complete => {
+                complete(spans, &mut operations.to_vec(), &mut Vec::new(), each)
+            }
+            SequentializationChoice::Pairwise => pairwise(spans, operations, each),
         }
     }
 }
 
-/// Extends `order` by those `left`, in every way. As deep as there are operations.
+/// Extends `order` by the operations in `left`, in every way. The depth of recursion is the number
+/// of operations.
 fn complete<B>(
     spans: &[Span],
     left: &mut Vec<usize>,
@@ -57,7 +62,8 @@ fn complete<B>(
     ControlFlow::Continue(())
 }
 
-/// Algorithm 1. A history is a list of events, each named by its operation: first its call, then its return.
+/// Algorithm 1. A history is a list of events, each named by its operation: first its call, then
+/// its return.
 fn pairwise<B>(
     spans: &[Span],
     operations: &[usize],
