@@ -115,7 +115,7 @@ pub fn count_serial(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<(usize, Option<String>), CodecError> {
-    let mut trial = golden.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = golden.test_program(&matrix.to_calls(), &options.limits)?;
     let observed = observe(&mut *trial, &mut Texts::default(), options.executions_max);
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
@@ -133,7 +133,7 @@ pub fn count(
     options: &Options,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
     trial.set_memory(options.memory);
     trial.keep(false, false);
     let mut counter = Counter {

@@ -12,22 +12,22 @@ mod client;
 mod line;
 mod message;
 mod offer;
-mod quasi_query;
+mod remote_scheduler;
 mod request;
 mod results;
-mod seen;
+mod history_filter;
 mod server;
-mod sites;
+mod places;
 mod state;
 mod steps;
 
 pub use client::Remote;
 pub use line::Line;
 pub use message::Message;
-pub use offer::{DRIVEN_VARIABLE, Offer, Points, Wanted};
-pub use quasi_query::{QuasiQuery, answer_quasi_query};
+pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions};
+pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
 pub use server::{Served, serve};
-pub use state::{Kept, Reading, Writing, put_state};
+pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};
 
 #[cfg(test)]
 mod tests;

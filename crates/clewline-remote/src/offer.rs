@@ -7,15 +7,15 @@ pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
 
 /// How a program is to be run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RunOptions {
     /// Which plain accesses are points.
     pub points: Points,
     /// Places in the code that race, if that is known from an earlier run.
     pub racing: Vec<usize>,
     /// Whether freed memory may be handed out again.
-    pub reuses: bool,
+    pub reuses_memory: bool,
     /// Whether each execution has a process of its own.
-    pub isolates: bool,
+    pub isolates_executions: bool,
 }
 
 /// Which plain accesses are points, besides atomic ones.
@@ -60,26 +60,26 @@ pub struct Offer {
     pub is_body: bool,
 }
 
-impl Wanted {
+impl RunOptions {
     /// As a message.
     #[must_use]
     pub fn to_message(&self) -> Message {
         let mut to = Message::default();
         to.put(Points::ALL.iter().position(|it| *it == self.points).unwrap_or(0) as u64);
         to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
-        to.put_flag(self.reuses);
-        to.put_flag(self.isolates);
+        to.put_flag(self.reuses_memory);
+        to.put_flag(self.isolates_executions);
         to
     }
 
     /// What the message says, if it is one of these.
     #[must_use]
-    pub fn from_message(mut from: Message) -> Option<Wanted> {
-        let wanted = Wanted {
+    pub fn from_message(mut from: Message) -> Option<RunOptions> {
+        let wanted = RunOptions {
             points: Points::ALL[from.take_index(Points::ALL.len())],
             racing: from.take_all(Message::take_usize),
-            reuses: from.take_flag(),
-            isolates: from.take_flag(),
+            reuses_memory: from.take_flag(),
+            isolates_executions: from.take_flag(),
         };
         from.is_whole().then_some(wanted)
     }
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn what_is_wanted_and_offered_is_read_as_it_was_written() {
         for points in Points::ALL {
-            let wanted = Wanted { points, racing: vec![3, 4], reuses: true, isolates: false };
-            assert_eq!(Wanted::from_message(wanted.to_message()), Some(wanted));
+            let wanted = RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };
+            assert_eq!(RunOptions::from_message(wanted.to_message()), Some(wanted));
         }
         let offer = Offer {
             invocations: vec!["push(1)".to_owned(), "pop".to_owned()],

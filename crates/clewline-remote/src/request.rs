@@ -8,19 +8,19 @@ use clewline_threads::{
     control::{Calls, Limits, Memory, MemoryModel, Points},
 };
 
-use crate::{message::Message, quasi_query::OTHERS};
+use crate::{message::Message, remote_scheduler::FIRST_OTHER_KIND};
 
 // What is asked.
-pub(crate) const TRIAL: u64 = OTHERS;
-pub(crate) const DROP: u64 = OTHERS + 1;
-pub(crate) const EXPLORE: u64 = OTHERS + 2;
-pub(crate) const RUN: u64 = OTHERS + 3;
-pub(crate) const RACING: u64 = OTHERS + 4;
-pub(crate) const LEAVE: u64 = OTHERS + 8;
+pub(crate) const NEW_PROGRAM: u64 = FIRST_OTHER_KIND;
+pub(crate) const DROP: u64 = FIRST_OTHER_KIND + 1;
+pub(crate) const EXPLORE: u64 = FIRST_OTHER_KIND + 2;
+pub(crate) const RUN: u64 = FIRST_OTHER_KIND + 3;
+pub(crate) const RACING: u64 = FIRST_OTHER_KIND + 4;
+pub(crate) const LEAVE: u64 = FIRST_OTHER_KIND + 8;
 // What is said while executions are made.
-pub(crate) const VISIT: u64 = OTHERS + 5;
-pub(crate) const DONE: u64 = OTHERS + 6;
-pub(crate) const NO_SCHEDULER: u64 = OTHERS + 7;
+pub(crate) const VISIT: u64 = FIRST_OTHER_KIND + 5;
+pub(crate) const DONE: u64 = FIRST_OTHER_KIND + 6;
+pub(crate) const NO_SCHEDULER: u64 = FIRST_OTHER_KIND + 7;
 // Replies to a visit.
 pub(crate) const CONTINUE: u64 = 0;
 pub(crate) const BREAK: u64 = 1;

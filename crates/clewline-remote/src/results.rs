@@ -12,7 +12,7 @@ use crate::message::Message;
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     texts: Interner<String>,
-    told: usize,
+    sent: usize,
 }
 
 impl Results {
@@ -24,18 +24,18 @@ impl Results {
     pub(crate) fn put(&mut self, to: &mut Message, answer: ResultId) {
         to.put(answer.0.into());
         let end = answer.0 as usize + 1;
-        if self.told < end {
-            self.texts.values()[self.told..end].iter().for_each(|it| to.put_text(it));
-            self.told = end;
+        if self.sent < end {
+            self.texts.values()[self.sent..end].iter().for_each(|it| to.put_text(it));
+            self.sent = end;
         }
     }
 }
 
 /// The results of one trial in the numbering of all.
 #[derive(Debug, Default)]
-pub(crate) struct Renamed(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
+pub(crate) struct ResultIdMap(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
-impl Renamed {
+impl ResultIdMap {
     pub(crate) fn id(
         &mut self,
         results: &mut Results,
@@ -60,9 +60,9 @@ impl Renamed {
 
 /// The same results, at the other end.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Vec<String>);
+pub(crate) struct ReceivedResults(Vec<String>);
 
-impl Heard {
+impl ReceivedResults {
     pub(crate) fn take(&mut self, from: &mut Message) -> ResultId {
         let answer = from.take_u32();
         while self.0.len() <= answer as usize && !from.is_short() {

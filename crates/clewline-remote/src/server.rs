@@ -10,12 +10,12 @@ use crate::{
     line::Line,
     message::Message,
     offer::Offer,
-    quasi_query::QuasiQuery,
-    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, TRIAL, VISIT},
-    results::{Renamed, Results},
-    seen::Seen,
-    sites::Told,
-    state::{Writing, put_state},
+    remote_scheduler::RemoteScheduler,
+    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, NEW_PROGRAM, VISIT},
+    results::{ResultIdMap, Results},
+    history_filter::HistoryFilter,
+    places::SentPlaces,
+    state::{StateEncoder, put_state},
 };
 
 /// What is served.
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Served<'_> {
 pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
     let mut server =
-        Server { served, trials: HashMap::new(), told: Told::default(), results: Results::default() };
+        Server { served, programs: HashMap::new(), places: SentPlaces::default(), results: Results::default() };
     loop {
         let mut request = match line.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -60,21 +60,21 @@ pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
 
 struct Server<'a> {
     served: &'a Served<'a>,
-    trials: HashMap<u64, (Box<dyn TestProgram>, Renamed)>,
-    told: Told,
+    programs: HashMap<u64, (Box<dyn TestProgram>, ResultIdMap)>,
+    places: SentPlaces,
     results: Results,
 }
 
 impl Server<'_> {
     fn serve(&mut self, kind: u64, request: &mut Message, line: &mut Line) -> io::Result<()> {
         match kind {
-            TRIAL => {
+            NEW_PROGRAM => {
                 let number = request.take();
                 let (calls, limits) = (request.take_calls(), request.take_limits());
                 let mut reply = Message::default();
-                match self.served.subject.trial(&calls, &limits) {
+                match self.served.subject.test_program(&calls, &limits) {
                     Ok(trial) => {
-                        self.trials.insert(number, (trial, Renamed::default()));
+                        self.programs.insert(number, (trial, ResultIdMap::default()));
                         reply.put_maybe(None, Message::put_text);
                     }
                     Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
@@ -82,7 +82,7 @@ impl Server<'_> {
                 line.send(&reply)
             }
             DROP => {
-                self.trials.remove(&request.take());
+                self.programs.remove(&request.take());
                 Ok(())
             }
             RACING => {
@@ -93,7 +93,7 @@ impl Server<'_> {
             EXPLORE | RUN => {
                 let lost = self.served.lost;
                 let (trial, renamed) =
-                    self.trials.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
+                    self.programs.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
                 let setup = request.take_setup();
                 trial.keep(setup.keeps_schedule, setup.keeps_moments);
                 if let Some(memory) = setup.memory {
@@ -102,8 +102,8 @@ impl Server<'_> {
                 if let Some(points) = setup.points {
                     trial.set_points(points);
                 }
-                let words = Words { told: &mut self.told, results: &mut self.results, renamed };
-                let explored = Explored { trial, words, is_shown: setup.keeps_moments, lost };
+                let words = SentNames { told: &mut self.places, results: &mut self.results, renamed };
+                let explored = ProgramExploration { program: trial, names: words, is_shown: setup.keeps_moments, lost };
                 if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -112,34 +112,34 @@ impl Server<'_> {
 }
 
 /// What the other end knows of places and results.
-struct Words<'a> {
-    told: &'a mut Told,
+struct SentNames<'a> {
+    told: &'a mut SentPlaces,
     results: &'a mut Results,
-    renamed: &'a mut Renamed,
+    renamed: &'a mut ResultIdMap,
 }
 
-impl Writing for Words<'_> {
+impl StateEncoder for SentNames<'_> {
     fn put_place(&mut self, to: &mut Message, place: Place) {
         self.told.put(to, place);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
+    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
         let answer = self.renamed.id(self.results, trial, operation, answer);
         self.results.put(to, answer);
     }
 }
 
-struct Explored<'a> {
-    trial: &'a mut Box<dyn TestProgram>,
-    words: Words<'a>,
+struct ProgramExploration<'a> {
+    program: &'a mut Box<dyn TestProgram>,
+    names: SentNames<'a>,
     is_shown: bool,
     lost: fn() -> !,
 }
 
-impl Explored<'_> {
+impl ProgramExploration<'_> {
     /// One execution, with the scheduler of the other end.
     fn run(self, line: &mut Line) -> io::Result<()> {
-        let ending = self.trial.run(&mut QuasiQuery::new(line, self.lost));
+        let ending = self.program.run(&mut RemoteScheduler::new(line, self.lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
         self.end(message, true, line)
@@ -147,12 +147,12 @@ impl Explored<'_> {
 
     /// Many executions, with a scheduler of this end.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let Explored { trial, words, is_shown, lost } = &mut self;
+        let ProgramExploration { program: trial, names: words, is_shown, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(Message::take_explanation) {
-                Some(it) => Seen::explained_by(it, trial.operations().len(), words.results)?,
-                None => Seen::default(),
+                Some(it) => HistoryFilter::explained_by(it, trial.operations().len(), words.results)?,
+                None => HistoryFilter::default(),
             };
             let mut message = Message::default();
             let visit = &mut |trial: &mut dyn TestProgram, ending: &Ending, executions: u64| {
@@ -186,9 +186,9 @@ impl Explored<'_> {
     }
 
     fn end(mut self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
-        let guess = self.trial.guess();
-        message.put_maybe(guess, |to, it| self.words.put_place(to, it));
-        put_state(&mut message, &mut **self.trial, is_shown || self.is_shown, &mut self.words);
+        let guess = self.program.guess();
+        message.put_maybe(guess, |to, it| self.names.put_place(to, it));
+        put_state(&mut message, &mut **self.program, is_shown || self.is_shown, &mut self.names);
         line.send(&message)
     }
 }

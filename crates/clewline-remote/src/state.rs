@@ -4,30 +4,30 @@ use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId};
 use clewline_threads::{
     TestProgram,
-    control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, Touch, Toucher},
+    control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, CellAccess, RacingAccess},
 };
 
 use crate::message::Message;
 
 /// How places and results are written, which depends on what the process knows that reads them.
-pub trait Writing {
+pub trait StateEncoder {
     /// Puts a place.
     fn put_place(&mut self, to: &mut Message, place: Place);
     /// Puts a result, which has that number in `trial`.
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId);
+    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId);
 }
 
 /// The same, as it is read.
-pub trait Reading {
+pub trait StateDecoder {
     /// Takes a place.
     fn take_place(&mut self, from: &mut Message) -> Place;
     /// Takes a result.
-    fn take_answer(&mut self, from: &mut Message) -> ResultId;
+    fn take_result(&mut self, from: &mut Message) -> ResultId;
 }
 
 /// Puts what the last execution of `trial` left;
 /// steps and waiting tasks only if `is_shown`.
-pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn Writing) {
+pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn StateEncoder) {
     let outcome = trial.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
@@ -40,11 +40,11 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
         to.put_maybe(it.call, |to, it| to.put(it.into()));
         to.put_maybe(it.ret, |to, (step, answer)| {
             to.put(step.into());
-            writing.put_answer(to, trial, at, answer);
+            writing.put_result(to, trial, at, answer);
         });
     });
     to.put_maybe(outcome.race, |to, race| {
-        for Toucher { task, place: at, touch } in [race.first, race.second] {
+        for RacingAccess { task, place: at, access: touch } in [race.first, race.second] {
             to.put_task(task);
             writing.put_place(to, at);
             to.put(TOUCHES.iter().position(|it| *it == touch).unwrap_or(0) as u64);
@@ -69,7 +69,7 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
     });
 }
 
-const TOUCHES: [Touch; 4] = [Touch::Read, Touch::Write, Touch::Pointer, Touch::Drop];
+const TOUCHES: [CellAccess; 4] = [CellAccess::Read, CellAccess::Write, CellAccess::Pointer, CellAccess::Drop];
 
 // As many as a set of tasks has room for.
 const TASKS_MAX: u8 = u16::BITS as u8;
@@ -88,7 +88,7 @@ fn schedule_bytes(schedule: &Schedule) -> Message {
 
 /// What an execution in another process left.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ReceivedState {
     /// Its operations, and what else came of it.
     pub outcome: Outcome<ResultId>,
     // What was chosen, if that was kept, as it came: of most executions it is never asked for.
@@ -99,18 +99,18 @@ pub struct Kept {
     pub pending: Vec<Pending>,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
+impl Default for ReceivedState {
+    fn default() -> ReceivedState {
         let outcome =
             Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         let (moments, pending) = (Vec::new(), Vec::new());
-        Kept { outcome, picks: None, moments, pending }
+        ReceivedState { outcome, picks: None, moments, pending }
     }
 }
 
-impl Kept {
+impl ReceivedState {
     /// Takes what [`put_state`] has put.
-    pub fn learn(&mut self, from: &mut Message, reading: &mut dyn Reading) {
+    pub fn receive(&mut self, from: &mut Message, reading: &mut dyn StateDecoder) {
         self.outcome.steps = from.take_u32();
         self.outcome.panic = from.take_maybe(|from| {
             let (task, message) = (from.take_task(), from.take_text());
@@ -120,15 +120,15 @@ impl Kept {
         let mut operations = std::mem::take(&mut self.outcome.operations);
         from.take_all_into(&mut operations, |from| {
             let call = from.take_maybe(Message::take_u32);
-            let ret = from.take_maybe(|it| (it.take_u32(), reading.take_answer(it)));
+            let ret = from.take_maybe(|it| (it.take_u32(), reading.take_result(it)));
             Operation { call, ret }
         });
         self.outcome.operations = operations;
         self.outcome.race = from.take_maybe(|from| {
-            let [first, second] = [(); 2].map(|()| Toucher {
+            let [first, second] = [(); 2].map(|()| RacingAccess {
                 task: from.take_task(),
                 place: reading.take_place(from),
-                touch: TOUCHES[from.take_index(TOUCHES.len())],
+                access: TOUCHES[from.take_index(TOUCHES.len())],
             });
             Race { first, second }
         });

@@ -24,7 +24,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, Served, Wanted, serve};
+use crate::{Line, Offer, Points, Remote, Served, RunOptions, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -62,15 +62,15 @@ fn meet() -> (Remote, JoinHandle<()>) {
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
     let served = thread::spawn(move || {
         let mut line = line(there);
-        let wanted = Wanted::from_message(line.receive().unwrap()).unwrap();
+        let wanted = RunOptions::from_message(line.receive().unwrap()).unwrap();
         assert_eq!(wanted.points, Points::Atomics);
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
         let served = Served { subject: &subject, offer: &offer, racing: || vec![3], lost };
         serve(&mut line, &served).unwrap();
     });
-    let wanted = Wanted { points: Points::Atomics, ..Wanted::default() };
-    (Remote::meet(line(here), &wanted).unwrap(), served)
+    let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
+    (Remote::connect(line(here), &wanted).unwrap(), served)
 }
 
 fn calls(columns: &[&[&str]]) -> Calls<String> {
@@ -109,7 +109,7 @@ fn explore(
     strategy: Strategy<'_>,
     visits: Visits,
 ) -> (Survey, Vec<Visited>) {
-    let mut trial = subject.trial(calls, &Limits::default()).unwrap();
+    let mut trial = subject.test_program(calls, &Limits::default()).unwrap();
     trial.keep(true, false);
     let mut all = Vec::new();
     let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
@@ -155,7 +155,7 @@ fn what_is_explored_there_is_what_is_explored_here() {
     }
     assert!(0 < stuck && 0 < panicked && !remote.is_lost(), "{stuck} {panicked}");
     assert_eq!((remote.racing(), remote.invocations()), (vec![3], here.invocations()));
-    remote.leave();
+    remote.disconnect();
     served.join().unwrap();
 }
 
@@ -215,7 +215,7 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
             set.explains(&answers, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
         };
         let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
-        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+        let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
         trial.keep(true, false);
         trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
         let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
@@ -244,7 +244,7 @@ fn a_visit_stops_an_exploration_where_it_is() {
     let (calls, settings) = (calls(COLUMNS[0]), settings());
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     for visits in [Visits::Every, Visits::Histories] {
-        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+        let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
         trial.keep(true, false);
         let (mut seen, mut last) = (0, None);
         let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
@@ -268,7 +268,7 @@ fn a_schedule_is_replayed_with_every_step() {
     let (_, all) = explore(&here, &calls, strategy, Visits::Every);
     let stuck = all.iter().find(|it| it.0 == Ending::Stuck).unwrap();
     let [local, there] = [&here as &dyn Explorable, &remote].map(|subject| {
-        let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+        let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
         trial.keep(true, true);
         let mut replay = Replay::new(stuck.3.parse().unwrap());
         let ending = trial.run(&mut replay);
@@ -300,7 +300,7 @@ fn a_scheduler_that_is_known_here_alone_explores_as_well() {
 #[test]
 fn a_call_that_is_not_known_there_is_refused_in_its_words() {
     let (remote, _served) = meet();
-    let trial = |it: &dyn Explorable| it.trial(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
+    let trial = |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
     assert_eq!(trial(&remote).to_string(), trial(&component()).to_string());
     assert!(!remote.is_lost());
 }
@@ -320,12 +320,12 @@ fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
         let served = Served { subject: &subject, offer: &offer, racing: Vec::new, lost };
         let _gone = serve(&mut line, &served);
     });
-    let remote = Remote::meet(line(here), &Wanted::default()).unwrap();
-    let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+    let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();
+    let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
     let settings = settings();
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     let extent = Extent::all(100, Visits::Every);
-    assert!(remote.trial(&calls, &Limits::default()).is_err() && remote.is_lost());
+    assert!(remote.test_program(&calls, &Limits::default()).is_err() && remote.is_lost());
     let survey = trial.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
     assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
     assert_eq!(trial.run(&mut *strategy.scheduler()), Ending::Cut);
@@ -341,12 +341,12 @@ impl Explorable for Gone {
         self.0.invocations()
     }
 
-    fn trial(
+    fn test_program(
         &self,
         calls: &Calls<String>,
         limits: &Limits,
     ) -> Result<Box<dyn TestProgram>, clewline_core::CodecError> {
         assert!(!self.1.swap(true, std::sync::atomic::Ordering::SeqCst), "it dies");
-        self.0.trial(calls, limits)
+        self.0.test_program(calls, limits)
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     control::{Calls, Limits},
     real::{Ending, Settings, Workers},
     subject::Subject,
-    test_program::{Explorable, TestProgram, Typed as TypedTrial},
+    test_program::{Explorable, TestProgram, TypedProgram as TypedTrial},
 };
 
 /// What the threads of one run are given. The same inputs give the same calls.
@@ -46,22 +46,22 @@ pub trait ErasedSubject: Send + Sync {
 /// Threads that run a subject again and again, each time a new one.
 pub trait Session {
     /// Draws the calls of a run. This may be done while another run goes on.
-    fn draw(&self, inputs: &Inputs) -> Drawn;
+    fn draw(&self, inputs: &Inputs) -> DrawnCalls;
 
     /// Makes a subject, and starts a run.
-    fn launch(&mut self, drawn: Drawn);
+    fn launch(&mut self, drawn: DrawnCalls);
 
     /// Waits for its end. After a run that got stuck, the session is over.
     fn wait(&mut self) -> RunResult;
 }
 
 /// The calls of a run.
-pub struct Drawn {
+pub struct DrawnCalls {
     calls: Box<dyn Any + Send>,
     seed: u64,
 }
 
-impl fmt::Debug for Drawn {
+impl fmt::Debug for DrawnCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drawn").field("seed", &self.seed).finish_non_exhaustive()
     }
@@ -95,20 +95,20 @@ pub struct SubjectFactory<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
-    case: ToCase<S>,
+    case: ToErasedHistory<S>,
     name: Option<String>,
-    written: Option<Written<S>>,
+    text_format: Option<TextFormat<S>>,
 }
 
 /// How calls and answers are written.
-struct Written<S: Specification> {
+struct TextFormat<S: Specification> {
     read_call: ReadCall<S>,
     show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
 }
 
 type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, CodecError>;
 type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
-type ToCase<S> =
+type ToErasedHistory<S> =
     fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 type Draw<S> = Arc<dyn Fn(&S, &mut CallSampler) -> <S as Specification>::Call + Send + Sync>;
 
@@ -130,7 +130,7 @@ where
             draw: Arc::new(S::sample),
             case: erase_with_codec::<S>,
             name,
-            written: Some(Written {
+            text_format: Some(TextFormat {
                 read_call: S::read_call,
                 show_return: |specification, values, call, ret| {
                     specification.write_return(call, ret).show(values)
@@ -151,7 +151,7 @@ where
             draw: Arc::new(move |_, dice| draw(dice)),
             case: erase_with_debug::<S>,
             name: None,
-            written: None,
+            text_format: None,
         }
     }
 }
@@ -169,13 +169,13 @@ where
     S::Return: Send + Sync,
 {
     fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>> {
-        Ok(Box::new(Typed {
+        Ok(Box::new(TypedSession {
             specification: self.specification.clone(),
             make: Arc::clone(&self.make),
             draw: Arc::clone(&self.draw),
             case: self.case,
             threads: settings.threads,
-            crew: Workers::new(settings.clone())?,
+            workers: Workers::new(settings.clone())?,
         }))
     }
 
@@ -198,8 +198,8 @@ where
         Vec::new()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        let Some(written) = &self.written else {
+    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+        let Some(written) = &self.text_format else {
             return Err(CodecError("the specification does not say how its calls are written".to_owned()));
         };
         let mut values = Values::new();
@@ -222,37 +222,37 @@ where
     }
 }
 
-struct Typed<S: Specification> {
+struct TypedSession<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
-    case: ToCase<S>,
+    case: ToErasedHistory<S>,
     threads: usize,
-    crew: Workers<S>,
+    workers: Workers<S>,
 }
 
-impl<S> Session for Typed<S>
+impl<S> Session for TypedSession<S>
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync + 'static,
     S::Return: Send + Sync + 'static,
 {
-    fn draw(&self, inputs: &Inputs) -> Drawn {
+    fn draw(&self, inputs: &Inputs) -> DrawnCalls {
         let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
         let mut dice = CallSampler::new(&plan);
         let mut calls =
             || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
         let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
-        Drawn { calls: Box::new(calls), seed: plan.seed }
+        DrawnCalls { calls: Box::new(calls), seed: plan.seed }
     }
 
-    fn launch(&mut self, drawn: Drawn) {
+    fn launch(&mut self, drawn: DrawnCalls) {
         let calls = drawn.calls.downcast::<Vec<Vec<S::Call>>>().expect("drawn by this session");
-        self.crew.launch((self.make)(), *calls, drawn.seed);
+        self.workers.launch((self.make)(), *calls, drawn.seed);
     }
 
     fn wait(&mut self) -> RunResult {
-        let run = self.crew.wait();
+        let run = self.workers.wait();
         let (case, specification, logs) = (self.case, self.specification.clone(), run.logs);
         RunResult {
             ending: run.ending,

@@ -8,7 +8,7 @@ pub use crate::control::{Control, Foreign, Need, Place, Resolver, Site, Until, s
 
 use crate::{
     control::{Calls, Limits},
-    test_program::{TestProgram, Typed},
+    test_program::{TestProgram, TypedProgram},
 };
 
 /// A matrix of calls that run foreign code. `make` makes a fresh subject, `call` makes a call and answers a number, and `show` writes
@@ -23,6 +23,6 @@ pub fn trial<C: Clone + 'static>(
     show: impl Fn(i64) -> String + 'static,
 ) -> Box<dyn TestProgram> {
     let typed =
-        Typed::new(labels, calls, limits, make, move |(), it| call(it), move |_, it: &i64| show(*it), None);
+        TypedProgram::new(labels, calls, limits, make, move |(), it| call(it), move |_, it: &i64| show(*it), None);
     Box::new(typed.foreign(foreign))
 }

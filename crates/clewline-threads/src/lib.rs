@@ -48,7 +48,7 @@ pub mod thread;
 pub use choose::choose;
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use real::{
-    Clock, ClockKind, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, Workers, clock, point,
+    Clock, ClockKind, ThreadActivity, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, Workers, clock, point,
 };
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};

@@ -26,7 +26,7 @@ pub trait Explorable: Send + Sync {
     /// # Errors
     ///
     /// If something in it is no call that the subject knows.
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError>;
+    fn test_program(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError>;
 }
 
 /// A matrix on a subject, ready to be run again and again.
@@ -76,14 +76,14 @@ pub trait TestProgram: System {
     fn pending(&self) -> &[Pending];
 
     /// The history with the subject's own specification, if it has one.
-    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
+    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
 }
 
 /// What is called after an execution, with the number of executions so far.
 pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlow<()> + 'a;
 
 // How many executions pass between two looks at the clock.
-const CLOCK_INTERVAL_EXECUTIONS: u64 = 256;
+const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
 
 /// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
 pub fn survey<T: TestProgram>(
@@ -96,7 +96,7 @@ pub fn survey<T: TestProgram>(
     let (coverage, executions) =
         explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
             broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
-            let looks = executions % CLOCK_INTERVAL_EXECUTIONS == 0;
+            let looks = executions % CLOCK_CHECK_INTERVAL_EXECUTIONS == 0;
             let is_late = looks && extent.until.is_some_and(|it| it <= Instant::now());
             match visit(trial, ending, executions) {
                 ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
@@ -108,24 +108,24 @@ pub fn survey<T: TestProgram>(
 }
 
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
-type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>>;
+type ToErasedHistory<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>>;
 
 /// A matrix with its types.
-pub(crate) struct Typed<T, C, R> {
+pub(crate) struct TypedProgram<T, C, R> {
     program: Program<T, C, ResultId>,
     operations: Vec<(usize, String)>,
-    answers: Rc<RefCell<Interner<R>>>,
+    results: Rc<RefCell<Interner<R>>>,
     show: Show<C, R>,
-    case: Option<ToCase<C, R>>,
+    to_history: Option<ToErasedHistory<C, R>>,
 }
 
-impl<T, C, R> fmt::Debug for Typed<T, C, R> {
+impl<T, C, R> fmt::Debug for TypedProgram<T, C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Typed").field("operations", &self.operations).finish_non_exhaustive()
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, R> {
     /// The same, with calls that run foreign code.
     pub(crate) fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
         self.program = self.program.foreign(foreign);
@@ -140,7 +140,7 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
         make: impl Fn() -> T + 'static,
         call: impl Fn(&T, &C) -> R + 'static,
         show: impl Fn(&C, &R) -> String + 'static,
-        case: Option<ToCase<C, R>>,
+        case: Option<ToErasedHistory<C, R>>,
     ) -> Self {
         let answers = Rc::new(RefCell::new(Interner::new()));
         let numbered = Rc::clone(&answers);
@@ -149,23 +149,23 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
             let answer = call(subject, it);
             ResultId(numbered.borrow_mut().intern(answer))
         };
-        Typed {
+        TypedProgram {
             program: Program::new(calls, make, numbering, *limits),
             operations: labels.operations().map(|(process, it)| (process, it.clone())).collect(),
-            answers,
+            results: answers,
             show: Box::new(show),
-            case,
+            to_history: case,
         }
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for Typed<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for TypedProgram<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.program.run(scheduler)
     }
 }
 
-impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram for Typed<T, C, R> {
+impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram for TypedProgram<T, C, R> {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         survey(self, &mut *strategy.scheduler(), extent, visit)
     }
@@ -180,7 +180,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
 
     fn show_result(&self, operation: usize, answer: ResultId) -> String {
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
-        let ret = &self.answers.borrow()[answer.0];
+        let ret = &self.results.borrow()[answer.0];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
     }
 
@@ -212,8 +212,8 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.pending()
     }
 
-    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
-        let answers = self.answers.borrow();
+    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+        let answers = self.results.borrow();
         let called = self.program.calls().operations().zip(&outcome.operations);
         let operations = called.filter_map(|((process, call), operation)| {
             Some(Timed {
@@ -226,7 +226,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
             })
         });
         let history = History::from_operations(operations).expect("a task makes one call after the other");
-        self.case.as_ref().map(|it| it(history))
+        self.to_history.as_ref().map(|it| it(history))
     }
 }
 
@@ -306,7 +306,7 @@ impl Methods {
         let calls = labels.try_map(|it| self.find(it))?;
         let make = Arc::clone(&self.make);
         let call = |subject: &Box<dyn Any>, call: &Method| call(&**subject);
-        Ok(Box::new(Typed::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
+        Ok(Box::new(TypedProgram::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
     }
 }
 
@@ -315,7 +315,7 @@ impl<T: 'static> Explorable for Component<T> {
         self.methods.labels().into_iter().map(str::to_owned).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         self.methods.trial(labels, limits)
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 /// An atomic instruction at which no thread is interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unseen {
+pub struct UnseenInstruction {
     /// The file, and the line in it, if the compiler tells.
     pub place: Option<(String, u32)>,
     /// The function that it is in, whatever was inlined there.
@@ -19,21 +19,21 @@ pub struct Unseen {
     /// The instruction: `lock xaddq`.
     pub instruction: String,
     /// Why nobody sees it.
-    pub cause: Cause,
+    pub cause: UnseenCause,
     /// What the linker calls the function.
     pub(super) symbol: String,
 }
 
 /// Why nobody sees an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum UnseenCause {
     /// It is in inline assembly.
     Inline,
     /// The compiler was told to leave the function alone.
-    LeftAlone,
+    NotInstrumented,
 }
 
-impl fmt::Display for Unseen {
+impl fmt::Display for UnseenInstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((file, line)) = &self.place {
             write!(f, "{file}:{line}: ")?;
@@ -42,15 +42,15 @@ impl fmt::Display for Unseen {
             write!(f, "{function} has ")?;
         }
         let whence = match self.cause {
-            Cause::Inline => "in inline assembly",
-            Cause::LeftAlone => "in code that is not instrumented",
+            UnseenCause::Inline => "in inline assembly",
+            UnseenCause::NotInstrumented => "in code that is not instrumented",
         };
         write!(f, "`{}` {whence}: it is not seen, and no thread is interrupted there", self.instruction)
     }
 }
 
 /// All of them in what a compiler hands to the assembler, each line of the source once.
-pub(super) fn unseen(text: &str) -> Vec<Unseen> {
+pub(super) fn unseen_instructions(text: &str) -> Vec<UnseenInstruction> {
     let mut reader = Reader::default();
     text.lines().for_each(|it| reader.line(it));
     let mut found = reader.found;
@@ -72,7 +72,7 @@ struct Reader<'a> {
     is_inline: bool,
     /// A `lock` stands alone, and what it locks follows.
     is_locked: bool,
-    found: Vec<Unseen>,
+    found: Vec<UnseenInstruction>,
 }
 
 impl<'a> Reader<'a> {
@@ -144,16 +144,16 @@ impl<'a> Reader<'a> {
             if word.is_empty() {
                 self.is_locked = true;
             } else {
-                self.finds(&format!("lock {word}"), word, operands);
+                self.record(&format!("lock {word}"), word, operands);
             }
         } else if was_locked {
-            self.finds(&format!("lock {word}"), word, operands);
+            self.record(&format!("lock {word}"), word, operands);
         } else if word.starts_with("xchg") && is_memory(operands) {
-            self.finds(word, word, operands);
+            self.record(word, word, operands);
         }
     }
 
-    fn finds(&mut self, instruction: &str, word: &str, operands: &str) {
+    fn record(&mut self, instruction: &str, word: &str, operands: &str) {
         // Nothing is added to what is on the stack: that is a fence, and here memory is sequentially consistent anyhow.
         let is_fence = (word.starts_with("or") || word.starts_with("add"))
             && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
@@ -162,12 +162,12 @@ impl<'a> Reader<'a> {
             return;
         }
         let place = self.place.and_then(|(file, line)| Some((self.files.get(&file)?.clone(), line)));
-        self.found.push(Unseen {
+        self.found.push(UnseenInstruction {
             // What is between functions has no line.
             place: place.filter(|_| !self.function.is_empty()),
             function: (!self.function.is_empty()).then(|| readable(self.function)),
             instruction: instruction.to_owned(),
-            cause: if self.is_inline { Cause::Inline } else { Cause::LeftAlone },
+            cause: if self.is_inline { UnseenCause::Inline } else { UnseenCause::NotInstrumented },
             symbol: self.function.to_owned(),
         });
     }
@@ -225,7 +225,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = unseen(text).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = unseen_instructions(text).iter().map(ToString::to_string).collect();
         let found: Vec<&str> = found
             .iter()
             .filter_map(|it| it.strip_suffix(": it is not seen, and no thread is interrupted there"))

@@ -8,14 +8,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 use serde_json::Value as Json;
 
 use super::{
-    assembly::{Unseen, unseen},
+    assembly::{UnseenInstruction, unseen_instructions},
     error::Error,
     runtime::Runtime,
-    session::{Session, Talk, call_it},
+    session::{Session, OutputMode, set_argv0},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -27,14 +27,14 @@ pub struct Crate {
     /// What `cargo test` is told besides: `-p`, `--features`, `--test` and the like.
     pub arguments: Vec<OsString>,
     /// Where what `cargo` says while it builds goes.
-    pub talk: Talk,
+    pub output: OutputMode,
 }
 
 /// Tests that were built.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltTests {
     executables: Vec<Executable>,
-    unseen: Vec<Unseen>,
+    unseen: Vec<UnseenInstruction>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl Crate {
     /// # Errors
     ///
     /// If that fails.
-    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
+    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, Error> {
         self.build_in(&self.target(), toolchain, runtime)
     }
 
@@ -68,21 +68,21 @@ impl Crate {
     /// # Errors
     ///
     /// If that fails.
-    pub fn build_in(&self, target: &Path, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
+    pub fn build_in(&self, target: &Path, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, Error> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         let mut flags = toolchain.flags(runtime);
-        flags.push(ASSEMBLY.into());
+        flags.push(EMIT_ASSEMBLY_FLAG.into());
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
         // Functions of the standard library are inlined, so that lines are those of whoever calls them.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // What is instrumented must not be mixed up with what is not.
         command.env("CARGO_TARGET_DIR", target);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command.stderr(match self.talk {
-            Talk::Kept => Stdio::piped(),
-            Talk::Passed => Stdio::inherit(),
+        command.stderr(match self.output {
+            OutputMode::Captured => Stdio::piped(),
+            OutputMode::Inherited => Stdio::inherit(),
         });
         let output =
             command.spawn().and_then(std::process::Child::wait_with_output).map_err(Error::io("cargo"))?;
@@ -92,7 +92,7 @@ impl Crate {
         let messages = String::from_utf8_lossy(&output.stdout);
         let executables = executables(&messages);
         let unseen = unseen_in(&messages, &executables)?;
-        Ok(Built { executables, unseen })
+        Ok(BuiltTests { executables, unseen })
     }
 
     fn target(&self) -> PathBuf {
@@ -102,7 +102,7 @@ impl Crate {
 }
 
 /// Leaves the text for the assembler beside what is made of it.
-const ASSEMBLY: &str = "--emit=asm";
+const EMIT_ASSEMBLY_FLAG: &str = "--emit=asm";
 
 fn cargo() -> OsString {
     std::env::var_os("CARGO").filter(|it| !it.is_empty()).unwrap_or_else(|| "cargo".into())
@@ -129,7 +129,7 @@ fn executables(messages: &str) -> Vec<Executable> {
 }
 
 /// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as they are in the tests.
-fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, Error> {
+fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenInstruction>, Error> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
         let Ok(files) = fs::read_dir(&folder) else { continue };
@@ -137,7 +137,7 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, 
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with(&start) && name.ends_with(".s") {
                 let text = fs::read(file.path()).map_err(Error::io(name))?;
-                found.extend(unseen(&String::from_utf8_lossy(&text)));
+                found.extend(unseen_instructions(&String::from_utf8_lossy(&text)));
             }
         }
     }
@@ -146,7 +146,7 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, 
     for executable in executables.iter().filter(|_| !found.is_empty()) {
         let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
         let has =
-            |it: &Unseen| bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes());
+            |it: &UnseenInstruction| bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes());
         linked.extend(found.iter().filter(|it| has(it)).cloned());
     }
     Ok(linked.into_iter().collect())
@@ -168,10 +168,10 @@ fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
     messages.lines().filter_map(of).flatten().collect()
 }
 
-impl Built {
+impl BuiltTests {
     /// The atomic instructions in its tests that nobody sees.
     #[must_use]
-    pub fn unseen(&self) -> &[Unseen] {
+    pub fn unseen(&self) -> &[UnseenInstruction] {
         &self.unseen
     }
 
@@ -213,7 +213,7 @@ impl TestId {
     /// # Errors
     ///
     /// If it cannot be started, or ends at once.
-    pub fn start(&self, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    pub fn start(&self, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         // The one thread that runs the test is the process's first. What it says when it panics goes to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
@@ -222,7 +222,7 @@ impl TestId {
         command.env("RUST_BACKTRACE", "0");
         // What runs tests would read all that is known of the terminal, in each execution.
         command.env_remove("TERM");
-        call_it(&mut command, OsStr::new(&self.name));
+        set_argv0(&mut command, OsStr::new(&self.name));
         Session::start(command, wanted, talk)
     }
 }

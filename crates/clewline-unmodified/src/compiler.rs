@@ -16,7 +16,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Compiler {
     name: String,
-    kind: Kind,
+    kind: CompilerKind,
     /// All flags that it takes, of those that are wanted.
     flags: Vec<&'static str>,
     /// Those that make a program of object files.
@@ -25,7 +25,7 @@ pub struct Compiler {
 
 /// Which compiler it is; they differ in what they leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CompilerKind {
     /// The GNU compiler.
     Gcc,
     /// LLVM's.
@@ -57,27 +57,27 @@ impl Language {
 }
 
 /// Without these nothing can be seen.
-const NEEDED: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
+const REQUIRED_FLAGS: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
 
 /// Little is optimized, so that lines of a report are those of the source. 16 bytes at once are one access.
-const BOTH: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
+const OPTIONAL_FLAGS: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
 
 /// gcc writes small copies in place, without calling anybody; and takes volatile for plain.
-const GCC: [&[&str]; 3] = [
+const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
     &["-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-builtin-memmove"],
     &["--param", "tsan-distinguish-volatile=1"],
     &["-Wno-tsan"],
 ];
 
 /// clang tells of `x += 1` only that it writes; and takes volatile for plain.
-const CLANG: [&[&str]; 2] =
+const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
     [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
 
 /// Symbols are bound at the start, since data is put back between executions; copies of memory go through the runtime.
-const LINKING: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
+const LINKER_FLAGS: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
 
 /// Tried in turn.
-const USUAL: [&str; 3] = ["cc", "gcc", "clang"];
+const DEFAULT_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
 impl Compiler {
     /// The compiler called `name`, or a usual one. It is tried with a file of one line.
@@ -87,10 +87,10 @@ impl Compiler {
     /// If this is the wrong platform, there is none, or it does not instrument.
     pub fn find(name: Option<&str>) -> Result<Compiler, Error> {
         check_platform()?;
-        let names: Vec<&str> = name.map_or_else(|| USUAL.to_vec(), |it| vec![it]);
+        let names: Vec<&str> = name.map_or_else(|| DEFAULT_COMPILERS.to_vec(), |it| vec![it]);
         let mut unfit = None;
         for name in &names {
-            match Compiler::called(name) {
+            match Compiler::named(name) {
                 Ok(Some(compiler)) => return Ok(compiler),
                 Ok(None) => (),
                 Err(error) => unfit = unfit.or(Some(error)),
@@ -102,7 +102,7 @@ impl Compiler {
     }
 
     /// `None` if there is none of that name.
-    fn called(name: &str) -> Result<Option<Compiler>, Error> {
+    fn named(name: &str) -> Result<Option<Compiler>, Error> {
         let told = match Command::new(name).arg("--version").output() {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -111,15 +111,15 @@ impl Compiler {
         let unfit = |told: String| Error::UnfitCompiler { name: name.to_owned(), told };
         let kind = kind_of(&told).ok_or_else(|| unfit(told))?;
         let probe = Probe::new(name)?;
-        probe.takes(&NEEDED).map_err(unfit)?;
+        probe.accepts(&REQUIRED_FLAGS).map_err(unfit)?;
         let wanted = match kind {
-            Kind::Gcc => BOTH.iter().chain(&GCC),
-            Kind::Clang => BOTH.iter().chain(&CLANG),
+            CompilerKind::Gcc => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_GCC_FLAGS),
+            CompilerKind::Clang => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_CLANG_FLAGS),
         };
-        let mut flags = NEEDED.to_vec();
+        let mut flags = REQUIRED_FLAGS.to_vec();
         // What an old or a new one does not know is left out: it only makes things better.
-        flags.extend(wanted.filter(|it| probe.takes(it).is_ok()).copied().flatten());
-        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKING.to_vec() }))
+        flags.extend(wanted.filter(|it| probe.accepts(it).is_ok()).copied().flatten());
+        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKER_FLAGS.to_vec() }))
     }
 
     /// Its name.
@@ -130,7 +130,7 @@ impl Compiler {
 
     /// Which it is.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CompilerKind {
         self.kind
     }
 
@@ -157,11 +157,11 @@ impl Compiler {
 }
 
 /// Which compiler says so of itself. gcc's is called after whatever it was started as, so its owner is what tells.
-fn kind_of(version: &str) -> Option<Kind> {
+fn kind_of(version: &str) -> Option<CompilerKind> {
     if version.contains("clang") {
-        Some(Kind::Clang)
+        Some(CompilerKind::Clang)
     } else if version.contains("Free Software Foundation") {
-        Some(Kind::Gcc)
+        Some(CompilerKind::Gcc)
     } else {
         None
     }
@@ -196,7 +196,7 @@ impl Probe<'_> {
     }
 
     /// What it says if it does not.
-    fn takes<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
+    fn accepts<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
         let mut command = Command::new(self.name);
         command.arg("-Werror").args(flags).args(["-c", "probe.c", "-o", "probe.o"]);
         match command.current_dir(self.scratch.path()).output() {
@@ -221,8 +221,8 @@ mod tests {
     #[test]
     fn compilers_are_known_by_what_they_say() {
         let gcc = "cc (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
-        assert_eq!(kind_of(gcc), Some(Kind::Gcc));
-        assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(Kind::Clang));
+        assert_eq!(kind_of(gcc), Some(CompilerKind::Gcc));
+        assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(CompilerKind::Clang));
         assert_eq!(kind_of("tcc version 0.9.27\n"), None);
     }
 

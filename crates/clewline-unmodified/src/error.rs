@@ -23,7 +23,7 @@ pub enum Error {
     /// The runtime is nowhere.
     NoRuntime {
         /// Where it was looked for.
-        looked: Vec<PathBuf>,
+        searched: Vec<PathBuf>,
     },
     /// Nothing to compile.
     NoSources,
@@ -105,15 +105,15 @@ impl fmt::Display for Error {
             Error::UnfitCompiler { name, told } => {
                 write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", told.trim())
             }
-            Error::NoRuntime { looked } => {
+            Error::NoRuntime { searched: looked } => {
                 let looked: Vec<String> = looked.iter().map(|it| it.display().to_string()).collect();
                 write!(
                     f,
                     "no runtime: expected {} at {}; build it with `cargo build --release -p clewline-tsan`, or name it with the \
                      environment variable {}",
-                    FILE,
+                    RUNTIME_FILE,
                     looked.join(" or "),
-                    VARIABLE
+                    RUNTIME_VARIABLE
                 )
             }
             Error::NoSources => write!(
@@ -157,7 +157,7 @@ pub fn check_platform() -> Result<(), Error> {
 }
 
 /// The file that Cargo makes of the crate.
-pub(super) const FILE: &str = "libclewline_tsan.so";
+pub(super) const RUNTIME_FILE: &str = "libclewline_tsan.so";
 
 /// Says where the runtime is, or the folder that it is in.
-pub(super) const VARIABLE: &str = "CLEWLINE_RUNTIME";
+pub(super) const RUNTIME_VARIABLE: &str = "CLEWLINE_RUNTIME";

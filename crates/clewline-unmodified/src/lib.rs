@@ -26,7 +26,7 @@
 mod assembly;
 mod cargo;
 mod compiler;
-mod counted;
+mod census;
 mod error;
 mod new_crate;
 mod program;
@@ -35,17 +35,17 @@ mod scratch;
 mod session;
 mod toolchain;
 
-pub use assembly::{Cause, Unseen};
-pub use cargo::{Built, Crate, TestId};
-pub use clewline_remote::{Points, Remote, Wanted};
-pub use compiler::{Compiler, Kind, Language};
-pub use counted::Asked;
+pub use assembly::{UnseenCause, UnseenInstruction};
+pub use cargo::{BuiltTests, Crate, TestId};
+pub use clewline_remote::{Points, Remote, RunOptions};
+pub use compiler::{Compiler, CompilerKind, Language};
+pub use census::CensusRequest;
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{BlindSpot, Program, Sources};
 pub use runtime::{HEADER, Runtime};
-pub use session::{Session, Talk};
-pub use toolchain::{Instrumented, Toolchain};
+pub use session::{Session, OutputMode};
+pub use toolchain::{Instrumentation, Toolchain};
 
 #[cfg(test)]
 mod tests;

@@ -7,15 +7,15 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 
 use super::{
-    assembly::{Unseen, unseen},
+    assembly::{UnseenInstruction, unseen_instructions},
     compiler::{Compiler, Language, including},
     error::Error,
     runtime::{HEADER, Runtime},
     scratch::Scratch,
-    session::{Session, Talk},
+    session::{Session, OutputMode},
 };
 
 /// What is compiled.
@@ -43,7 +43,7 @@ pub struct Program {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlindSpot {
     /// An atomic instruction that calls nobody.
-    Instruction(Unseen),
+    Instruction(UnseenInstruction),
     /// An object file or a library that was compiled without the instrumentation.
     Object(PathBuf),
 }
@@ -176,7 +176,7 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be started, or ends at once.
-    pub fn start(&self, own: &[OsString], wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    pub fn start(&self, own: &[OsString], wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         command.args(own);
         if let Some(library) = &self.preloaded {
@@ -202,7 +202,7 @@ fn compile(
     sources: &Sources,
     compiler: &Compiler,
     scratch: &Scratch,
-) -> Result<(PathBuf, Vec<Unseen>), Error> {
+) -> Result<(PathBuf, Vec<UnseenInstruction>), Error> {
     let [text, object] = ["s", "o"].map(|it| scratch.path().join(format!("{number}.{it}")));
     let failed = |told| Error::Compiling { file: file.to_owned(), told };
     let mut command = compiler.command(language);
@@ -215,17 +215,17 @@ fn compile(
     command.args(sources.flags.iter().filter(|it| it.to_string_lossy().starts_with("-Wa,")));
     command.arg("-c").arg(&text).arg("-o").arg(&object);
     output(&mut command)?.map_err(failed)?;
-    Ok((object, unseen(&String::from_utf8_lossy(&bytes))))
+    Ok((object, unseen_instructions(&String::from_utf8_lossy(&bytes))))
 }
 
 /// Whether an object file or a library calls the runtime anywhere.
 fn is_instrumented(file: &Path) -> Result<bool, Error> {
     let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
-    Ok(bytes.windows(INSTRUMENTED.len()).any(|it| it == INSTRUMENTED))
+    Ok(bytes.windows(INSTRUMENTATION_SYMBOL.len()).any(|it| it == INSTRUMENTATION_SYMBOL))
 }
 
 /// What every instrumented module calls when it is loaded.
-const INSTRUMENTED: &[u8] = b"__tsan_init";
+const INSTRUMENTATION_SYMBOL: &[u8] = b"__tsan_init";
 
 /// Libraries and where they are; the rest is for compiling.
 fn is_for_linking(flag: &OsString) -> bool {
@@ -243,6 +243,6 @@ fn linked_with(runtime: &Runtime) -> [OsString; 2] {
 
 /// Whether a program names the runtime among the libraries that it needs.
 fn is_linked(bytes: &[u8]) -> bool {
-    let name = super::error::FILE.as_bytes();
+    let name = super::error::RUNTIME_FILE.as_bytes();
     bytes.windows(name.len()).any(|it| it == name)
 }

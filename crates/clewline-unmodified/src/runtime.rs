@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::error::{Error, FILE, VARIABLE, check_platform};
+use super::error::{Error, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
 
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
@@ -25,14 +25,14 @@ impl Runtime {
     /// If this is the wrong platform, or it is in none of these places.
     pub fn find() -> Result<Runtime, Error> {
         check_platform()?;
-        let named = env::var_os(VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let named = env::var_os(RUNTIME_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
         let executable = env::current_exe().map_err(Error::io("the executable"))?;
         Runtime::among(places(named.as_deref(), &executable))
     }
 
     fn among(places: Vec<PathBuf>) -> Result<Runtime, Error> {
         let Some(found) = places.iter().find(|it| it.is_file()) else {
-            return Err(Error::NoRuntime { looked: places });
+            return Err(Error::NoRuntime { searched: places });
         };
         // The path is written into programs, which may be run from anywhere.
         let file = found.canonicalize().map_err(Error::io(found.display().to_string()))?;
@@ -55,12 +55,12 @@ impl Runtime {
 /// Where it may be, best first. Who names a place means that place.
 fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
     if let Some(named) = named {
-        return if named.is_dir() { vec![named.join(FILE)] } else { vec![named.to_owned()] };
+        return if named.is_dir() { vec![named.join(RUNTIME_FILE)] } else { vec![named.to_owned()] };
     }
     let Some(folder) = executable.parent() else { return Vec::new() };
     // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an old one.
-    let mut places = vec![folder.join("deps").join(FILE), folder.join(FILE)];
-    places.extend(folder.parent().map(|it| it.join("lib").join(FILE)));
+    let mut places = vec![folder.join("deps").join(RUNTIME_FILE), folder.join(RUNTIME_FILE)];
+    places.extend(folder.parent().map(|it| it.join("lib").join(RUNTIME_FILE)));
     places
 }
 
@@ -72,7 +72,7 @@ mod tests {
     fn it_is_looked_for_beside_the_executable_and_then_in_lib() {
         let all = places(None, Path::new("/opt/bin/clewline"));
         let folders = ["/opt/bin/deps", "/opt/bin", "/opt/lib"];
-        assert_eq!(all, folders.map(|it| Path::new(it).join(FILE)));
+        assert_eq!(all, folders.map(|it| Path::new(it).join(RUNTIME_FILE)));
     }
 
     #[test]

@@ -26,25 +26,25 @@ pub(super) struct Scratch {
     _used: File,
 }
 
-const START: &str = "clewline-";
-const LOCK: &str = ".used";
+const FOLDER_PREFIX: &str = "clewline-";
+const LOCK_FILE: &str = ".used";
 
 // More than anybody leaves behind.
-const TRIES: u32 = 10_000;
+const FOLDER_ATTEMPTS_MAX: u32 = 10_000;
 
 impl Scratch {
     pub(super) fn new() -> Result<Scratch, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         static SWEEP: Once = Once::new();
         let within = env::temp_dir();
-        SWEEP.call_once(|| sweep(&within));
-        for _ in 0..TRIES {
+        SWEEP.call_once(|| remove_stale(&within));
+        for _ in 0..FOLDER_ATTEMPTS_MAX {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = within.join(format!("{START}{}-{number}", process::id()));
+            let path = within.join(format!("{FOLDER_PREFIX}{}-{number}", process::id()));
             // One that is there already belongs to someone else, who may put anything into it.
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let used = path.join(LOCK);
+                    let used = path.join(LOCK_FILE);
                     let locked = File::create(&used).and_then(|it| it.lock().map(|()| it));
                     let _used = locked.map_err(Error::io(used.display().to_string()))?;
                     return Ok(Scratch { path, _used });
@@ -69,7 +69,7 @@ impl Scratch {
 }
 
 /// Removes what was left behind by those who were killed.
-pub(super) fn sweep(within: &Path) {
+pub(super) fn remove_stale(within: &Path) {
     // Where processes are not files, nobody knows which are gone.
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
@@ -77,9 +77,9 @@ pub(super) fn sweep(within: &Path) {
     }
     for entry in fs::read_dir(within).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name.strip_prefix(START).and_then(|it| it.split('-').next());
+        let number = name.strip_prefix(FOLDER_PREFIX).and_then(|it| it.split('-').next());
         let Some(number) = number.filter(|it| it.parse::<u32>().is_ok()) else { continue };
-        let is_free = || File::open(entry.path().join(LOCK)).is_ok_and(|it| it.try_lock().is_ok());
+        let is_free = || File::open(entry.path().join(LOCK_FILE)).is_ok_and(|it| it.try_lock().is_ok());
         if !processes.join(number).exists() && is_free() {
             let _best_effort = fs::remove_dir_all(entry.path());
         }

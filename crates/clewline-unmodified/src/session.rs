@@ -8,17 +8,17 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, Wanted};
+use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, RunOptions};
 
 use super::error::{Error, GaveUp};
 
 /// Where what a program says goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Talk {
+pub enum OutputMode {
     /// Into the error, if there is one.
-    Kept,
+    Captured,
     /// Where ours goes.
-    Passed,
+    Inherited,
 }
 
 /// A program that was started. It is ended when this is dropped.
@@ -32,27 +32,27 @@ pub struct Session {
 struct Running {
     child: Child,
     /// Reads what the program complains about, if that is kept.
-    complaints: Option<JoinHandle<String>>,
+    stderr_reader: Option<JoinHandle<String>>,
     has_ended: bool,
 }
 
 impl Session {
     /// Starts `command`. The line is in place of standard input, which the program opens again.
-    pub(super) fn start(mut command: Command, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    pub(super) fn start(mut command: Command, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (line, there) = line().map_err(Error::io(name.clone()))?;
         command.env(DRIVEN_VARIABLE, "1").stdin(there);
-        if talk == Talk::Kept {
+        if talk == OutputMode::Captured {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
         let mut child = command.spawn().map_err(Error::io(name))?;
         // While the program's end is open here, too, it is not noticed that the program is gone.
         drop(command);
         let complaints = child.stderr.take().map(|it| thread::spawn(|| read(it)));
-        let running = Running { child, complaints, has_ended: false };
-        match Remote::meet(line, wanted) {
+        let running = Running { child, stderr_reader: complaints, has_ended: false };
+        match Remote::connect(line, wanted) {
             Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_strange()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
             Err(_) => Err(running.end_early()),
         }
     }
@@ -69,13 +69,13 @@ impl Session {
     ///
     /// If it had ended before, so that what was explored last means nothing.
     pub fn finish(mut self) -> Result<(), Error> {
-        if self.remote.is_strange() {
-            return Err(self.running.end_strange());
+        if self.remote.is_protocol_violated() {
+            return Err(self.running.end_protocol_violated());
         }
         if self.remote.is_lost() {
             return Err(self.running.end_early());
         }
-        self.remote.leave();
+        self.remote.disconnect();
         self.running.wait().map(drop)
     }
 }
@@ -95,7 +95,7 @@ impl Running {
     }
 
     /// The program says what makes no sense: perhaps its code has written over the runtime.
-    fn end_strange(self) -> Error {
+    fn end_protocol_violated(self) -> Error {
         Error::Killed { how: "what it says of its executions makes no sense".to_owned() }
     }
 
@@ -105,7 +105,7 @@ impl Running {
             Ok(status) => status,
             Err(error) => return error,
         };
-        let told = self.complaints.take().and_then(|it| it.join().ok()).unwrap_or_default();
+        let told = self.stderr_reader.take().and_then(|it| it.join().ok()).unwrap_or_default();
         let why = match status.code() {
             Some(2) => GaveUp::Failed,
             Some(3) => GaveUp::Unknown,
@@ -145,7 +145,7 @@ fn line() -> io::Result<(Line, Stdio)> {
 
 /// What a program is called is what it calls itself.
 #[cfg(unix)]
-pub(super) fn call_it(command: &mut Command, name: &OsStr) {
+pub(super) fn set_argv0(command: &mut Command, name: &OsStr) {
     std::os::unix::process::CommandExt::arg0(command, name);
 }
 

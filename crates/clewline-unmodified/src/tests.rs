@@ -1,7 +1,7 @@
 use std::{fs, path::PathBuf};
 
 use super::{
-    scratch::{Scratch, sweep},
+    scratch::{Scratch, remove_stale},
     *,
 };
 
@@ -40,7 +40,7 @@ fn folders_of_those_who_were_killed_are_removed() {
     }
     let held = fs::File::open(within.path().join(used).join(".used")).unwrap();
     held.lock().unwrap();
-    sweep(within.path());
+    remove_stale(within.path());
     let is_there = |name: &str| within.path().join(name).exists();
     assert_eq!([gone, used, fresh, &living, other].map(is_there), [false, true, true, true, true]);
 }
@@ -52,7 +52,7 @@ fn errors_say_what_to_do() {
         told,
         "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
     );
-    let told = Error::NoRuntime { looked: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+    let told = Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
     assert!(told.contains("cargo build --release -p clewline-tsan"), "{told}");
     let told = Error::Compiling { file: "stack.c".into(), told: "stack.c:1:1: error: no\n".to_owned() };
     assert_eq!(told.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");

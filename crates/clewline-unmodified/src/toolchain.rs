@@ -14,13 +14,13 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     rustc: OsString,
-    instrumented: Instrumented,
+    instrumentation: Instrumentation,
     flags: Vec<&'static str>,
 }
 
 /// What calls the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instrumented {
+pub enum Instrumentation {
     /// Atomics, and plain reads and writes.
     Everything,
     /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen only where atomics are near.
@@ -28,12 +28,12 @@ pub enum Instrumented {
 }
 
 /// The best first.
-const WAYS: [(Instrumented, &[&str]); 2] = [
+const FLAGS_BY_INSTRUMENTATION: [(Instrumentation, &[&str]); 2] = [
     (
-        Instrumented::Everything,
+        Instrumentation::Everything,
         &["-Cpasses=forceattrs", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"],
     ),
-    (Instrumented::Atomics, &["-Cpasses=tsan"]),
+    (Instrumentation::Atomics, &["-Cpasses=tsan"]),
 ];
 
 const PROBE: &str = "\
@@ -58,7 +58,7 @@ impl Toolchain {
         let source = scratch.write("probe.rs", PROBE)?;
         let object = scratch.path().join("probe.o");
         let mut told = String::new();
-        for (instrumented, flags) in WAYS {
+        for (instrumented, flags) in FLAGS_BY_INSTRUMENTATION {
             let mut command = Command::new(&rustc);
             command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
             command.args(flags).arg(&source).arg("-o").arg(&object);
@@ -69,7 +69,7 @@ impl Toolchain {
             }
             let bytes = fs::read(&object).map_err(Error::io(object.display().to_string()))?;
             if calls(&bytes, instrumented) {
-                return Ok(Toolchain { rustc, instrumented, flags: flags.to_vec() });
+                return Ok(Toolchain { rustc, instrumentation: instrumented, flags: flags.to_vec() });
             }
             told = format!("`{}` is taken, and changes nothing", flags.join(" "));
         }
@@ -78,8 +78,8 @@ impl Toolchain {
 
     /// What it instruments.
     #[must_use]
-    pub fn instrumented(&self) -> Instrumented {
-        self.instrumented
+    pub fn instrumentation(&self) -> Instrumentation {
+        self.instrumentation
     }
 
     /// The compiler.
@@ -110,12 +110,12 @@ impl Toolchain {
 }
 
 /// Whether object code calls what it should.
-fn calls(object: &[u8], wanted: Instrumented) -> bool {
+fn calls(object: &[u8], wanted: Instrumentation) -> bool {
     let has = |name: &[u8]| object.windows(name.len()).any(|it| it == name);
     let atomics = has(b"__tsan_atomic64_fetch_add");
     match wanted {
-        Instrumented::Everything => atomics && has(b"__tsan_write8"),
-        Instrumented::Atomics => atomics,
+        Instrumentation::Everything => atomics && has(b"__tsan_write8"),
+        Instrumentation::Atomics => atomics,
     }
 }
 
@@ -126,9 +126,9 @@ mod tests {
     #[test]
     fn code_that_calls_nothing_is_not_instrumented() {
         let all = b"..__tsan_atomic64_fetch_add..__tsan_write8..";
-        assert!(calls(all, Instrumented::Everything) && calls(all, Instrumented::Atomics));
+        assert!(calls(all, Instrumentation::Everything) && calls(all, Instrumentation::Atomics));
         let atomics = b"..__tsan_atomic64_fetch_add..";
-        assert!(!calls(atomics, Instrumented::Everything) && calls(atomics, Instrumented::Atomics));
-        assert!(!calls(b"..core::sync::atomic..", Instrumented::Atomics));
+        assert!(!calls(atomics, Instrumentation::Everything) && calls(atomics, Instrumentation::Atomics));
+        assert!(!calls(b"..core::sync::atomic..", Instrumentation::Atomics));
     }
 }

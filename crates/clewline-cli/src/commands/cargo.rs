@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Crate, Instrumented, Runtime, Talk, Toolchain, Wanted};
+use clewline_unmodified::{Crate, Instrumentation, Runtime, OutputMode, Toolchain, RunOptions};
 
 use super::{
     alone::explore_started,
@@ -57,10 +57,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
-    if toolchain.instrumented() == Instrumented::Atomics {
+    if toolchain.instrumentation() == Instrumentation::Atomics {
         eprintln!("note: this rustc instruments atomics alone: plain reads and writes are not seen");
     }
-    let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
+    let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;
     tell_blind_spots(built.unseen());
     let tests = built.tests(filter.as_deref())?;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             command.push_str(&format!(" {}", shell_word(&word.to_string_lossy())));
         }
         // One that dies without a verdict does not keep the others from being explored.
-        let start = |wanted: &Wanted| test.start(wanted, Talk::Passed);
+        let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
         statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
             Err(Failure::Killed(told)) => {
                 eprintln!("error: {}: {told}", test.name);

@@ -8,7 +8,7 @@ use super::{
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
 use clewline_methods::{census::Census, line_up::Options as CheckOptions};
-use clewline_unmodified::{Asked, Compiler, Error, Program, Runtime, Sources};
+use clewline_unmodified::{CensusRequest, Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.
 pub(super) const IN_C: [(&str, Compiled); 3] = [
@@ -55,7 +55,7 @@ fn run(
         if !programs.contains_key(row.subject) {
             programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
         }
-        let asked = Asked { executions_max: check.executions_max, time: check.time, ..row.asked() };
+        let asked = CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
         let counted = programs[row.subject].census(&asked)?;
         let begun = Instant::now();
         let serial_histories = golden_histories(row, &check);

@@ -100,7 +100,7 @@ fn trial(
         let most = TaskId::MAX - ends;
         return Err(CodecError(format!("expected at most {most} columns, found {}", matrix.columns.len())));
     }
-    subject.trial(&matrix.to_calls(), &options.limits)
+    subject.test_program(&matrix.to_calls(), &options.limits)
 }
 
 /// Runs a matrix once, as `schedule` has it, and says what is wrong with that execution, if anything is.
@@ -203,7 +203,7 @@ impl Check<'_> {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
-                let mut trial = golden.trial(&calls, &self.options.limits)?;
+                let mut trial = golden.test_program(&calls, &self.options.limits)?;
                 Right::Observed(observe(&mut *trial, &mut self.texts, most))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {

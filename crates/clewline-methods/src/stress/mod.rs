@@ -233,7 +233,7 @@ impl Stress {
     /// # Errors
     ///
     /// If it cannot be trusted on this machine.
-    pub fn with_clock(self, kind: ClockKind) -> Result<Stress, clewline_threads::clock::Untrusted> {
+    pub fn with_clock(self, kind: ClockKind) -> Result<Stress, clewline_threads::clock::UntrustedClock> {
         Ok(Stress { clock: Clock::of(kind)?, ..self })
     }
 

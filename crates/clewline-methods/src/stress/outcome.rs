@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
-use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
+use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
 use super::{asked::Asked, plan::Workload};
 use crate::{check::Report, relaxed::FactorHistogram};
@@ -77,7 +77,7 @@ pub enum Cause {
     /// Its history is not linearizable. It may have ended badly besides.
     NotLinearizable(Ending),
     /// Nothing returned for so long, though the specification lets it.
-    Stuck(Duration, Vec<Standing>),
+    Stuck(Duration, Vec<StuckThread>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
 }

@@ -13,14 +13,14 @@ use clewline_explore::{
 use super::{
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
-    local,
+    local_state,
     objects::Objects,
     panics::{self, Panic},
     place::Place,
-    spin::Rounds,
+    spin::SpinDetector,
 };
 use crate::real::noise::NoiseHook;
-use buffers::Weak;
+use buffers::WeakMemory;
 use values::Locals;
 
 mod buffers;
@@ -29,26 +29,26 @@ mod foreign;
 mod handle;
 mod hook;
 mod locals;
-mod quick;
+mod fast_path;
 mod state;
 mod unwind;
 mod values;
 mod waiting;
 mod weak;
-mod words;
+mod types;
 
 pub(crate) use handle::{control, here, is_controlled, is_ending};
 pub(crate) use locals::with_local;
 pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
-pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
+pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
-pub(crate) use words::Attempt;
-pub use words::{Limit, Limits, Moment, Need, Pending, Points, Until};
+pub(crate) use types::Attempt;
+pub use types::{Limit, Limits, Moment, Need, Pending, Points, Until};
 
 // Whoever was too late so often in one operation lets others go first from then on.
-const LATE_MAX: u32 = 3;
+const TIMEOUTS_BEFORE_YIELD: u32 = 3;
 
 impl Task {
     /// One that does nothing yet.
@@ -63,17 +63,17 @@ impl Task {
             calls: false,
             operation: u32::MAX,
             yields: false,
-            late: 0,
+            timeouts: 0,
             is_idle: false,
             spins: None,
-            rounds: Rounds::default(),
+            rounds: SpinDetector::default(),
             after: TaskSet::EMPTY,
             seat: Seat::NONE,
             is_panicking: false,
             has_panicked: false,
             spurious: 0,
             locals: Locals::default(),
-            badge: None,
+            task_data: None,
         }
     }
 
@@ -82,13 +82,13 @@ impl Task {
         self.rounds.clear();
         self.spins = None;
         self.locals = Locals::default();
-        self.badge = None;
+        self.task_data = None;
     }
 
     /// As [`Task::new`], if it was cleared. All is written where it is: to move it would take longer than anything else here.
     #[track_caller]
     fn renew(&mut self, id: TaskId) {
-        let Task { pending, place, need, until, is_woken, calls, operation, yields, late, is_idle, .. } =
+        let Task { pending, place, need, until, is_woken, calls, operation, yields, timeouts: late, is_idle, .. } =
             self;
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
         (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
@@ -107,7 +107,7 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     pub(super) fn new(limits: Limits) -> Engine {
-        hook::keep();
+        hook::install_panic_hook();
         Engine {
             scheduler: None,
             limits,
@@ -118,10 +118,10 @@ impl Engine {
             ended: TaskSet::EMPTY,
             waiting: TaskSet::EMPTY,
             current: TaskId(0),
-            next: Next::Nobody,
+            next: Next::None,
             step: None,
             steps: 0,
-            quick_until: 0,
+            fast_path_until_step: 0,
             is_free: false,
             is_stopped: false,
             ending: None,
@@ -130,29 +130,29 @@ impl Engine {
             held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
-            fresh: TaskSet::EMPTY,
-            came_to_wait: TaskSet::EMPTY,
+            newly_arrived: TaskSet::EMPTY,
+            newly_blocked: TaskSet::EMPTY,
             blocked: Vec::new(),
             enabled: Vec::new(),
-            listed: TaskSet::EMPTY,
-            stale: TaskSet::EMPTY,
-            places: [0; TaskId::MAX],
+            listed_tasks: TaskSet::EMPTY,
+            stale_tasks: TaskSet::EMPTY,
+            enabled_index: [0; TaskId::MAX],
             times: Vec::new(),
             panic: None,
             has_release_points: false,
             schedule: None,
             moments: None,
             spare: Vec::new(),
-            _attention: NoiseHook::new(),
+            _noise_hook: NoiseHook::new(),
             limit: None,
-            guess: None,
+            possible_counter_loop: None,
             execution: 0,
             is_ending: false,
             is_unwinding: false,
-            accesses: 0,
-            caught: 0,
+            accesses_since_yield: 0,
+            catches: 0,
             memory: None,
-            weak: Weak::default(),
+            weak: WeakMemory::default(),
             foreign: None,
         }
     }
@@ -186,7 +186,7 @@ impl Engine {
     }
 
     pub(super) fn guess(&self) -> Option<Place> {
-        self.guess
+        self.possible_counter_loop
     }
 
     pub(super) fn limit(&self) -> Option<Limit> {
@@ -221,8 +221,8 @@ impl Engine {
             self.spare.push(task);
         }
         self.fibers.clear();
-        (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        (self.next, self.step, self.steps, self.quick_until) = (Next::Start, None, 0, 0);
+        (self.newly_arrived, self.newly_blocked) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        (self.next, self.step, self.steps, self.fast_path_until_step) = (Next::Start, None, 0, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
@@ -251,7 +251,7 @@ impl Engine {
                 let me = engine.current;
                 engine.tasks[me.index()].seat = seat;
                 let run = panic::catch_unwind(AssertUnwindSafe(|| {
-                    let _locals = locals::DropLast;
+                    let _locals = locals::DropLocals;
                     body();
                 }));
                 match (run, here()) {
@@ -266,7 +266,7 @@ impl Engine {
         (task.after, task.spurious) = (after, self.limits.spurious);
         self.tasks.push(task);
         self.fibers.push(Some(fiber));
-        self.beware();
+        self.use_slow_path();
         id
     }
 
@@ -278,7 +278,7 @@ impl Engine {
         if let Some(memory) = &mut self.memory {
             memory.begin_after(id, parent);
         }
-        self.wakes(id);
+        self.note_wake(id);
         id
     }
 
@@ -320,7 +320,7 @@ impl Engine {
                         continue;
                     }
                 },
-                Next::Nobody => return this.ending.take().unwrap_or(Ending::Full),
+                Next::None => return this.ending.take().unwrap_or(Ending::Full),
             };
             let is_started = this.started.contains(task);
             this.current = task;
@@ -372,7 +372,7 @@ impl Engine {
     fn ended(&mut self, task: TaskId) {
         if self.started != TaskSet::all(self.tasks.len()) {
             // Somebody may have waited for that to start.
-            self.beware();
+            self.use_slow_path();
         }
         self.started.insert(task);
         self.ended.insert(task);
@@ -401,7 +401,7 @@ impl Engine {
     /// The execution ends like this at the next point.
     fn end_with(&mut self, ending: Ending) {
         self.ending = Some(ending);
-        self.beware();
+        self.use_slow_path();
     }
 
     #[inline(always)]
@@ -417,14 +417,14 @@ impl Engine {
         }
         let waits = attempt.need != Need::Nothing || attempt.until != Until::Met || !step.after.is_empty();
         (task.place, task.calls, task.is_idle) = (place, false, false);
-        self.fresh.insert(me);
+        self.newly_arrived.insert(me);
         self.waiting.remove(me);
         if waits {
             self.waiting.insert(me);
             (task.need, task.until) = (attempt.need, attempt.until);
             // Whoever was too late again and again runs round a loop, and lets others go first; but not before, or it could never
             // be too late twice while somebody else takes his time.
-            task.yields |= task.until.is_brief() && LATE_MAX <= task.late;
+            task.yields |= task.until.is_brief() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
         }
         if self.memory.is_some() {
             self.arrive_weakly(me, attempt.access);
@@ -466,7 +466,7 @@ impl Engine {
         };
         if !is_met {
             // A loop of such rounds is one that waits.
-            task.late += 1;
+            task.timeouts += 1;
             let place = task.place;
             self.spin(me, place, SharedId::NONE);
         }
@@ -475,27 +475,27 @@ impl Engine {
 
     #[inline(always)]
     fn spin(&mut self, me: TaskId, place: Place, object: SharedId) {
-        let version = self.objects.seen(object);
+        let version = self.objects.observed_version(object);
         let task = &mut self.tasks[me.index()];
         if task.rounds.note(place, object, version) {
-            self.may_spin(me, place);
+            self.check_spin(me, place);
         }
     }
 
     /// `me`, who runs, may run round a loop that waits.
     #[cold]
-    fn may_spin(&mut self, me: TaskId, place: Place) {
+    fn check_spin(&mut self, me: TaskId, place: Place) {
         let foreign = self.foreign;
         let task = &mut self.tasks[me.index()];
         let end = task.seat.address();
-        let look = || local::mind(place, &handle::entries(), end);
-        if let Some(round) = task.rounds.round(|| foreign.map_or_else(look, |it| it.mind(&look))) {
+        let look = || local_state::local_state_hash(place, &handle::entries(), end);
+        if let Some(round) = task.rounds.spin_loop(|| foreign.map_or_else(look, |it| it.local_state_hash(&look))) {
             task.spins = Some(round.objects);
             if round.is_guess {
-                self.guess.get_or_insert(place);
+                self.possible_counter_loop.get_or_insert(place);
             }
             self.spinning.insert(me);
-            self.beware();
+            self.use_slow_path();
         }
     }
 
@@ -528,13 +528,13 @@ impl Engine {
                 task.rounds.clear();
                 self.spinning.remove(spinner);
                 if spinner != me {
-                    self.wakes(spinner);
+                    self.note_wake(spinner);
                 }
             }
         }
     }
 
-    fn wakes(&mut self, task: TaskId) {
+    fn note_wake(&mut self, task: TaskId) {
         if let Some(step) = &mut self.step {
             step.wakes.insert(task);
         }
@@ -549,7 +549,7 @@ impl Engine {
         }
     }
 
-    fn want_release_points(&mut self) {
+    fn enable_release_points(&mut self) {
         if !self.has_release_points {
             self.has_release_points = true;
             self.end_with(Ending::Restart);

@@ -19,7 +19,7 @@ explorer_local! {
 /// Something was made at `address`.
 #[inline]
 #[track_caller]
-pub(crate) fn alive(address: usize) {
+pub(crate) fn note_created(address: usize) {
     let place = Place::caller();
     // A thread that is ending watches nothing.
     let _ = ALIVE.try_with(|it| {
@@ -31,7 +31,7 @@ pub(crate) fn alive(address: usize) {
 
 /// What was at `address` is no more.
 #[inline]
-pub(crate) fn dead(address: usize) {
+pub(crate) fn note_dropped(address: usize) {
     let _ = ALIVE.try_with(|it| {
         if let Some(alive) = &mut *it.borrow_mut()
             && let Some(at) = alive.iter().rposition(|it| it.0 == address)
@@ -43,14 +43,14 @@ pub(crate) fn dead(address: usize) {
 
 /// While there is one, what is made and dropped on this thread is watched.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct LeakDetector {
     // `None` once it is over.
     outer: Option<Option<Vec<(usize, Leak)>>>,
 }
 
-impl Watch {
-    pub(super) fn begin() -> Watch {
-        Watch { outer: Some(ALIVE.replace(Some(Vec::new()))) }
+impl LeakDetector {
+    pub(super) fn begin() -> LeakDetector {
+        LeakDetector { outer: Some(ALIVE.replace(Some(Vec::new()))) }
     }
 
     /// What is alive, oldest first.
@@ -60,7 +60,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for LeakDetector {
     fn drop(&mut self) {
         if let Some(outer) = self.outer.take() {
             ALIVE.set(outer);

@@ -22,8 +22,8 @@ pub(crate) mod explorer;
 mod fair;
 mod fiber;
 mod leaks;
-mod local;
-mod making;
+mod local_state;
+mod construction;
 mod memory;
 mod objects;
 mod panics;
@@ -37,19 +37,19 @@ mod tests;
 mod view;
 
 pub(crate) use engine::{
-    Attempt, Destroyed, control, ending_control, give_way, here, is_controlled, is_ending, is_given_up,
-    outlast, with_local,
+    Attempt, Destroyed, control, ending_control, give_way, here, is_controlled, is_ending, is_abandoned,
+    wait_until_unwound, with_local,
 };
 pub use engine::{Control, Foreign, Limit, Limits, Moment, Need, Pending, Points, Until};
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
 pub use fiber::bench;
 pub use leaks::Leak;
-pub(crate) use leaks::{alive, dead};
-pub(crate) use making::is_making;
-pub(crate) use memory::Change;
+pub(crate) use leaks::{note_created, note_dropped};
+pub(crate) use construction::is_constructing;
+pub(crate) use memory::ReadModifyWrite;
 pub use memory::{Memory, MemoryModel};
 pub use panics::Panic;
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};
-pub use races::{Race, Touch, Toucher};
+pub use races::{Race, CellAccess, RacingAccess};

@@ -14,12 +14,12 @@ pub(super) struct Objects {
     // Slots of earlier executions are free.
     execution: u32,
     used: usize,
-    states: Vec<State>,
+    states: Vec<ObjectState>,
     // The object that was last found in a slot, by some bits of its address: mostly it is the next one there.
-    recent: [u32; RECENT],
+    recent: [u32; RECENT_SLOTS],
 }
 
-const RECENT: usize = 64;
+const RECENT_SLOTS: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -31,7 +31,7 @@ struct Slot {
 
 /// What is known of an object.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct State {
+pub(super) struct ObjectState {
     // Where it is; 0 once it was dropped.
     address: usize,
     /// Whatever its kind makes of it: 1 for a lock that is held, the number of messages, ...
@@ -49,7 +49,7 @@ impl Objects {
             execution: 1,
             used: 0,
             states: Vec::new(),
-            recent: [0; RECENT],
+            recent: [0; RECENT_SLOTS],
         }
     }
 
@@ -67,7 +67,7 @@ impl Objects {
     /// The number of the object at `address`.
     #[inline]
     pub(super) fn id(&mut self, address: usize) -> SharedId {
-        let id = self.recent[recent(address)];
+        let id = self.recent[recent_slot(address)];
         match self.states.get(id as usize) {
             Some(state) if state.address == address => SharedId(id),
             Some(_) | None => self.look_up(address),
@@ -80,7 +80,7 @@ impl Objects {
         let slot = &self.slots[at];
         let is_known = slot.execution == self.execution && slot.id != u32::MAX;
         let id = if is_known { SharedId(slot.id) } else { self.add(at, address) };
-        self.recent[recent(address)] = id.0;
+        self.recent[recent_slot(address)] = id.0;
         id
     }
 
@@ -109,7 +109,7 @@ impl Objects {
 
     fn add(&mut self, at: usize, address: usize) -> SharedId {
         let id = self.states.len() as u32;
-        self.states.push(State { address, ..State::default() });
+        self.states.push(ObjectState { address, ..ObjectState::default() });
         let is_new = self.slots[at].execution != self.execution;
         self.slots[at] = Slot { address, execution: self.execution, id };
         self.used += usize::from(is_new);
@@ -135,7 +135,7 @@ impl Objects {
     }
 
     #[inline]
-    pub(super) fn state(&mut self, id: SharedId) -> &mut State {
+    pub(super) fn state(&mut self, id: SharedId) -> &mut ObjectState {
         &mut self.states[id.0 as usize]
     }
 
@@ -147,13 +147,13 @@ impl Objects {
     /// What a task can see of an object's past: another number after each change. Who holds a lock is no change of what it
     /// guards, but can be seen by whoever tries it.
     #[inline]
-    pub(super) fn seen(&self, id: SharedId) -> u32 {
+    pub(super) fn observed_version(&self, id: SharedId) -> u32 {
         self.states.get(id.0 as usize).map_or(0, |it| it.version ^ (it.level as u32) << 20)
     }
 }
 
 /// Where an object is looked for first. Neighbours are words, and blocks are larger.
 #[inline(always)]
-fn recent(address: usize) -> usize {
-    (address >> 3 ^ address >> 9) % RECENT
+fn recent_slot(address: usize) -> usize {
+    (address >> 3 ^ address >> 9) % RECENT_SLOTS
 }

@@ -36,7 +36,7 @@ enum Kind {
 }
 
 // Addresses of code are lower.
-const PART: u32 = 56;
+const PART_SHIFT_BITS: u32 = 56;
 
 impl Place {
     /// Where the caller stands.
@@ -66,7 +66,7 @@ impl Place {
     #[inline(always)]
     #[must_use]
     pub const fn part(self, part: usize) -> Place {
-        Place(self.0 | ((self.0 & 1) * (part << PART << 1)))
+        Place(self.0 | ((self.0 & 1) * (part << PART_SHIFT_BITS << 1)))
     }
 
     /// The address of code that it is, if it is none in a source.
@@ -96,7 +96,7 @@ impl Place {
 
     fn kind(self) -> Kind {
         if self.0 & 1 == 1 {
-            return Kind::Code(self.0 >> 1 & ((1 << PART) - 1));
+            return Kind::Code(self.0 >> 1 & ((1 << PART_SHIFT_BITS) - 1));
         }
         // SAFETY: an even word was made in `of`, from a reference that lives for ever.
         Kind::Source(unsafe { &*ptr::with_exposed_provenance::<Location<'static>>(self.0) })

@@ -13,7 +13,7 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 use super::{
     engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, control},
     leaks::{self, Leak},
-    making::making,
+    construction::construct,
     memory::Memory,
     panics::Panic,
     place::Place,
@@ -144,7 +144,7 @@ struct Typed<T, C, R> {
     make: Make<T>,
     call: Call<T, C, R>,
     calls: Calls<C>,
-    answers: RefCell<Vec<Option<R>>>,
+    results: RefCell<Vec<Option<R>>>,
 }
 
 /// A subject and the calls on it, their types forgotten: what runs them compiles once.
@@ -153,17 +153,17 @@ trait Callable {
     fn call(&self, part: Part, at: usize, operation: usize);
 }
 
-struct Made<T, C, R> {
+struct TypedSubject<T, C, R> {
     subject: T,
     typed: Rc<Typed<T, C, R>>,
 }
 
-impl<T, C, R> Callable for Made<T, C, R> {
+impl<T, C, R> Callable for TypedSubject<T, C, R> {
     fn call(&self, part: Part, at: usize, operation: usize) {
         let answer = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
         if let Some(control) = control() {
             control.ret();
-            self.typed.answers.borrow_mut()[operation] = Some(answer);
+            self.typed.results.borrow_mut()[operation] = Some(answer);
         }
     }
 }
@@ -194,7 +194,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     ) -> Self {
         let answers = RefCell::new(vec![None; calls.len()]);
         let execution = Execution::new(calls.shape(), limits);
-        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, answers });
+        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, results: answers });
         Program { typed, execution }
     }
 
@@ -230,7 +230,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     /// What the last execution left.
     #[must_use]
     pub fn outcome(&self) -> Outcome<R> {
-        let answers = self.typed.answers.borrow();
+        let answers = self.typed.results.borrow();
         let operations = answers.iter().enumerate().map(|(at, answer)| {
             let (call, ret) = self.execution.times(at);
             Operation { call, ret: answer.clone().map(|it| (ret, it)) }
@@ -308,10 +308,10 @@ impl Part {
 impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         let typed = &self.typed;
-        typed.answers.borrow_mut().fill(None);
+        typed.results.borrow_mut().fill(None);
         let make = || -> Rc<dyn Callable> {
             let subject = (typed.make)();
-            Rc::new(Made { subject, typed: Rc::clone(typed) })
+            Rc::new(TypedSubject { subject, typed: Rc::clone(typed) })
         };
         self.execution.run(&make, scheduler)
     }
@@ -352,8 +352,8 @@ impl Execution {
         let foreign = self.engine.foreign();
         let is_shown = self.engine.is_shown();
         foreign.iter().for_each(|it| it.begin(is_shown));
-        let watch = leaks::Watch::begin();
-        let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(make))) {
+        let watch = leaks::LeakDetector::begin();
+        let subject = match panic::catch_unwind(AssertUnwindSafe(|| construct(make))) {
             Ok(subject) => subject,
             Err(payload) => {
                 drop(watch);
@@ -385,7 +385,7 @@ impl Execution {
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
-        let dropped = panic::catch_unwind(AssertUnwindSafe(|| making(|| drop(subject))));
+        let dropped = panic::catch_unwind(AssertUnwindSafe(|| construct(|| drop(subject))));
         self.leaks = watch.end();
         let ending = match (dropped, ending) {
             (Err(payload), Ending::Full | Ending::Stuck | Ending::Cut) => {

@@ -11,7 +11,7 @@ use super::{place::Place, view::View};
 
 /// What was done to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum CellAccess {
     /// It was read.
     Read,
     /// It was written.
@@ -24,22 +24,22 @@ pub enum Touch {
 
 /// One of the two accesses of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Toucher {
+pub struct RacingAccess {
     /// Who.
     pub task: TaskId,
     /// Where in the source.
     pub place: Place,
     /// What it did.
-    pub touch: Touch,
+    pub access: CellAccess,
 }
 
 /// Two accesses to a cell that nothing orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The one that came first in this execution.
-    pub first: Toucher,
+    pub first: RacingAccess,
     /// The other one.
-    pub second: Toucher,
+    pub second: RacingAccess,
 }
 
 impl Race {
@@ -47,29 +47,29 @@ impl Race {
     /// so knows whether it was written through.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        self.first.touch != Touch::Pointer && self.second.touch != Touch::Pointer
+        self.first.access != CellAccess::Pointer && self.second.access != CellAccess::Pointer
     }
 }
 
 /// What was done to a cell that may race with what is done next.
 #[derive(Debug, Default)]
-pub(super) struct Touches {
+pub(super) struct CellAccesses {
     // The last of each task that wrote, and the last of each that read, with the stretch in which it did.
-    last: Vec<(Toucher, u32)>,
+    last: Vec<(RacingAccess, u32)>,
 }
 
-impl Touches {
+impl CellAccesses {
     /// `toucher` accesses the cell with that view. Answers a race, a certain one if there is any.
-    pub(super) fn touch(&mut self, toucher: Toucher, view: &View) -> Option<Race> {
-        let writes = toucher.touch != Touch::Read;
+    pub(super) fn record(&mut self, toucher: RacingAccess, view: &View) -> Option<Race> {
+        let writes = toucher.access != CellAccess::Read;
         let races = self.last.iter().filter(|(it, stretch)| {
-            (writes || it.touch != Touch::Read) && it.task != toucher.task && view.time(it.task) < *stretch
+            (writes || it.access != CellAccess::Read) && it.task != toucher.task && view.time(it.task) < *stretch
         });
         let mut races = races.map(|it| Race { first: it.0, second: toucher });
         let race = races.clone().find(Race::is_certain).or_else(|| races.next());
         // What happened before this, and is no stronger, will not race with anything that this one does not race with.
-        let is_over = |(it, stretch): &(Toucher, u32)| {
-            *stretch <= view.time(it.task) && (toucher.touch == Touch::Write || it.touch == toucher.touch)
+        let is_over = |(it, stretch): &(RacingAccess, u32)| {
+            *stretch <= view.time(it.task) && (toucher.access == CellAccess::Write || it.access == toucher.access)
         };
         self.last.retain(|it| !is_over(it));
         self.last.push((toucher, view.time(toucher.task)));

@@ -15,8 +15,8 @@ use super::place::Place;
 
 /// What a task has accessed since it last changed anything.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
-    seen: Vec<Seen>,
+pub(super) struct SpinDetector {
+    observed: Vec<ObservedAccess>,
     // One bit for each access that was seen: whoever is not in here has not been.
     filter: u64,
     // How many of them were hints.
@@ -24,24 +24,24 @@ pub(super) struct Rounds {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct ObservedAccess {
     place: Place,
     // `NONE` for a hint.
     object: SharedId,
     version: u32,
     // What the task had in mind, once it was asked.
-    mind: Option<u64>,
+    local_state: Option<u64>,
 }
 
-impl Seen {
-    fn is_like(&self, other: &Seen) -> bool {
+impl ObservedAccess {
+    fn is_like(&self, other: &ObservedAccess) -> bool {
         (self.place, self.object, self.version) == (other.place, other.object, other.version)
     }
 }
 
 /// A loop that waits.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Round {
+pub(super) struct SpinLoop {
     /// What it looks at.
     pub(super) objects: Vec<SharedId>,
     /// It may as well count.
@@ -50,17 +50,17 @@ pub(super) struct Round {
 
 // How many equal rounds make a loop that waits: if it says so, if its mind is the same, and if not.
 const ROUNDS_WITH_HINT: usize = 2;
-const ROUNDS: usize = 4;
-const ROUNDS_OF_ANY_MIND: usize = 24;
+const ROUNDS_WITH_SAME_STATE: usize = 4;
+const ROUNDS_WITH_CHANGING_STATE: usize = 24;
 // The longest round that is recognised.
-const LONGEST: usize = 64;
+const LOOP_ACCESSES_MAX: usize = 64;
 
-impl Rounds {
+impl SpinDetector {
     /// The task has changed something, or begins anew.
     #[inline]
     pub(super) fn clear(&mut self) {
         if self.filter != 0 {
-            self.seen.clear();
+            self.observed.clear();
             (self.filter, self.hints) = (0, 0);
         }
     }
@@ -75,66 +75,66 @@ impl Rounds {
         let is_new = self.filter & bit == 0;
         self.filter |= bit;
         self.hints += usize::from(object == SharedId::NONE);
-        self.seen.push(Seen { place, object, version, mind: None });
+        self.observed.push(ObservedAccess { place, object, version, local_state: None });
         !is_new
     }
 
     /// The loop that it waits in, if it does. `mind` answers what it has in mind, if anybody can tell.
     #[cold]
-    pub(super) fn round(&mut self, mind: impl FnOnce() -> Option<u64>) -> Option<Round> {
-        let n = self.seen.len();
+    pub(super) fn spin_loop(&mut self, mind: impl FnOnce() -> Option<u64>) -> Option<SpinLoop> {
+        let n = self.observed.len();
         let mut mind = Some(mind);
-        for length in 1..=LONGEST.min(n / ROUNDS_WITH_HINT) {
-            if !self.goes_round(length, ROUNDS_WITH_HINT) {
+        for length in 1..=LOOP_ACCESSES_MAX.min(n / ROUNDS_WITH_HINT) {
+            if !self.repeats(length, ROUNDS_WITH_HINT) {
                 continue;
             }
             let has_hint =
-                self.hints != 0 && self.seen[n - length..].iter().any(|it| it.object == SharedId::NONE);
+                self.hints != 0 && self.observed[n - length..].iter().any(|it| it.object == SharedId::NONE);
             if has_hint {
-                return Some(self.waits(length, ROUNDS_WITH_HINT, false));
+                return Some(self.found(length, ROUNDS_WITH_HINT, false));
             }
-            if !self.goes_round(length, ROUNDS - 1) {
+            if !self.repeats(length, ROUNDS_WITH_SAME_STATE - 1) {
                 continue;
             }
             if let Some(mind) = mind.take() {
-                self.seen[n - 1].mind = mind();
+                self.observed[n - 1].local_state = mind();
             }
             // If nobody can tell, both are none.
-            let is_same = || self.seen[n - 1].mind == self.seen[n - 1 - length].mind;
-            if self.goes_round(length, ROUNDS) && is_same() {
-                return Some(self.waits(length, ROUNDS, false));
+            let is_same = || self.observed[n - 1].local_state == self.observed[n - 1 - length].local_state;
+            if self.repeats(length, ROUNDS_WITH_SAME_STATE) && is_same() {
+                return Some(self.found(length, ROUNDS_WITH_SAME_STATE, false));
             }
-            if self.goes_round(length, ROUNDS_OF_ANY_MIND) {
-                return Some(self.waits(length, ROUNDS_OF_ANY_MIND, true));
+            if self.repeats(length, ROUNDS_WITH_CHANGING_STATE) {
+                return Some(self.found(length, ROUNDS_WITH_CHANGING_STATE, true));
             }
         }
-        if 2 * ROUNDS_OF_ANY_MIND * LONGEST < n {
-            self.seen.drain(..n - ROUNDS_OF_ANY_MIND * LONGEST);
+        if 2 * ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX < n {
+            self.observed.drain(..n - ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX);
         }
         None
     }
 
     /// Whether the last rounds, so many of this length, were alike.
-    fn goes_round(&self, length: usize, rounds: usize) -> bool {
+    fn repeats(&self, length: usize, rounds: usize) -> bool {
         // Then each access is like the one a round before.
-        let n = self.seen.len();
+        let n = self.observed.len();
         rounds * length <= n && {
             let compared = (rounds - 1) * length;
             let (later, earlier) =
-                (&self.seen[n - compared..], &self.seen[n - compared - length..n - length]);
+                (&self.observed[n - compared..], &self.observed[n - compared - length..n - length]);
             later.iter().rev().zip(earlier.iter().rev()).all(|(one, other)| one.is_like(other))
         }
     }
 
-    fn waits(&mut self, length: usize, rounds: usize, is_guess: bool) -> Round {
-        let n = self.seen.len();
-        let mut objects: Vec<SharedId> = self.seen[n - length..].iter().map(|it| it.object).collect();
+    fn found(&mut self, length: usize, rounds: usize, is_guess: bool) -> SpinLoop {
+        let n = self.observed.len();
+        let mut objects: Vec<SharedId> = self.observed[n - length..].iter().map(|it| it.object).collect();
         objects.retain(|it| *it != SharedId::NONE);
         objects.sort_unstable();
         objects.dedup();
         // The rounds so far are enough for the next time.
-        self.seen.drain(..n - (rounds - 1) * length);
-        Round { objects, is_guess }
+        self.observed.drain(..n - (rounds - 1) * length);
+        SpinLoop { objects, is_guess }
     }
 }
 

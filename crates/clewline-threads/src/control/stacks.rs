@@ -11,7 +11,7 @@ use clewline_explore::TaskId;
 use super::fiber::Stack;
 
 // As threads of `std` have, and with a guard page behind: what recurses there does so here. Pages that are not touched cost nothing.
-const BYTES: usize = 2 << 20;
+const STACK_BYTES: usize = 2 << 20;
 
 // As many as a thread of the system ever used at once.
 thread_local! {
@@ -22,7 +22,7 @@ thread_local! {
 pub(super) fn take() -> io::Result<Stack> {
     match POOL.with_borrow_mut(Vec::pop) {
         Some(stack) => Ok(stack),
-        None => Stack::new(BYTES),
+        None => Stack::new(STACK_BYTES),
     }
 }
 
@@ -32,24 +32,24 @@ pub(super) fn give_back(stack: Stack) {
 }
 
 // As the first thread of a program usually has.
-const OWN_BYTES: usize = 8 << 20;
+const TASK_STACK_BYTES: usize = 8 << 20;
 
 // Foreign code may do as an address on its stack tells it, so a task has the same stack in every execution. And what belongs to a
 // thread is not to be had there: while a task runs, the thread looks like another one.
-static OWN: [Own; TaskId::MAX] = [const { Own::new() }; TaskId::MAX];
+static TASK_STACKS: [TaskStack; TaskId::MAX] = [const { TaskStack::new() }; TaskId::MAX];
 
 /// The stack of a task, while nobody uses it. It is taken and given back in every execution, which a lock would make twice as dear.
-struct Own {
+struct TaskStack {
     is_locked: AtomicBool,
     stack: UnsafeCell<Option<Stack>>,
 }
 
 // SAFETY: whoever uses `stack` has changed `is_locked` from false to true, and changes it back afterwards.
-unsafe impl Sync for Own {}
+unsafe impl Sync for TaskStack {}
 
-impl Own {
-    const fn new() -> Own {
-        Own { is_locked: AtomicBool::new(false), stack: UnsafeCell::new(None) }
+impl TaskStack {
+    const fn new() -> TaskStack {
+        TaskStack { is_locked: AtomicBool::new(false), stack: UnsafeCell::new(None) }
     }
 
     fn replace(&self, stack: Option<Stack>) -> Option<Stack> {
@@ -64,16 +64,16 @@ impl Own {
 }
 
 /// The stack of `task`.
-pub(super) fn take_own(task: TaskId) -> io::Result<Stack> {
-    match OWN[task.index()].replace(None) {
+pub(super) fn take_task_stack(task: TaskId) -> io::Result<Stack> {
+    match TASK_STACKS[task.index()].replace(None) {
         Some(stack) => Ok(stack),
-        None => Stack::new(OWN_BYTES),
+        None => Stack::new(TASK_STACK_BYTES),
     }
 }
 
 /// Gives it back.
-pub(super) fn give_back_own(task: TaskId, stack: Stack) {
-    drop(OWN[task.index()].replace(Some(stack)));
+pub(super) fn give_back_task_stack(task: TaskId, stack: Stack) {
+    drop(TASK_STACKS[task.index()].replace(Some(stack)));
 }
 
 /// From where to where it goes.

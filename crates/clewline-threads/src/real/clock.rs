@@ -81,7 +81,7 @@ impl Clock {
     /// # Errors
     ///
     /// If the machine has none that can be trusted.
-    pub fn of(kind: ClockKind) -> Result<Clock, Untrusted> {
+    pub fn of(kind: ClockKind) -> Result<Clock, UntrustedClock> {
         if kind == ClockKind::Counter {
             counter::trust()?;
         }
@@ -97,15 +97,15 @@ impl Clock {
 
 /// The machine has no time-stamp counter that can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Untrusted(pub(crate) String);
+pub struct UntrustedClock(pub(crate) String);
 
-impl fmt::Display for Untrusted {
+impl fmt::Display for UntrustedClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the time-stamp counter cannot be trusted here: {}", self.0)
     }
 }
 
-impl std::error::Error for Untrusted {}
+impl std::error::Error for UntrustedClock {}
 
 /// Reads a clock between two operations of a thread.
 pub(crate) trait Stamp: Copy {
@@ -183,7 +183,7 @@ mod counter {
         thread,
     };
 
-    use super::{Counter, Stamp, Untrusted};
+    use super::{Counter, Stamp, UntrustedClock};
 
     #[inline(always)]
     pub(super) fn read() -> u64 {
@@ -192,18 +192,18 @@ mod counter {
     }
 
     /// Whether the counter can be trusted. Asked once.
-    pub(super) fn trust() -> Result<(), Untrusted> {
-        static TRUSTED: OnceLock<Result<(), Untrusted>> = OnceLock::new();
+    pub(super) fn trust() -> Result<(), UntrustedClock> {
+        static TRUSTED: OnceLock<Result<(), UntrustedClock>> = OnceLock::new();
         TRUSTED
             .get_or_init(|| {
                 if !is_invariant() {
-                    return Err(Untrusted("the processor does not promise that it is invariant".to_owned()));
+                    return Err(UntrustedClock("the processor does not promise that it is invariant".to_owned()));
                 }
-                if let Some(source) = other_source() {
-                    return Err(Untrusted(format!("the kernel prefers the clock source `{source}`")));
+                if let Some(source) = doubtful_kernel_source() {
+                    return Err(UntrustedClock(format!("the kernel prefers the clock source `{source}`")));
                 }
-                if went_back() {
-                    return Err(Untrusted("it went back between two threads".to_owned()));
+                if has_gone_back() {
+                    return Err(UntrustedClock("it went back between two threads".to_owned()));
                 }
                 Ok(())
             })
@@ -221,14 +221,14 @@ mod counter {
     }
 
     /// The kernel's clock source, if it is known and does not vouch for this counter.
-    fn other_source() -> Option<String> {
+    fn doubtful_kernel_source() -> Option<String> {
         let folder = "/sys/devices/system/clocksource/clocksource0";
         let read = |which: &str| fs::read_to_string(format!("{folder}/{which}_clocksource")).ok();
-        doubtful(&read("current")?, read("available").as_deref()).map(str::to_owned)
+        doubtful_source(&read("current")?, read("available").as_deref()).map(str::to_owned)
     }
 
     /// The clock source in use, unless it vouches for the counter.
-    pub(super) fn doubtful<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
+    pub(super) fn doubtful_source<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
         let current = current.trim();
         let vouches = match current {
             "tsc" | "hyperv_clocksource_tsc_page" => true,
@@ -241,12 +241,12 @@ mod counter {
     }
 
     /// Two threads pass the time back and forth; whoever gets a time looks at the clock.
-    fn went_back() -> bool {
+    fn has_gone_back() -> bool {
         const ROUNDS: u64 = 2_000;
         let ball = AtomicU64::new(0);
         // Even turns are one thread's, odd turns the other's. The low half of a time says whose turn it is.
         let play = |me: u64| {
-            let mut went_back = false;
+            let mut has_gone_back = false;
             for round in 0..ROUNDS {
                 let turn = 2 * round + me;
                 let mut waited = 0_u32;
@@ -260,10 +260,10 @@ mod counter {
                 };
                 // 48 bits of a counter of some gigahertz last for a day.
                 let now = Counter.now() & (u64::MAX >> 16);
-                went_back |= now.wrapping_sub(last) & (u64::MAX >> 16) > u64::MAX >> 17;
+                has_gone_back |= now.wrapping_sub(last) & (u64::MAX >> 16) > u64::MAX >> 17;
                 ball.store((now << 16) | ((turn + 1) & 0xFFFF), Ordering::Release);
             }
-            went_back
+            has_gone_back
         };
         ball.store((Counter.now() & (u64::MAX >> 16)) << 16, Ordering::Release);
         thread::scope(|scope| {
@@ -281,14 +281,14 @@ mod counter {
 mod counter {
     //! No counter that we know how to read in order.
 
-    use super::Untrusted;
+    use super::UntrustedClock;
 
     pub(super) fn read() -> u64 {
         unreachable!("made only where it is trusted")
     }
 
-    pub(super) fn trust() -> Result<(), Untrusted> {
-        Err(Untrusted("it is read only on x86-64".to_owned()))
+    pub(super) fn trust() -> Result<(), UntrustedClock> {
+        Err(UntrustedClock("it is read only on x86-64".to_owned()))
     }
 }
 
@@ -317,11 +317,11 @@ mod tests {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
     fn a_counter_that_the_kernel_has_given_up_is_not_trusted() {
-        use counter::doubtful;
-        assert_eq!(doubtful("tsc\n", Some("tsc kvm-clock \n")), None);
-        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);
-        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock acpi_pm \n")), Some("kvm-clock"));
-        assert_eq!(doubtful("hpet\n", Some("tsc hpet \n")), Some("hpet"));
+        use counter::doubtful_source;
+        assert_eq!(doubtful_source("tsc\n", Some("tsc kvm-clock \n")), None);
+        assert_eq!(doubtful_source("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);
+        assert_eq!(doubtful_source("kvm-clock\n", Some("kvm-clock acpi_pm \n")), Some("kvm-clock"));
+        assert_eq!(doubtful_source("hpet\n", Some("tsc hpet \n")), Some("hpet"));
     }
 
     #[test]

@@ -22,19 +22,19 @@ pub(crate) struct Log<C, R> {
     // Invariant: the first `full` slots are initialized and never written again.
     slots: Box<[Slot<R>]>,
     full: AtomicUsize,
-    // Whether someone has the pen.
+    // Whether someone has the writer.
     taken: AtomicBool,
 }
 
-struct Slot<R>(UnsafeCell<MaybeUninit<Answer<R>>>);
+struct Slot<R>(UnsafeCell<MaybeUninit<Completion<R>>>);
 
-struct Answer<R> {
+struct Completion<R> {
     called: u64,
     returned: u64,
     ret: R,
 }
 
-// SAFETY: a slot is written by the one holder of the pen, before `full` passes it; it is read by others only after
+// SAFETY: a slot is written by the one holder of the writer, before `full` passes it; it is read by others only after
 // they have seen `full` pass it, which happens after the write (Release, Acquire). So no write meets another access.
 // Answers move to, and are read from, other threads: hence `R: Send + Sync`.
 unsafe impl<C: Sync, R: Send + Sync> Sync for Log<C, R> {}
@@ -58,13 +58,13 @@ impl<C, R> Log<C, R> {
     }
 
     /// The right to write, which is given once.
-    pub(crate) fn pen(&self) -> Pen<'_, C, R> {
+    pub(crate) fn writer(&self) -> LogWriter<'_, C, R> {
         let was_taken = self.taken.swap(true, Ordering::Relaxed);
         assert!(!was_taken, "one thread writes a log");
-        Pen { log: self, at: 0 }
+        LogWriter { log: self, at: 0 }
     }
 
-    fn answer(&self, at: usize) -> &Answer<R> {
+    fn completion(&self, at: usize) -> &Completion<R> {
         assert!(at < self.full(), "only full slots are read");
         // SAFETY: the slot is full, so it is initialized and no longer written (see the invariant of `slots`).
         unsafe { (*self.slots[at].0.get()).assume_init_ref() }
@@ -77,7 +77,7 @@ impl<C, R> Log<C, R> {
         R: Clone,
     {
         let complete = (0..full).map(|at| {
-            let Answer { called, returned, ret } = self.answer(at);
+            let Completion { called, returned, ret } = self.completion(at);
             let returned = Some((ret.clone(), *returned));
             Stamped { call: self.calls[at].clone(), called: *called, returned }
         });
@@ -112,19 +112,19 @@ impl<C, R> fmt::Debug for Log<C, R> {
 }
 
 /// The right to write a log.
-pub(crate) struct Pen<'a, C, R> {
+pub(crate) struct LogWriter<'a, C, R> {
     log: &'a Log<C, R>,
     // As many slots are full.
     at: usize,
 }
 
-impl<C, R> Pen<'_, C, R> {
+impl<C, R> LogWriter<'_, C, R> {
     /// Notes what the next operation returned.
     #[inline(always)]
     pub(crate) fn ret(&mut self, called: u64, returned: u64, ret: R) {
         let slot = &self.log.slots[self.at];
-        // SAFETY: `full` has not passed this slot, so nobody reads it; and there is one pen, so nobody else writes it.
-        unsafe { (*slot.0.get()).write(Answer { called, returned, ret }) };
+        // SAFETY: `full` has not passed this slot, so nobody reads it; and there is one writer, so nobody else writes it.
+        unsafe { (*slot.0.get()).write(Completion { called, returned, ret }) };
         self.at += 1;
         self.log.full.store(self.at, Ordering::Release);
     }
@@ -142,16 +142,16 @@ mod tests {
         let log: Log<usize, String> = Log::new((0..rounds).collect());
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                let mut pen = log.pen();
+                let mut writer = log.writer();
                 for at in 0..rounds {
-                    pen.ret(2 * at as u64, 2 * at as u64 + 1, at.to_string());
+                    writer.ret(2 * at as u64, 2 * at as u64 + 1, at.to_string());
                 }
             });
             loop {
                 let full = log.full();
                 if let Some(last) = full.checked_sub(1) {
-                    assert_eq!(log.answer(last).ret, last.to_string());
-                    assert_eq!(log.answer(last).returned, 2 * last as u64 + 1);
+                    assert_eq!(log.completion(last).ret, last.to_string());
+                    assert_eq!(log.completion(last).returned, 2 * last as u64 + 1);
                 }
                 if full == rounds {
                     break;
@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn what_has_not_returned_is_pending_and_nothing_comes_after_it() {
         let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
-        let mut pen = log.pen();
-        pen.ret(1, 2, 7);
+        let mut writer = log.writer();
+        writer.ret(1, 2, 7);
         let pending = Stamped { call: "b", called: 2, returned: None };
         assert_eq!(log.operations(1)[1], pending, "not called before the first had returned");
         assert_eq!(log.operations(1).len(), 2);
@@ -177,9 +177,9 @@ mod tests {
     fn answers_are_dropped_with_the_log() {
         let counted = Arc::new(());
         let log: Log<(), Arc<()>> = Log::new(vec![(); 4]);
-        let mut pen = log.pen();
-        pen.ret(0, 1, Arc::clone(&counted));
-        pen.ret(1, 2, Arc::clone(&counted));
+        let mut writer = log.writer();
+        writer.ret(0, 1, Arc::clone(&counted));
+        writer.ret(1, 2, Arc::clone(&counted));
         assert_eq!(Arc::strong_count(&counted), 3);
         drop(log);
         assert_eq!(Arc::strong_count(&counted), 1);
@@ -189,6 +189,6 @@ mod tests {
     #[should_panic(expected = "one thread writes a log")]
     fn there_is_one_pen() {
         let log: Log<(), ()> = Log::new(vec![()]);
-        let (_one, _other) = (log.pen(), log.pen());
+        let (_one, _other) = (log.writer(), log.writer());
     }
 }

@@ -10,5 +10,5 @@ mod workers;
 pub use clock::{Clock, ClockKind};
 pub use noise::{Noise, point};
 pub use pin::Pinning;
-pub use stuck_thread::{Doing, Standing};
+pub use stuck_thread::{ThreadActivity, StuckThread};
 pub use workers::{Ending, Panicked, Run, Settings, Workers};

@@ -5,11 +5,11 @@ use std::{fmt, fs, panic::Location, time::Duration};
 /// A thread whose operation does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Standing {
+pub struct StuckThread {
     /// Which thread of the crew, from 0: the process of its operations.
     pub thread: usize,
     /// What the system says it does.
-    pub doing: Doing,
+    pub activity: ThreadActivity,
     /// The last [point](crate::point) it came by while it was watched, if it came by any.
     pub place: Option<&'static Location<'static>>,
 }
@@ -17,7 +17,7 @@ pub struct Standing {
 /// What a thread does, as far as the system knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Doing {
+pub enum ThreadActivity {
     /// It runs, or would like to: it loops.
     Running,
     /// It sleeps; in this function of the kernel, if that is known.
@@ -26,16 +26,16 @@ pub enum Doing {
     Unknown,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for StuckThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.doing {
-            Doing::Running => f.write_str("runs, and gets nowhere")?,
-            Doing::Sleeping(Some(place)) if place.starts_with("futex") => {
+        match &self.activity {
+            ThreadActivity::Running => f.write_str("runs, and gets nowhere")?,
+            ThreadActivity::Sleeping(Some(place)) if place.starts_with("futex") => {
                 f.write_str("sleeps until another thread wakes it (it waits for a lock or a signal)")?;
             }
-            Doing::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
-            Doing::Sleeping(None) => f.write_str("sleeps")?,
-            Doing::Unknown => f.write_str("does not come back")?,
+            ThreadActivity::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
+            ThreadActivity::Sleeping(None) => f.write_str("sleeps")?,
+            ThreadActivity::Unknown => f.write_str("does not come back")?,
         }
         match self.place {
             Some(place) => write!(f, ", last seen at {place}"),
@@ -45,32 +45,32 @@ impl fmt::Display for Standing {
 }
 
 /// The system's number for this thread, if it has one that we can find.
-pub(crate) fn this_thread() -> Option<u32> {
+pub(crate) fn current_thread_id() -> Option<u32> {
     // A link to `PROCESS/task/THREAD`.
     let link = fs::read_link("/proc/thread-self").ok()?;
     link.file_name()?.to_str()?.parse().ok()
 }
 
 /// How long the thread with that number has been on a processor, if the system tells.
-pub(crate) fn worked(thread: Option<u32>) -> Option<Duration> {
+pub(crate) fn processor_time(thread: Option<u32>) -> Option<Duration> {
     let times = fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread?)).ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// What the thread with that number does.
-pub(crate) fn doing(thread: Option<u32>) -> Doing {
-    let Some(thread) = thread else { return Doing::Unknown };
+pub(crate) fn activity_of(thread: Option<u32>) -> ThreadActivity {
+    let Some(thread) = thread else { return ThreadActivity::Unknown };
     let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}")).ok();
     // The state follows the name, which is in parentheses and may hold anything.
     let Some(state) = read("stat").and_then(|it| it.rsplit_once(") ")?.1.chars().next()) else {
-        return Doing::Unknown;
+        return ThreadActivity::Unknown;
     };
     match state {
-        'R' => Doing::Running,
+        'R' => ThreadActivity::Running,
         'S' | 'D' => {
             let place = read("wchan").filter(|it| !it.is_empty() && it != "0");
-            Doing::Sleeping(place)
+            ThreadActivity::Sleeping(place)
         }
-        _ => Doing::Unknown,
+        _ => ThreadActivity::Unknown,
     }
 }

@@ -1,7 +1,7 @@
 //! Crews: threads that start together, and the watchdog that waits for them.
 //!
 //! The threads of a crew live through many runs. For each run every thread gets a log with its calls; all meet at a
-//! gate, and go. Whoever waits for them looks at the logs now and then: if nothing has returned for too long, the run
+//! barrier, and go. Whoever waits for them looks at the logs now and then: if nothing has returned for too long, the run
 //! is *stuck*. The logs of its threads are read where they are, the threads are given up, and the crew is not used again.
 //!
 //! A stuck run's history is one that really was. The counts of returned operations are read twice, all of them before
@@ -26,9 +26,9 @@ use clewline_core::{History, Specification};
 use super::{
     clock::{Clock, ClockKind, Counter, Monotonic, Shared, Stamp},
     log::Log,
-    noise::{Between, GivenUp, Noise, NoiseHook, Present, Wire},
+    noise::{BetweenCallsNoise, Abandoned, Noise, NoiseHook, WorkerRegistration, StopFlag},
     pin::{self, Pinning},
-    stuck_thread::{self, Standing},
+    stuck_thread::{self, StuckThread},
 };
 use crate::subject::Subject;
 
@@ -108,7 +108,7 @@ pub enum Ending {
     Full,
     /// Nothing returned for so long; these threads did not come back. Operations of others may have panicked before;
     /// they are pending, too.
-    Stuck(Duration, Vec<Standing>, Vec<Panicked>),
+    Stuck(Duration, Vec<StuckThread>, Vec<Panicked>),
     /// Operations panicked; they are pending.
     Panicked(Vec<Panicked>),
 }
@@ -143,9 +143,9 @@ struct Threads {
 
 struct Worker {
     tasks: Sender<Task>,
-    wire: Arc<Wire>,
+    stop_flag: Arc<StopFlag>,
     // The system's number for the thread; 0 until it is known, or if it is not.
-    system: Arc<AtomicU32>,
+    thread_id: Arc<AtomicU32>,
     // Known once the thread has done something.
     is_pinned: Arc<AtomicBool>,
 }
@@ -153,7 +153,7 @@ struct Worker {
 /// What a thread does in one run.
 struct Task {
     calls: Box<dyn Calls>,
-    gate: Arc<Gate>,
+    barrier: Arc<StartBarrier>,
     seed: u64,
 }
 
@@ -163,7 +163,7 @@ trait Calls: Send {
     fn make(&self, task: &Task, settings: &Settings);
 }
 
-struct Logged<S: Specification> {
+struct LoggedCalls<S: Specification> {
     subject: Arc<dyn Subject<S>>,
     log: Arc<Log<S::Call, S::Return>>,
 }
@@ -171,13 +171,13 @@ struct Logged<S: Specification> {
 type Outcome = Result<(), Box<dyn Any + Send>>;
 
 /// Where the threads of a run meet, and what they share.
-struct Gate {
+struct StartBarrier {
     awaited: AtomicUsize,
     begun: Instant,
     counter: AtomicU64,
 }
 
-impl Gate {
+impl StartBarrier {
     /// Waits until everyone has come.
     fn pass(&self) {
         self.awaited.fetch_sub(1, Ordering::AcqRel);
@@ -192,7 +192,7 @@ impl Gate {
 
 struct Running {
     begun: Instant,
-    _attention: Option<NoiseHook>,
+    _noise_hook: Option<NoiseHook>,
 }
 
 /// A run that is over: of each thread, how many operations returned, and how it ended.
@@ -229,7 +229,7 @@ where
         let subjects = std::iter::repeat_n(subject, self.logs.len());
         let mut calls =
             self.logs.iter().zip(subjects).map(|(log, subject)| -> Box<dyn Calls> {
-                Box::new(Logged { subject, log: Arc::clone(log) })
+                Box::new(LoggedCalls { subject, log: Arc::clone(log) })
             });
         self.threads.launch(&mut calls, seed);
     }
@@ -264,7 +264,7 @@ impl Threads {
         assert_eq!(calls.len(), self.workers.len(), "a list of calls for each thread");
         assert!(self.run.is_none() && !self.is_spent, "one run at a time, and none after one that got stuck");
         let begun = Instant::now();
-        let gate = Arc::new(Gate {
+        let barrier = Arc::new(StartBarrier {
             awaited: AtomicUsize::new(self.workers.len()),
             begun,
             // Not 0, so that no stamp is.
@@ -273,10 +273,10 @@ impl Threads {
         let attention = (0.0 < self.settings.noise.inside).then(NoiseHook::new);
         for (number, (worker, calls)) in self.workers.iter().zip(calls).enumerate() {
             let seed = seed.wrapping_add(number as u64);
-            let task = Task { calls, gate: Arc::clone(&gate), seed };
+            let task = Task { calls, barrier: Arc::clone(&barrier), seed };
             worker.tasks.send(task).expect("a thread lives as long as its crew");
         }
-        self.run = Some(Running { begun, _attention: attention });
+        self.run = Some(Running { begun, _noise_hook: attention });
     }
 
     /// `full` counts the operations of each thread that have returned.
@@ -310,18 +310,18 @@ impl Threads {
     /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
     fn give_up(&self, mut waiting: Waiting, running: &Running, full: Vec<usize>) -> Ended {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
-        let wires = || missing.iter().map(|&it| &self.workers[it].wire);
+        let stop_flags = || missing.iter().map(|&it| &self.workers[it].stop_flag);
         // For as long as the process lives: the threads may come by at any time.
         std::mem::forget(NoiseHook::new());
-        wires().for_each(|it| it.is_asked.store(true, Ordering::Relaxed));
+        stop_flags().for_each(|it| it.is_place_requested.store(true, Ordering::Relaxed));
         let asked = Instant::now();
         let is_silent = |&thread: &usize| {
             let worker = &self.workers[thread];
-            worker.wire.place().is_none()
-                && stuck_thread::doing(worker.system()) == stuck_thread::Doing::Running
+            worker.stop_flag.place().is_none()
+                && stuck_thread::activity_of(worker.thread_id()) == stuck_thread::ThreadActivity::Running
         };
-        while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
-            thread::sleep(GLANCE);
+        while asked.elapsed() < PLACE_SEARCH_TIME && missing.iter().any(is_silent) {
+            thread::sleep(PLACE_SEARCH_INTERVAL);
         }
         // Whoever was busy panicking may have come to its end.
         for (thread, outcome) in self.reports.try_iter().filter(|it| it.1.is_err()) {
@@ -329,20 +329,20 @@ impl Threads {
         }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
-            Standing { thread, doing: stuck_thread::doing(worker.system()), place: worker.wire.place() }
+            StuckThread { thread, activity: stuck_thread::activity_of(worker.thread_id()), place: worker.stop_flag.place() }
         };
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
-        wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
+        stop_flags().for_each(|it| it.is_abandoned.store(true, Ordering::Relaxed));
         let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
         self.ended(running, full, ending)
     }
 }
 
 /// How long threads that run are watched, at most, to see where they come by,
-const LOOK: Duration = Duration::from_millis(500);
+const PLACE_SEARCH_TIME: Duration = Duration::from_millis(500);
 
 /// and how often we look.
-const GLANCE: Duration = Duration::from_millis(5);
+const PLACE_SEARCH_INTERVAL: Duration = Duration::from_millis(5);
 
 impl<S: Specification> fmt::Debug for Workers<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -358,7 +358,7 @@ struct Waiting {
     full: Vec<usize>,
     since: Instant,
     // How long each thread had been on a processor by then.
-    worked: Vec<Option<Duration>>,
+    processor_times: Vec<Option<Duration>>,
 }
 
 impl Waiting {
@@ -368,7 +368,7 @@ impl Waiting {
             panicked: Vec::new(),
             full: Vec::new(),
             since: Instant::now(),
-            worked: vec![None; threads],
+            processor_times: vec![None; threads],
         }
     }
 
@@ -392,60 +392,60 @@ impl Waiting {
         if full != self.full {
             self.full = full;
             self.since = Instant::now();
-            self.worked = workers.iter().map(|it| stuck_thread::worked(it.system())).collect();
+            self.processor_times = workers.iter().map(|it| stuck_thread::processor_time(it.thread_id())).collect();
             return None;
         }
         let waited = self.since.elapsed();
         let is_stuck = patience <= waited
-            && (patience * MOST_PATIENCE <= waited || !self.is_starved(workers, patience / LEAST_SHARE));
+            && (patience * PATIENCE_FACTOR_MAX <= waited || !self.is_starved(workers, patience / STARVED_SHARE_DIVISOR));
         is_stuck.then_some(full)
     }
 
     /// Whether a thread that wants to run was hardly let: it may not be stuck, but the machine busy.
     fn is_starved(&self, workers: &[Worker], least: Duration) -> bool {
         workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
-            let system = worker.system();
-            let worked = stuck_thread::worked(system).zip(self.worked[number]);
-            stuck_thread::doing(system) == stuck_thread::Doing::Running
-                && worked.is_some_and(|(now, before)| now.saturating_sub(before) < least)
+            let thread = worker.thread_id();
+            let processor_times = stuck_thread::processor_time(thread).zip(self.processor_times[number]);
+            stuck_thread::activity_of(thread) == stuck_thread::ThreadActivity::Running
+                && processor_times.is_some_and(|(now, before)| now.saturating_sub(before) < least)
         })
     }
 }
 
 /// A thread that wants to run is waited for until it has run for this part of the patience,
-const LEAST_SHARE: u32 = 20;
+const STARVED_SHARE_DIVISOR: u32 = 20;
 
 /// but for no more than so many times as long.
-const MOST_PATIENCE: u32 = 20;
+const PATIENCE_FACTOR_MAX: u32 = 20;
 
 impl Worker {
     /// The system's number for the thread, if it is known.
-    fn system(&self) -> Option<u32> {
-        Some(self.system.load(Ordering::Relaxed)).filter(|&it| it != 0)
+    fn thread_id(&self) -> Option<u32> {
+        Some(self.thread_id.load(Ordering::Relaxed)).filter(|&it| it != 0)
     }
 
     fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
         let (tasks, inbox) = mpsc::channel::<Task>();
-        let (wire, system) = (Arc::<Wire>::default(), Arc::<AtomicU32>::default());
+        let (stop_flag, thread_id) = (Arc::<StopFlag>::default(), Arc::<AtomicU32>::default());
         let is_pinned = Arc::<AtomicBool>::default();
         let work = {
-            let (wire, system, settings) = (Arc::clone(&wire), Arc::clone(&system), settings.clone());
+            let (stop_flag, thread_id, settings) = (Arc::clone(&stop_flag), Arc::clone(&thread_id), settings.clone());
             let is_pinned = Arc::clone(&is_pinned);
             move || {
-                system.store(stuck_thread::this_thread().unwrap_or(0), Ordering::Relaxed);
+                thread_id.store(stuck_thread::current_thread_id().unwrap_or(0), Ordering::Relaxed);
                 if settings.pinning == Pinning::Pinned {
                     is_pinned.store(pin::pin(number), Ordering::Relaxed);
                 }
                 for task in inbox {
                     let outcome = {
-                        let _present = Present::new(Arc::clone(&wire), settings.noise, task.seed);
+                        let _registration = WorkerRegistration::new(Arc::clone(&stop_flag), settings.noise, task.seed);
                         let outcome =
                             panic::catch_unwind(AssertUnwindSafe(|| task.calls.make(&task, &settings)));
                         // That may be the end of the subject, which may panic as well.
                         let end = panic::catch_unwind(AssertUnwindSafe(|| drop(task)));
                         outcome.and(end)
                     };
-                    if outcome.as_ref().is_err_and(|it| it.is::<GivenUp>()) {
+                    if outcome.as_ref().is_err_and(|it| it.is::<Abandoned>()) {
                         return;
                     }
                     // Nobody listens any more if the run was given up.
@@ -456,11 +456,11 @@ impl Worker {
             }
         };
         thread::Builder::new().name(format!("stress-{number}")).spawn(work)?;
-        Ok(Worker { tasks, wire, system, is_pinned })
+        Ok(Worker { tasks, stop_flag, thread_id, is_pinned })
     }
 }
 
-impl<S> Calls for Logged<S>
+impl<S> Calls for LoggedCalls<S>
 where
     S: Specification + 'static,
     S::Call: Send + Sync,
@@ -469,20 +469,20 @@ where
     fn make(&self, task: &Task, settings: &Settings) {
         match settings.clock.kind() {
             ClockKind::Counter => make_calls(self, task, settings.noise, Counter),
-            ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.gate.begun)),
-            ClockKind::Shared => make_calls(self, task, settings.noise, Shared(&task.gate.counter)),
+            ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.barrier.begun)),
+            ClockKind::Shared => make_calls(self, task, settings.noise, Shared(&task.barrier.counter)),
         }
     }
 }
 
 /// Makes the calls of a log, and notes what they return. One stamp is both the return of an operation and the call
 /// of the next, unless the thread is disturbed in between.
-fn make_calls<S: Specification + 'static>(calls: &Logged<S>, task: &Task, noise: Noise, stamp: impl Stamp) {
-    let Logged { subject, log } = calls;
-    let Task { gate, seed, .. } = task;
-    let mut noise = Between::new(noise, *seed);
-    let mut pen = log.pen();
-    gate.pass();
+fn make_calls<S: Specification + 'static>(calls: &LoggedCalls<S>, task: &Task, noise: Noise, stamp: impl Stamp) {
+    let LoggedCalls { subject, log } = calls;
+    let Task { barrier, seed, .. } = task;
+    let mut noise = BetweenCallsNoise::new(noise, *seed);
+    let mut writer = log.writer();
+    barrier.pass();
     let mut called = stamp.now();
     for call in log.calls() {
         if noise.disturb() {
@@ -490,7 +490,7 @@ fn make_calls<S: Specification + 'static>(calls: &Logged<S>, task: &Task, noise:
         }
         let ret = subject.call(call);
         let returned = stamp.now();
-        pen.ret(called, returned, ret);
+        writer.ret(called, returned, ret);
         called = returned;
     }
 }

@@ -17,7 +17,7 @@ use std::{
 
 use clewline_explore::Access;
 
-use crate::control::{alive, dead, here};
+use crate::control::{note_created, note_dropped, here};
 
 #[cfg(test)]
 mod tests;
@@ -49,22 +49,22 @@ fn count<T: ?Sized>(pointer: *const T, access: Access) {
 
 /// Somebody looks at counts.
 #[inline]
-fn watch() {
+fn observe_counts() {
     if let Some(control) = here() {
-        control.watch_counts();
+        control.observe_counts();
     }
 }
 
 /// Whoever is the only owner knows what the others did before they gave it up.
-fn is_alone<T: ?Sized>(pointer: *const T) {
+fn note_unique<T: ?Sized>(pointer: *const T) {
     if let Some(control) = here() {
         control.acquire_at(counts(pointer));
     }
 }
 
 /// There is nothing to be counted any more.
-fn is_gone<T: ?Sized>(pointer: *const T) {
-    dead(counts(pointer));
+fn note_freed<T: ?Sized>(pointer: *const T) {
+    note_dropped(counts(pointer));
     if let Some(control) = here() {
         control.acquire_at(counts(pointer));
         control.forget_at(counts(pointer));
@@ -93,12 +93,12 @@ impl<T> Arc<T> {
     /// The same, if there are other owners.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(&this);
         count(pointer, Access::Update);
         match sync::Arc::try_unwrap(this.into_std()) {
             Ok(value) => {
-                is_gone(pointer);
+                note_freed(pointer);
                 Ok(value)
             }
             Err(inner) => Err(Arc(inner)),
@@ -109,7 +109,7 @@ impl<T> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(&this);
         count(pointer, Access::Update);
         if let Some(control) = here() {
@@ -117,7 +117,7 @@ impl<T> Arc<T> {
         }
         let value = sync::Arc::into_inner(this.into_std());
         if value.is_some() {
-            is_gone(pointer);
+            note_freed(pointer);
         }
         value
     }
@@ -163,7 +163,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        watch();
+        observe_counts();
         count(Arc::as_ptr(this), Access::Read);
         sync::Arc::strong_count(&this.0)
     }
@@ -172,7 +172,7 @@ impl<T: ?Sized> Arc<T> {
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        watch();
+        observe_counts();
         count(Arc::as_ptr(this), Access::Read);
         sync::Arc::weak_count(&this.0)
     }
@@ -180,12 +180,12 @@ impl<T: ?Sized> Arc<T> {
     /// What it holds, if nobody else can get at it.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(this);
         count(pointer, Access::Update);
         let value = sync::Arc::get_mut(&mut this.0);
         if value.is_some() {
-            is_alone(pointer);
+            note_unique(pointer);
         }
         value
     }
@@ -203,13 +203,13 @@ impl<T: Clone> Arc<T> {
     /// What it holds; a copy of its own if there are other owners.
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(this);
         count(pointer, Access::Update);
         if sync::Arc::strong_count(&this.0) != 1 || sync::Arc::weak_count(&this.0) != 0 {
             *this = Arc::new(T::clone(this));
         } else {
-            is_alone(pointer);
+            note_unique(pointer);
         }
         sync::Arc::get_mut(&mut this.0).expect("nobody else can get at it")
     }
@@ -243,7 +243,7 @@ impl<T: ?Sized> Drop for Arc<T> {
             control.release_at(counts(pointer));
         }
         if sync::Arc::strong_count(&self.0) == 1 {
-            is_gone(pointer);
+            note_freed(pointer);
         }
     }
 }
@@ -261,7 +261,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        watch();
+        observe_counts();
         count(self.0.as_ptr(), Access::Update);
         let arc = self.0.upgrade().map(Arc)?;
         if let Some(control) = here() {
@@ -274,7 +274,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        watch();
+        observe_counts();
         count(self.0.as_ptr(), Access::Read);
         self.0.strong_count()
     }
@@ -318,7 +318,7 @@ impl<T: ?Sized> From<sync::Arc<T>> for Arc<T> {
     fn from(inner: sync::Arc<T>) -> Self {
         // Of one that had other owners, nobody knows who drops it.
         if sync::Arc::strong_count(&inner) == 1 {
-            alive(counts(sync::Arc::as_ptr(&inner)));
+            note_created(counts(sync::Arc::as_ptr(&inner)));
         }
         Arc(inner)
     }

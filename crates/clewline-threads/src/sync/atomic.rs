@@ -10,7 +10,7 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{Change, Control, control, here};
+use crate::control::{ReadModifyWrite, Control, control, here};
 
 #[cfg(test)]
 mod tests;
@@ -207,7 +207,7 @@ macro_rules! atomic {
                     return self.update_weakly(control, success, failure, may_fail, &make);
                 }
                 control.access(self, Access::Update);
-                if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_for_no_reason() {
+                if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_spuriously_here() {
                     control.detail(|| format!("{current:?}, and fails for no reason"));
                     return Err(current);
                 }
@@ -275,7 +275,7 @@ macro_rules! atomic {
             #[cold]
             #[track_caller]
             fn store_weakly(&self, control: Control, value: $type, order: Ordering) {
-                unsafe fn tell $(<$parameter>)? (address: *const (), bits: u64) {
+                unsafe fn write_back $(<$parameter>)? (address: *const (), bits: u64) {
                     // SAFETY: the caller says that such an atomic is there.
                     let atomic = unsafe { &*address.cast::<$std>() };
                     atomic.store(Bits::from_bits(bits), Ordering::SeqCst);
@@ -286,7 +286,7 @@ macro_rules! atomic {
                     old.set(Some(held));
                     held.to_bits()
                 };
-                let held = control.weak_store(self, value.to_bits(), order, &held, tell $(::<$parameter>)?);
+                let held = control.weak_store(self, value.to_bits(), order, &held, write_back $(::<$parameter>)?);
                 self.0.store(Bits::from_bits(held), order);
                 control.detail(|| match old.get().filter(|_| control.is_sequential()) {
                     Some(old) => format!("{old:?} -> {value:?}"),
@@ -307,7 +307,7 @@ macro_rules! atomic {
             ) -> Result<$type, $type> {
                 let held = || self.0.load(Ordering::SeqCst).to_bits();
                 let mut make = |bits| change(Bits::from_bits(bits)).map(Bits::to_bits);
-                let mut change = Change { make: &mut make, failure, may_fail };
+                let mut change = ReadModifyWrite { make: &mut make, failure, may_fail };
                 let update = control.weak_update(self, order, &mut change, &held);
                 let old = <$type>::from_bits(update.old);
                 let Some(new) = update.new else {

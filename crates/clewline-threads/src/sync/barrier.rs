@@ -45,7 +45,7 @@ impl Barrier {
                 control.waiters(&self.id).iter().for_each(|it| control.wake_at(&self.id, it));
                 return BarrierWaitResult(true);
             }
-            control.waits_at(&self.id);
+            control.wait_at(&self.id);
             control.attempt(&self.id, Attempt::new(Access::Join).until(Until::Woken));
             return BarrierWaitResult(false);
         }

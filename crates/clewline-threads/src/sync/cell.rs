@@ -2,7 +2,7 @@
 
 use std::{cell, fmt, mem::ManuallyDrop};
 
-use crate::control::{Touch, control, here};
+use crate::control::{CellAccess, control, here};
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        self.touch(Touch::Pointer);
+        self.touch(CellAccess::Pointer);
         self.0.get()
     }
 
@@ -45,7 +45,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        self.touch(Touch::Read);
+        self.touch(CellAccess::Read);
         read(self.0.get())
     }
 
@@ -53,7 +53,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        self.touch(Touch::Write);
+        self.touch(CellAccess::Write);
         write(self.0.get())
     }
 
@@ -61,7 +61,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.touch(Touch::Write);
+        self.touch(CellAccess::Write);
         self.0.get_mut()
     }
 
@@ -73,9 +73,9 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     #[inline(always)]
     #[track_caller]
-    fn touch(&self, touch: Touch) {
+    fn touch(&self, touch: CellAccess) {
         if let Some(control) = control() {
-            control.touch(self, touch);
+            control.access_cell(self, touch);
         }
     }
 }
@@ -85,7 +85,7 @@ impl<T: ?Sized> UnsafeCell<T> {
 #[track_caller]
 fn dropped<T: ?Sized>(cell: &UnsafeCell<T>) {
     if let Some(control) = here() {
-        control.touch(cell, Touch::Drop);
+        control.access_cell(cell, CellAccess::Drop);
         control.forget(cell);
     }
 }

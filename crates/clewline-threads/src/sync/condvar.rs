@@ -35,7 +35,7 @@ impl WaitTimeoutResult {
     }
 }
 
-type Waited<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
+type WaitTimeoutOutcome<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
 
 impl Condvar {
     /// One that nobody waits for.
@@ -96,7 +96,7 @@ impl Condvar {
     ///
     /// The guard all the same, if a thread has panicked that held the lock.
     #[track_caller]
-    pub fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, duration: Duration) -> Waited<'a, T> {
+    pub fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, duration: Duration) -> WaitTimeoutOutcome<'a, T> {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
@@ -132,7 +132,7 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         duration: Duration,
         mut condition: impl FnMut(&mut T) -> bool,
-    ) -> Waited<'a, T> {
+    ) -> WaitTimeoutOutcome<'a, T> {
         let start = std::time::Instant::now();
         let mut guard = guard;
         let mut is_late = false;
@@ -190,7 +190,7 @@ impl Condvar {
     fn is_woken(&self, control: Control) -> bool {
         let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
         if !is_woken {
-            control.leaves(&self.id);
+            control.leave(&self.id);
         }
         is_woken
     }
@@ -199,7 +199,7 @@ impl Condvar {
     #[track_caller]
     fn sleep<T>(&self, control: Control, guard: MutexGuard<'_, T>) {
         control.access(&self.id, Access::Wait);
-        control.waits_at(&self.id);
+        control.wait_at(&self.id);
         drop(guard);
     }
 }
@@ -210,7 +210,7 @@ impl fmt::Debug for Condvar {
     }
 }
 
-fn with_result<T>(guard: LockResult<MutexGuard<'_, T>>, result: WaitTimeoutResult) -> Waited<'_, T> {
+fn with_result<T>(guard: LockResult<MutexGuard<'_, T>>, result: WaitTimeoutResult) -> WaitTimeoutOutcome<'_, T> {
     match guard {
         Ok(guard) => Ok((guard, result)),
         Err(error) => Err(PoisonError::new((error.into_inner(), result))),

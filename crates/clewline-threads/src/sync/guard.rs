@@ -34,7 +34,7 @@ pub(super) trait Exclusive {
 /// Gives back a lock that this thread has alone, if it has not done so: drops the guard of `std`.
 #[inline]
 #[track_caller]
-pub(super) fn give_back<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_written: bool) {
+pub(super) fn release<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_written: bool) {
     if guard.is_none() {
         return;
     }
@@ -122,7 +122,7 @@ macro_rules! changes {
             #[inline]
             #[track_caller]
             fn drop(&mut self) {
-                crate::sync::guard::give_back(self.lock, &mut self.guard, self.is_written);
+                crate::sync::guard::release(self.lock, &mut self.guard, self.is_written);
             }
         }
     };

@@ -15,13 +15,13 @@ pub use receiver::{IntoIter, Iter, Receiver, TryIter};
 pub use sender::{Sender, SyncSender};
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-use crate::control::{is_controlled, is_making};
+use crate::control::{is_controlled, is_constructing};
 use channel::Channel;
 
 /// See `std`.
 #[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    if is_controlled() || is_making() {
+    if is_controlled() || is_constructing() {
         let channel = Channel::new(None);
         return (Sender::task(channel.clone()), Receiver::task(channel));
     }
@@ -32,7 +32,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// See `std`.
 #[must_use]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    if is_controlled() || is_making() {
+    if is_controlled() || is_constructing() {
         let channel = Channel::new(Some(bound));
         return (SyncSender::task(channel.clone()), Receiver::task(channel));
     }

@@ -11,7 +11,7 @@ use super::{
     guard::{changes, exclusive, shows, tried, wrapped},
     identity::Identity,
 };
-use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_making};
+use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_constructing};
 
 /// See `std`.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl<T: ?Sized> Mutex<T> {
             control.attempt(&self.id, Mutex::<T>::ATTEMPT);
             return self.taken(control);
         }
-        if is_making() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
+        if is_constructing() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
             // All tasks have ended; to wait would be to hang.
             panic!("this lock is held, and nobody is left who could release it");
         }
@@ -79,7 +79,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquire);
         }
         let result = tried(self.lock.try_lock());

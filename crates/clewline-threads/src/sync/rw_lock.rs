@@ -117,7 +117,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquireShared);
         }
         let guard = match (tried(self.lock.try_read()), here()) {
@@ -141,7 +141,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquire);
         }
         let result = tried(self.lock.try_write());

@@ -16,23 +16,23 @@ pub struct Thread(Kind);
 #[derive(Clone)]
 enum Kind {
     Thread(std::thread::Thread),
-    Task(Arc<Badge>),
+    Task(Arc<TaskData>),
 }
 
 /// What is known of a task. Its level is 1 if it has its token.
 #[repr(C)]
-pub(super) struct Badge {
+pub(super) struct TaskData {
     id: Identity,
     pub(super) task: TaskId,
     execution: u64,
     name: Option<String>,
 }
 
-impl Badge {
+impl TaskData {
     /// That of `task`, whose name is `name` if this is the first that is heard of it.
-    pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<Badge> {
+    pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<TaskData> {
         let execution = control.execution();
-        let badge = control.badge(task, || Arc::new(Badge { id: Identity, task, execution, name }));
+        let badge = control.task_data(task, || Arc::new(TaskData { id: Identity, task, execution, name }));
         badge.downcast().expect("every badge is made here")
     }
 
@@ -70,7 +70,7 @@ impl fmt::Debug for ThreadId {
 #[must_use]
 pub fn current() -> Thread {
     match here().or_else(ending_control) {
-        Some(control) => Badge::of(control, control.me(), None).thread(),
+        Some(control) => TaskData::of(control, control.me(), None).thread(),
         None => Thread::of_std(std::thread::current()),
     }
 }
@@ -152,7 +152,7 @@ pub fn park_timeout(duration: Duration) {
 
 #[track_caller]
 fn take_token(control: Control, until: Until) -> bool {
-    let badge = Badge::of(control, control.me(), None);
+    let badge = TaskData::of(control, control.me(), None);
     let attempt = Attempt::new(Access::Park).needing(Need::AtLeast(1)).until(until);
     let is_met = control.attempt(&badge.id, attempt);
     control.set_level(&badge.id, 0);

@@ -19,9 +19,9 @@ use clewline_explore::{Access, TaskId, TaskSet};
 
 use super::{
     park::Thread,
-    spawn::{Builder, Joint, Packet},
+    spawn::{Builder, TaskJoinHandle, JoinPacket},
 };
-use crate::control::{Attempt, control, here, outlast};
+use crate::control::{Attempt, control, here, wait_until_unwound};
 
 /// See `std`.
 #[repr(transparent)]
@@ -32,7 +32,7 @@ pub struct ScopedJoinHandle<'scope, T>(Kind<'scope, T>);
 
 enum Kind<'scope, T> {
     Thread(std::thread::ScopedJoinHandle<'scope, T>, Thread),
-    Task(Joint<T>),
+    Task(TaskJoinHandle<T>),
 }
 
 /// The tasks of one scope, and whether each has panicked and nobody has joined it.
@@ -60,7 +60,7 @@ where
         let waited = panic::catch_unwind(AssertUnwindSafe(|| scope.wait()));
         // If the execution was given up meanwhile, the tasks of the scope are unwound before what they borrow.
         let tasks = scope.close();
-        tasks.iter().for_each(|it| outlast(it.0));
+        tasks.iter().for_each(|it| wait_until_unwound(it.0));
         match (result, waited) {
             (Err(payload), _) | (_, Err(payload)) => panic::resume_unwind(payload),
             (Ok(_), Ok(())) if tasks.iter().any(|it| it.1.load(Ordering::Relaxed)) => {
@@ -145,13 +145,13 @@ impl Builder {
             let thread = Thread::of_std(handle.thread().clone());
             return Ok(ScopedJoinHandle(Kind::Thread(handle, thread)));
         };
-        let packet = Packet::new();
+        let packet = JoinPacket::new();
         let body: Box<dyn FnOnce() + 'scope> = packet.body(f);
         // SAFETY: only the lifetime changes. `scope` does not return before the task has ended or has been unwound, and if
         // neither ever happens, the task that opened the scope is never resumed.
         let body: Box<dyn FnOnce()> = unsafe { std::mem::transmute(body) };
-        let joint = Joint::new(control, self.into_name(), &packet, body);
-        let entry = (joint.badge().task, Arc::clone(&packet.has_panicked));
+        let joint = TaskJoinHandle::new(control, self.into_name(), &packet, body);
+        let entry = (joint.task_data().task, Arc::clone(&packet.has_panicked));
         SCOPES.with_borrow_mut(|it| {
             let scope = it.iter_mut().find(|it| it.0 == scope.key());
             scope.expect("a scope is open while it spawns").1.push(entry);

@@ -13,9 +13,9 @@ use std::{
 
 use clewline_explore::Access;
 
-use super::park::{Badge, Thread};
+use super::park::{TaskData, Thread};
 use crate::{
-    control::{Attempt, Control, control, here, is_given_up, outlast},
+    control::{Attempt, Control, control, here, is_abandoned, wait_until_unwound},
     sync::Identity,
 };
 
@@ -56,8 +56,8 @@ impl Builder {
     {
         match control() {
             Some(control) => {
-                let packet = Packet::new();
-                let joint = Joint::new(control, self.name, &packet, packet.body(f));
+                let packet = JoinPacket::new();
+                let joint = TaskJoinHandle::new(control, self.name, &packet, packet.body(f));
                 Ok(JoinHandle(Some(Kind::Task(joint))))
             }
             None => {
@@ -101,7 +101,7 @@ pub struct JoinHandle<T>(Option<Kind<T>>);
 
 enum Kind<T> {
     Thread(std::thread::JoinHandle<T>, Thread),
-    Task(Joint<T>),
+    Task(TaskJoinHandle<T>),
 }
 
 impl<T> JoinHandle<T> {
@@ -159,7 +159,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 
 /// What a task leaves for whoever joins it.
 #[repr(C)]
-pub(super) struct Packet<T> {
+pub(super) struct JoinPacket<T> {
     id: Identity,
     result: Mutex<Option<Result<T>>>,
     is_finished: AtomicBool,
@@ -169,9 +169,9 @@ pub(super) struct Packet<T> {
     pub(super) has_panicked: Arc<AtomicBool>,
 }
 
-impl<T> Packet<T> {
-    pub(super) fn new() -> Arc<Packet<T>> {
-        Arc::new(Packet {
+impl<T> JoinPacket<T> {
+    pub(super) fn new() -> Arc<JoinPacket<T>> {
+        Arc::new(JoinPacket {
             id: Identity,
             result: Mutex::new(None),
             is_finished: AtomicBool::new(false),
@@ -187,7 +187,7 @@ impl<T> Packet<T> {
     {
         let packet = Arc::clone(self);
         Box::new(move || match panic::catch_unwind(AssertUnwindSafe(f)) {
-            Err(payload) if is_given_up(&*payload) => panic::resume_unwind(payload),
+            Err(payload) if is_abandoned(&*payload) => panic::resume_unwind(payload),
             result => packet.finish(result),
         })
     }
@@ -224,37 +224,37 @@ fn report(payload: &(dyn Any + Send)) {
 }
 
 /// A task, and what it leaves.
-pub(super) struct Joint<T> {
-    packet: Arc<Packet<T>>,
-    badge: Arc<Badge>,
+pub(super) struct TaskJoinHandle<T> {
+    packet: Arc<JoinPacket<T>>,
+    task_data: Arc<TaskData>,
     pub(super) thread: Thread,
 }
 
-impl<T> Joint<T> {
+impl<T> TaskJoinHandle<T> {
     /// Starts a task.
     #[track_caller]
     pub(super) fn new(
         control: Control,
         name: Option<String>,
-        packet: &Arc<Packet<T>>,
+        packet: &Arc<JoinPacket<T>>,
         body: Box<dyn FnOnce()>,
-    ) -> Joint<T> {
+    ) -> TaskJoinHandle<T> {
         let task = control.spawn(body);
-        let badge = Badge::of(control, task, name);
-        Joint { packet: Arc::clone(packet), thread: badge.thread(), badge }
+        let badge = TaskData::of(control, task, name);
+        TaskJoinHandle { packet: Arc::clone(packet), thread: badge.thread(), task_data: badge }
     }
 
-    pub(super) fn badge(&self) -> &Badge {
-        &self.badge
+    pub(super) fn task_data(&self) -> &TaskData {
+        &self.task_data
     }
 
     #[track_caller]
     pub(super) fn join(self, thread_control: Option<Control>) -> Result<T> {
-        match thread_control.and(self.badge.control()) {
+        match thread_control.and(self.task_data.control()) {
             Some(control) => {
-                control.attempt(&self.packet.id, Attempt::new(Access::Join).after(self.badge.task));
+                control.attempt(&self.packet.id, Attempt::new(Access::Join).after(self.task_data.task));
             }
-            None => outlast(self.badge.task),
+            None => wait_until_unwound(self.task_data.task),
         }
         self.packet.has_panicked.store(false, Ordering::Relaxed);
         // Nothing is left by a task that was given up.
@@ -263,8 +263,8 @@ impl<T> Joint<T> {
 
     #[track_caller]
     pub(super) fn is_finished(&self, thread_control: Option<Control>) -> bool {
-        if let Some(control) = thread_control.and(self.badge.control()) {
-            control.tries_locks();
+        if let Some(control) = thread_control.and(self.task_data.control()) {
+            control.note_try_lock_use();
             control.access(&self.packet.id, Access::Read);
         }
         self.packet.is_finished.load(Ordering::Relaxed)

@@ -13,17 +13,17 @@ unsafe extern "C" {
     pub(super) fn __libc_free(block: *mut u8);
 }
 
-struct Own;
+struct RuntimeAllocator;
 
 // What the C library aligns every block to.
-const USUAL: usize = 16;
+const MALLOC_ALIGN_BYTES: usize = 16;
 
 // SAFETY: these are the functions of the C library that its `malloc` is made of, and they promise what an allocator must.
-unsafe impl GlobalAlloc for Own {
+unsafe impl GlobalAlloc for RuntimeAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size and any power of two will do.
         unsafe {
-            match layout.align() <= USUAL {
+            match layout.align() <= MALLOC_ALIGN_BYTES {
                 true => __libc_malloc(layout.size()),
                 false => __libc_memalign(layout.align(), layout.size()),
             }
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Own {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if layout.align() <= USUAL {
+        if layout.align() <= MALLOC_ALIGN_BYTES {
             // SAFETY: the caller got it from above.
             return unsafe { __libc_realloc(block, size) };
         }
@@ -53,4 +53,4 @@ unsafe impl GlobalAlloc for Own {
 }
 
 #[global_allocator]
-static OWN: Own = Own;
+static ALLOCATOR: RuntimeAllocator = RuntimeAllocator;

@@ -21,16 +21,16 @@ use super::{
     call::call_with,
     driver,
     exit::IS_BODY,
-    foreign::Code,
-    here::{self, Own},
+    foreign::ForeignCode,
+    current_task::{self, RuntimeCell},
     isolate, output, panics, races, real, run, signals, subject,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
-const VARIABLE: &str = "CLEWLINE_BODY";
+const BODY_VARIABLE: &str = "CLEWLINE_BODY";
 // Between arguments.
-const BETWEEN: u8 = 0x1f;
+const ARGUMENT_SEPARATOR: u8 = 0x1f;
 
 /// `main`, and what it is called with.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ extern "C" fn no_main(_: c_int, _: *mut *mut c_char, _: *mut *mut c_char) -> c_i
     2
 }
 
-static PROGRAM: Own<Program> = Own::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
+static PROGRAM: RuntimeCell<Program> = RuntimeCell::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
 
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
@@ -58,7 +58,7 @@ extern "C" fn __libc_start_main(
     stack: usize,
 ) -> c_int {
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: 0 });
-    let is_explored = driver::is_there() || std::env::var_os(VARIABLE).is_some();
+    let is_explored = driver::is_driven() || std::env::var_os(BODY_VARIABLE).is_some();
     let main = if is_explored { explore } else { main };
     // SAFETY: what starts the program asks for it.
     unsafe { real::__libc_start_main(main, argc, argv, init, fini, loader, stack) }
@@ -67,20 +67,20 @@ extern "C" fn __libc_start_main(
 /// In the place of `main`.
 extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     let main = PROGRAM.get().main;
-    if subject::Subject::is_there() {
+    if subject::Subject::is_registered() {
         return main(argc, argv, environment);
     }
-    if !driver::is_there() {
+    if !driver::is_driven() {
         hand_over(argc, argv);
     }
     run::fix_addresses();
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: environment as usize });
     IS_BODY.set(true);
-    let (mut line, wanted) = driver::meet();
+    let (mut line, wanted) = driver::connect();
     if let Err(told) = run::begin(&wanted) {
         signals::die(&format!("error: {told}\n"));
     }
-    output::keep_quiet();
+    output::begin_capture();
     // What a thread writes when it panics is not read, and to find out where it was takes long.
     // SAFETY: no other thread of the process uses the environment: those that were made sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
@@ -92,8 +92,8 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
 
 /// Has the driver explore the program, as the variable says.
 fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
-    let told = std::env::var_os(VARIABLE).unwrap_or_default().into_vec();
-    let pieces = told.split(|it| *it == BETWEEN).filter(|it| !it.is_empty());
+    let told = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
+    let pieces = told.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
     let options = pieces.map(|it| OsString::from_vec(it.to_vec())).collect();
     // SAFETY: these are the arguments of `main`.
     let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
@@ -111,7 +111,7 @@ impl Explorable for Body {
         vec!["main".to_owned()]
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
             other => Err(CodecError(format!("`{other}` cannot be called; what can be is main"))),
@@ -124,14 +124,14 @@ impl Explorable for Body {
             // SAFETY: this is `main`, and what it is called with.
             let status =
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
-            let Some(control) = here::control() else { return status.into() };
+            let Some(control) = current_task::control() else { return status.into() };
             if status != 0 {
                 let unsaid = || Panic { message: format!("main returned {status}"), ..Panic::default() };
-                let panic = panics::told(&output::said()).unwrap_or_else(unsaid);
-                control.fails(panic, here::place(main as *const () as usize + 1));
+                let panic = panics::panic_in_output(&output::captured()).unwrap_or_else(unsaid);
+                control.fail(panic, current_task::place(main as *const () as usize + 1));
             }
-            control.ends_all(here::place(main as *const () as usize + 1))
+            control.end_execution(current_task::place(main as *const () as usize + 1))
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
+        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &ForeignCode, || (), call, |_| String::new())))
     }
 }

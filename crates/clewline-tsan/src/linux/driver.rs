@@ -12,23 +12,23 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{DRIVEN_VARIABLE, Line, Wanted};
+use clewline_remote::{DRIVEN_VARIABLE, Line, RunOptions};
 
 use super::signals;
 
 /// Whether this process was started by a driver.
-pub(super) fn is_there() -> bool {
+pub(super) fn is_driven() -> bool {
     std::env::var_os(DRIVEN_VARIABLE).is_some()
 }
 
 /// The line to the driver, and what it wants. Standard input is what it would be without a driver.
-pub(super) fn meet() -> (Line, Wanted) {
+pub(super) fn connect() -> (Line, RunOptions) {
     // SAFETY: these are calls of the system, and no other thread uses the environment.
     let ends = unsafe {
         // Programs that this one starts have no driver.
         std::env::remove_var(DRIVEN_VARIABLE);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        let copy = || libc::fcntl(0, libc::F_DUPFD_CLOEXEC, ABOVE_USUAL_FILES);
+        let copy = || libc::fcntl(0, libc::F_DUPFD_CLOEXEC, LINE_FILE_MIN);
         [copy(), copy()]
     };
     let [Some(from), Some(to)] = ends.map(|it| (0 <= it).then_some(it)) else {
@@ -38,13 +38,13 @@ pub(super) fn meet() -> (Line, Wanted) {
     let [from, to] = [from, to].map(|it| unsafe { File::from_raw_fd(it) });
     restore_input();
     let mut line = Line::new(from, to);
-    match line.receive().ok().and_then(Wanted::from_message) {
+    match line.receive().ok().and_then(RunOptions::from_message) {
         Some(wanted) => (line, wanted),
         None => lost(),
     }
 }
 
-const ABOVE_USUAL_FILES: c_int = 100;
+const LINE_FILE_MIN: c_int = 100;
 
 /// What the driver reads from is standard input, or nothing if that cannot be opened again.
 fn restore_input() {
@@ -77,7 +77,7 @@ pub(super) fn hand_over(name: &OsStr, options: Vec<OsString>, own: Vec<OsString>
         true => PathBuf::from(name),
         false => std::env::current_exe().unwrap_or_else(|_| PathBuf::from(name)),
     };
-    let mut command = Command::new(find().unwrap_or_else(|| DRIVER.into()));
+    let mut command = Command::new(find().unwrap_or_else(|| DRIVER_FILE.into()));
     command.arg("run").arg(&program).args(options);
     if !own.is_empty() {
         command.arg("--").args(own);
@@ -85,13 +85,13 @@ pub(super) fn hand_over(name: &OsStr, options: Vec<OsString>, own: Vec<OsString>
     // What is loaded before this program is not for the driver.
     let error = command.env_remove("LD_PRELOAD").exec();
     signals::die(&format!(
-        "error: this program is explored by `{DRIVER} run {}`, and {DRIVER} was found neither beside the \
+        "error: this program is explored by `{DRIVER_FILE} run {}`, and {DRIVER_FILE} was found neither beside the \
          runtime nor in the path: {error}\n",
         program.display()
     ))
 }
 
-const DRIVER: &str = "clewline";
+const DRIVER_FILE: &str = "clewline";
 
 /// The driver, if it is where the runtime is looked for from there.
 fn find() -> Option<PathBuf> {
@@ -107,6 +107,6 @@ fn find() -> Option<PathBuf> {
     let folder = file.parent()?;
     let above = folder.parent();
     let places =
-        [Some(folder.join(DRIVER)), above.map(|it| it.join(DRIVER)), above.map(|it| it.join("bin/clewline"))];
+        [Some(folder.join(DRIVER_FILE)), above.map(|it| it.join(DRIVER_FILE)), above.map(|it| it.join("bin/clewline"))];
     places.into_iter().flatten().find(|it| it.is_file())
 }

@@ -8,19 +8,19 @@ use std::{ptr, slice};
 
 use clewline_threads::instrument::Control;
 
-use super::here::{self, Alone};
+use super::current_task::{self, RuntimeOwned};
 
-const BASE: usize = 0x6a00_0000_0000;
-const SIZE: usize = 1 << 30;
+const HEAP_BASE: usize = 0x6a00_0000_0000;
+const HEAP_BYTES: usize = 1 << 30;
 // A byte of the shadow says what so many bytes are.
-const GRAIN: usize = 16;
+const GRAIN_BYTES: usize = 16;
 // What fresh memory holds: nothing that works by chance.
-const FRESH: u8 = 0xa5;
+const FRESH_BYTE: u8 = 0xa5;
 
 /// What a grain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Grain {
+pub(super) enum GrainState {
     // What the shadow holds at first: nobody writes it.
     #[allow(dead_code, reason = "it is read")]
     Unused = 0,
@@ -55,7 +55,7 @@ struct Heap {
     shadow_image: Vec<u8>,
 }
 
-static HEAP: Alone<Heap> = Alone::new(Heap {
+static HEAP: RuntimeOwned<Heap> = RuntimeOwned::new(Heap {
     top: 0,
     shadow: ptr::null_mut(),
     blocks: 0,
@@ -76,8 +76,8 @@ pub(super) fn map() -> bool {
         let found = unsafe { libc::mmap(address as *mut _, size, access, flags, -1, 0) };
         (found != libc::MAP_FAILED).then_some(found)
     };
-    let shadow = map(0, SIZE / GRAIN, 0);
-    let base = map(BASE, SIZE, libc::MAP_FIXED_NOREPLACE).filter(|it| *it as usize == BASE);
+    let shadow = map(0, HEAP_BYTES / GRAIN_BYTES, 0);
+    let base = map(HEAP_BASE, HEAP_BYTES, libc::MAP_FIXED_NOREPLACE).filter(|it| *it as usize == HEAP_BASE);
     let (Some(shadow), Some(_)) = (shadow, base) else { return false };
     HEAP.get().shadow = shadow.cast();
     true
@@ -101,24 +101,24 @@ pub(super) fn set_reuse(reuses: bool) {
 /// Whether an address is in it.
 #[inline(always)]
 pub(super) fn contains(address: usize) -> bool {
-    address.wrapping_sub(BASE) < SIZE
+    address.wrapping_sub(HEAP_BASE) < HEAP_BYTES
 }
 
 /// What the grain is that an address inside is in.
 #[inline(always)]
-pub(super) fn grain(address: usize) -> Grain {
+pub(super) fn grain(address: usize) -> GrainState {
     // SAFETY: the shadow has a byte for each grain, and each is one of the four.
-    unsafe { std::mem::transmute(*HEAP.get().shadow.add((address - BASE) / GRAIN)) }
+    unsafe { std::mem::transmute(*HEAP.get().shadow.add((address - HEAP_BASE) / GRAIN_BYTES)) }
 }
 
 impl Heap {
-    fn set(&mut self, address: usize, size: usize, grain: Grain) {
+    fn set(&mut self, address: usize, size: usize, grain: GrainState) {
         // SAFETY: the block is inside, so its grains are.
-        unsafe { ptr::write_bytes(self.shadow.add((address - BASE) / GRAIN), grain as u8, size / GRAIN) };
+        unsafe { ptr::write_bytes(self.shadow.add((address - HEAP_BASE) / GRAIN_BYTES), grain as u8, size / GRAIN_BYTES) };
     }
 
     fn header(&self, block: usize) -> *mut Header {
-        (block - GRAIN) as *mut Header
+        (block - GRAIN_BYTES) as *mut Header
     }
 
     fn size_of(&self, block: usize) -> usize {
@@ -127,36 +127,36 @@ impl Heap {
     }
 
     fn add(&mut self, size: usize, align: usize, site: usize) -> usize {
-        let block = (BASE + self.top + GRAIN).next_multiple_of(align);
-        if size > SIZE || BASE + SIZE < block + size {
+        let block = (HEAP_BASE + self.top + GRAIN_BYTES).next_multiple_of(align);
+        if size > HEAP_BYTES || HEAP_BASE + HEAP_BYTES < block + size {
             return 0;
         }
-        self.top = block + size - BASE;
+        self.top = block + size - HEAP_BASE;
         // SAFETY: the grain before the block is free.
         unsafe { *self.header(block) = Header { size: size as u32, number: self.blocks, site } };
         self.blocks += 1;
-        self.set(block - GRAIN, GRAIN, Grain::Header);
-        self.set(block, size, Grain::Live);
+        self.set(block - GRAIN_BYTES, GRAIN_BYTES, GrainState::Header);
+        self.set(block, size, GrainState::Live);
         block
     }
 }
 
 /// A block for the code at `site`; 0 if there is no room.
 pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
-    let size = size.max(1).next_multiple_of(GRAIN);
+    let size = size.max(1).next_multiple_of(GRAIN_BYTES);
     let heap = HEAP.get();
     if heap.reuses
-        && align <= GRAIN
-        && let Some(control) = here::control()
+        && align <= GRAIN_BYTES
+        && let Some(control) = current_task::control()
         && let Some(block) = reuse(control, size)
     {
         let heap = HEAP.get();
         // SAFETY: a header stands before each block.
         unsafe { (*heap.header(block)).site = site };
-        heap.set(block, size, Grain::Live);
+        heap.set(block, size, GrainState::Live);
         return block;
     }
-    heap.add(size, align.max(GRAIN), site)
+    heap.add(size, align.max(GRAIN_BYTES), site)
 }
 
 /// A freed block of that size, if the schedule wants one.
@@ -167,17 +167,17 @@ fn reuse(control: Control, size: usize) -> Option<usize> {
     if fitting.is_empty() {
         return None;
     }
-    let chosen = control.chooses(fitting.len() as u32 + 1) as usize;
+    let chosen = control.choose(fitting.len() as u32 + 1) as usize;
     let at = *fitting.get(chosen.checked_sub(1)?)?;
     Some(HEAP.get().freed.remove(at))
 }
 
 /// Whether a live block begins there.
 pub(super) fn is_block(address: usize) -> bool {
-    address.is_multiple_of(GRAIN)
-        && BASE < address
-        && grain(address) == Grain::Live
-        && grain(address - GRAIN) == Grain::Header
+    address.is_multiple_of(GRAIN_BYTES)
+        && HEAP_BASE < address
+        && grain(address) == GrainState::Live
+        && grain(address - GRAIN_BYTES) == GrainState::Header
 }
 
 /// How large the block is that begins there, which is live.
@@ -188,7 +188,7 @@ pub(super) fn size_of(block: usize) -> usize {
 /// The block is freed.
 pub(super) fn free(block: usize) {
     let heap = HEAP.get();
-    heap.set(block, heap.size_of(block), Grain::Freed);
+    heap.set(block, heap.size_of(block), GrainState::Freed);
     if heap.reuses {
         heap.freed.push(block);
     }
@@ -200,8 +200,8 @@ pub(super) fn mark() {
     (heap.mark, heap.mark_blocks) = (heap.top, heap.blocks);
     // SAFETY: all of it is mapped.
     unsafe {
-        heap.image = slice::from_raw_parts(BASE as *const u8, heap.top).to_vec();
-        heap.shadow_image = slice::from_raw_parts(heap.shadow, heap.top.div_ceil(GRAIN)).to_vec();
+        heap.image = slice::from_raw_parts(HEAP_BASE as *const u8, heap.top).to_vec();
+        heap.shadow_image = slice::from_raw_parts(heap.shadow, heap.top.div_ceil(GRAIN_BYTES)).to_vec();
     }
 }
 
@@ -211,10 +211,10 @@ pub(super) fn reset() {
     let (mark, top) = (heap.mark, heap.top);
     // SAFETY: all of it is mapped, and the images are as large as what they were made of.
     unsafe {
-        ptr::write_bytes(heap.shadow.add(mark / GRAIN), 0, (top - mark) / GRAIN);
-        ptr::write_bytes((BASE + mark) as *mut u8, FRESH, top - mark);
-        ptr::copy_nonoverlapping(heap.image.as_ptr(), BASE as *mut u8, mark);
-        ptr::copy_nonoverlapping(heap.shadow_image.as_ptr(), heap.shadow, mark / GRAIN);
+        ptr::write_bytes(heap.shadow.add(mark / GRAIN_BYTES), 0, (top - mark) / GRAIN_BYTES);
+        ptr::write_bytes((HEAP_BASE + mark) as *mut u8, FRESH_BYTE, top - mark);
+        ptr::copy_nonoverlapping(heap.image.as_ptr(), HEAP_BASE as *mut u8, mark);
+        ptr::copy_nonoverlapping(heap.shadow_image.as_ptr(), heap.shadow, mark / GRAIN_BYTES);
     }
     (heap.top, heap.blocks) = (mark, heap.mark_blocks);
     heap.freed.clear();
@@ -232,14 +232,14 @@ pub(super) struct Block {
 
 /// The block that an address is in.
 pub(super) fn block_of(address: usize) -> Option<Block> {
-    if !contains(address) || HEAP.get().top <= address - BASE {
+    if !contains(address) || HEAP.get().top <= address - HEAP_BASE {
         return None;
     }
-    let mut at = address & !(GRAIN - 1);
-    while grain(at) != Grain::Header {
-        at = at.checked_sub(GRAIN).filter(|it| BASE <= *it)?;
+    let mut at = address & !(GRAIN_BYTES - 1);
+    while grain(at) != GrainState::Header {
+        at = at.checked_sub(GRAIN_BYTES).filter(|it| HEAP_BASE <= *it)?;
     }
-    let start = at + GRAIN;
+    let start = at + GRAIN_BYTES;
     // SAFETY: a header is there.
     let header = unsafe { *HEAP.get().header(start) };
     let size = header.size as usize;

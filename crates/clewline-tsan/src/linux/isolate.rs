@@ -7,48 +7,48 @@ use std::{fs::File, io, os::fd::FromRawFd};
 
 use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
-use clewline_remote::{Kept, Line, Message, QuasiQuery, Reading, Writing, answer_quasi_query, put_state};
+use clewline_remote::{ReceivedState, Line, Message, RemoteScheduler, StateDecoder, StateEncoder, serve_scheduler, put_state};
 use clewline_threads::{
     Extent, Strategy, Survey, TestProgram, Visit,
     control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
     survey,
 };
 
-use super::{driver, here::Own, races, tried, watchdog};
+use super::{driver, current_task::RuntimeCell, races, try_locks, watchdog};
 
 /// A trial each of whose executions has a process of its own.
 pub(super) struct Isolated {
     inner: Box<dyn TestProgram>,
-    kept: Kept,
-    answers: Answers,
+    kept: ReceivedState,
+    results: Results,
     is_shown: bool,
     guess: Option<Place>,
 }
 
 /// Results as they are written: each child numbers its own.
 #[derive(Default)]
-struct Answers(Interner<String>);
+struct Results(Interner<String>);
 
 /// For a process that is the same program, at the same addresses.
-struct Same;
+struct SameAddressSpace;
 
-impl Writing for Same {
+impl StateEncoder for SameAddressSpace {
     fn put_place(&mut self, to: &mut Message, place: Place) {
         to.put(place.word() as u64);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
+    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
         to.put_text(&trial.show_result(operation, answer));
     }
 }
 
-impl Reading for Answers {
+impl StateDecoder for Results {
     fn take_place(&mut self, from: &mut Message) -> Place {
         // SAFETY: places of the child are places here: it is the same program, at the same addresses.
         unsafe { Place::from_word(from.take_usize()) }
     }
 
-    fn take_answer(&mut self, from: &mut Message) -> ResultId {
+    fn take_result(&mut self, from: &mut Message) -> ResultId {
         ResultId(self.0.intern(from.take_text()))
     }
 }
@@ -73,19 +73,19 @@ fn line() -> io::Result<[Line; 2]> {
 
 /// The same trial, with a process for each execution if that was asked for.
 pub(super) fn wrap(trial: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
-    if IS_ASKED.get() { Box::new(Isolated::new(trial)) } else { trial }
+    if IS_REQUESTED.get() { Box::new(Isolated::new(trial)) } else { trial }
 }
 
-static IS_ASKED: Own<bool> = Own::new(false);
+static IS_REQUESTED: RuntimeCell<bool> = RuntimeCell::new(false);
 
 /// Asks for a process for each execution.
-pub(super) fn ask() {
-    IS_ASKED.set(true);
+pub(super) fn request() {
+    IS_REQUESTED.set(true);
 }
 
 impl Isolated {
     fn new(inner: Box<dyn TestProgram>) -> Isolated {
-        Isolated { inner, kept: Kept::default(), answers: Answers::default(), is_shown: false, guess: None }
+        Isolated { inner, kept: ReceivedState::default(), results: Results::default(), is_shown: false, guess: None }
     }
 
     /// Runs an execution in a process of its own. Answers how it ended.
@@ -100,8 +100,8 @@ impl Isolated {
             }
             child => {
                 drop(there);
-                let ending = answer_quasi_query(&mut here, scheduler, DONE)
-                    .and_then(|(ending, mut rest)| self.learn(&mut rest).map(|()| ending));
+                let ending = serve_scheduler(&mut here, scheduler, DONE)
+                    .and_then(|(ending, mut rest)| self.receive(&mut rest).map(|()| ending));
                 let mut status = 0;
                 // SAFETY: it is a child of this process, and there is room.
                 unsafe { libc::waitpid(child, &mut status, 0) };
@@ -122,32 +122,32 @@ impl Isolated {
 
     fn child(&mut self, mut line: Line) -> ! {
         watchdog::start();
-        let ending = self.inner.run(&mut QuasiQuery::new(&mut line, driver::lost));
+        let ending = self.inner.run(&mut RemoteScheduler::new(&mut line, driver::lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
-        self.tell(&mut message);
+        self.send(&mut message);
         let sent = line.send(&message).and_then(|()| line.flush());
         // SAFETY: it asks for nothing. What the code has written and not sent is lost, as it is without a process of its own.
         unsafe { libc::_exit(if sent.is_ok() { 0 } else { 2 }) }
     }
 
-    fn tell(&mut self, to: &mut Message) {
-        to.put_flag(tried::has_tried());
+    fn send(&mut self, to: &mut Message) {
+        to.put_flag(try_locks::has_try_lock());
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
-        put_state(to, &mut *self.inner, true, &mut Same);
+        put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
-    fn learn(&mut self, from: &mut Message) -> io::Result<()> {
+    fn receive(&mut self, from: &mut Message) -> io::Result<()> {
         if from.take_flag() {
             self.inner.set_points(Points { releases: true, counts: false });
         }
         races::set_racing(from.take_all(Message::take_usize));
         races::set_shared(from.take_all(Message::take_usize));
-        let guess = from.take_maybe(|from| self.answers.take_place(from));
+        let guess = from.take_maybe(|from| self.results.take_place(from));
         self.guess = self.guess.or(guess);
-        self.kept.learn(from, &mut self.answers);
+        self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 }
@@ -178,7 +178,7 @@ impl TestProgram for Isolated {
     }
 
     fn show_result(&self, _operation: usize, answer: ResultId) -> String {
-        self.answers.0[answer.0].clone()
+        self.results.0[answer.0].clone()
     }
 
     fn set_memory(&mut self, memory: Memory) {
@@ -210,7 +210,7 @@ impl TestProgram for Isolated {
         &self.kept.pending
     }
 
-    fn case(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }

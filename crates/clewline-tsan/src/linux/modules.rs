@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use super::here::Alone;
+use super::current_task::RuntimeOwned;
 
 /// A module that was loaded.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Local {
 }
 
 // The C library, the loader and this library keep things that outlive executions. What the mathematical one keeps is errors.
-const KEPT: [&str; 8] = [
+const NOT_RESTORED_MODULES: [&str; 8] = [
     "libc.so",
     "ld-linux",
     "libm.so",
@@ -43,7 +43,7 @@ const KEPT: [&str; 8] = [
     "libclewline_tsan",
 ];
 // Who allocates for itself: the C library and the loader.
-const SYSTEM: [&str; 2] = ["libc.so", "ld-linux"];
+const SYSTEM_MODULES: [&str; 2] = ["libc.so", "ld-linux"];
 
 impl Module {
     fn is_one_of(&self, names: &[&str]) -> bool {
@@ -53,7 +53,7 @@ impl Module {
 
     /// Whether what it keeps is as it was at first when an execution begins.
     pub(super) fn is_restored(&self) -> bool {
-        !self.is_one_of(&KEPT)
+        !self.is_one_of(&NOT_RESTORED_MODULES)
     }
 
     /// Whether it is the standard library of C++, or what that needs.
@@ -135,13 +135,13 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
 }
 
 /// Code whose blocks are not those of the code under test: the system's, and this library's.
-static SYSTEM_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static SYSTEM_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 /// This library's.
-static OWN_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static RUNTIME_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 /// Code under test.
-static USER_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static USER_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 /// Code of the standard library of C++.
-static STANDARD_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static STANDARD_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 
 /// Looks for the code of the system.
 pub(super) fn find_system() {
@@ -149,8 +149,8 @@ pub(super) fn find_system() {
     let text = |is: &dyn Fn(&Module) -> bool| {
         modules.iter().filter(|it| is(it)).flat_map(|it| it.text.clone()).collect::<Vec<_>>()
     };
-    *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM) || it.is_one_of(&["libclewline_tsan"]));
-    *OWN_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
+    *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM_MODULES) || it.is_one_of(&["libclewline_tsan"]));
+    *RUNTIME_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
     *USER_CODE.get() = text(&|it| it.is_restored() && !it.is_standard());
     *STANDARD_CODE.get() = text(&Module::is_standard);
 }
@@ -172,8 +172,8 @@ pub(super) fn is_user(address: usize) -> bool {
 }
 
 /// Whether the code at an address is this library's.
-pub(super) fn is_own(address: usize) -> bool {
-    OWN_CODE.get().iter().any(|it| it.contains(&address))
+pub(super) fn is_runtime(address: usize) -> bool {
+    RUNTIME_CODE.get().iter().any(|it| it.contains(&address))
 }
 
 #[repr(C)]

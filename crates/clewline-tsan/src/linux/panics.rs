@@ -3,15 +3,15 @@
 use clewline_threads::control::Panic;
 
 // So many are told of: who waits for a thread that panics often panics as well.
-const TOLD_MAX: usize = 3;
+const PANICS_SHOWN_MAX: usize = 3;
 
 /// Why a program in Rust says that it failed, by what it said on standard output and standard error.
-pub(super) fn told([out, err]: &[String; 2]) -> Option<Panic> {
-    panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(lacks))
+pub(super) fn panic_in_output([out, err]: &[String; 2]) -> Option<Panic> {
+    panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(failure_without_panic))
 }
 
 /// What a test lacks that did not panic, as the harness tells of it.
-fn lacks(line: &str) -> Option<Panic> {
+fn failure_without_panic(line: &str) -> Option<Panic> {
     if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
         let place = rest.strip_prefix(" at ").map(without_column);
         let message = "the test did not panic, though it should".to_owned();
@@ -23,8 +23,8 @@ fn lacks(line: &str) -> Option<Panic> {
 
 /// The panics that were told of as one: each but the last has its place in the message.
 fn panicked(said: &str) -> Option<Panic> {
-    let mut all = all(said);
-    all.truncate(TOLD_MAX);
+    let mut all = panics_in(said);
+    all.truncate(PANICS_SHOWN_MAX);
     let last = all.pop()?;
     let before = all.iter().map(|it| match &it.place {
         Some(place) => format!("{} ({place}); after that: ", it.message),
@@ -34,7 +34,7 @@ fn panicked(said: &str) -> Option<Panic> {
 }
 
 /// `thread 'a' panicked at src/lib.rs:3:5:`, and the message in the lines that follow.
-fn all(said: &str) -> Vec<Panic> {
+fn panics_in(said: &str) -> Vec<Panic> {
     let mut panics: Vec<Panic> = Vec::new();
     let mut is_message = false;
     for line in said.lines() {

@@ -14,7 +14,7 @@ use std::{
 use clewline_explore::TaskId;
 
 use super::{
-    here::{self, Alone, Own},
+    current_task::{self, RuntimeOwned, RuntimeCell},
     modules::{Local, address_of},
     real, snapshot,
 };
@@ -27,16 +27,16 @@ struct Parked {
     locals: Vec<(usize, Local)>,
 }
 
-static PARKED: Alone<Vec<Parked>> = Alone::new(Vec::new());
-static MAIN: Own<usize> = Own::new(0);
-static HAS_INSTRUCTION: Own<bool> = Own::new(false);
+static PARKED: RuntimeOwned<Vec<Parked>> = RuntimeOwned::new(Vec::new());
+static MAIN: RuntimeCell<usize> = RuntimeCell::new(0);
+static HAS_INSTRUCTION: RuntimeCell<bool> = RuntimeCell::new(false);
 
 static IS_READY: AtomicU32 = AtomicU32::new(0);
-static FOUND: Alone<Option<Parked>> = Alone::new(None);
+static NEW_THREAD: RuntimeOwned<Option<Parked>> = RuntimeOwned::new(None);
 
 unsafe extern "C" fn sleep(_: *mut c_void) -> *mut c_void {
     let locals = snapshot::locals().iter().map(|it| (address_of(it), *it)).collect();
-    *FOUND.get() = Some(Parked { pointer: here::thread_pointer(), locals });
+    *NEW_THREAD.get() = Some(Parked { pointer: current_task::thread_pointer(), locals });
     IS_READY.store(1, Ordering::Release);
     futex(&IS_READY, libc::FUTEX_WAKE, 1);
     let never = AtomicU32::new(0);
@@ -67,7 +67,7 @@ fn futex(word: &AtomicU32, operation: c_int, value: u32) {
 }
 
 // They do nothing but sleep.
-const STACK: usize = 64 << 10;
+const PARKED_STACK_BYTES: usize = 64 << 10;
 
 /// Makes a thread for every task there may be. What restored modules keep for each thread must be known.
 ///
@@ -77,14 +77,14 @@ const STACK: usize = 64 << 10;
 pub(super) fn make() -> Result<(), String> {
     // SAFETY: this is a question to the C library.
     HAS_INSTRUCTION.set(unsafe { libc::getauxval(libc::AT_HWCAP2) } & 2 != 0);
-    MAIN.set(here::thread_pointer());
+    MAIN.set(current_task::thread_pointer());
     for _ in 0..TaskId::MAX {
         IS_READY.store(0, Ordering::Relaxed);
         // SAFETY: the attributes are initialized before they are used, and `sleep` wants nothing.
         let error = unsafe {
             let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
             libc::pthread_attr_init(&mut attributes);
-            libc::pthread_attr_setstacksize(&mut attributes, STACK);
+            libc::pthread_attr_setstacksize(&mut attributes, PARKED_STACK_BYTES);
             libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
             let mut thread = 0;
             real::pthread_create(&mut thread, &attributes, sleep, ptr::null_mut())
@@ -95,14 +95,14 @@ pub(super) fn make() -> Result<(), String> {
         while IS_READY.load(Ordering::Acquire) == 0 {
             futex(&IS_READY, libc::FUTEX_WAIT, 0);
         }
-        PARKED.get().extend(FOUND.get().take());
+        PARKED.get().extend(NEW_THREAD.get().take());
     }
     Ok(())
 }
 
 /// This thread is the one that explores.
 pub(super) fn begin() {
-    MAIN.set(here::thread_pointer());
+    MAIN.set(current_task::thread_pointer());
 }
 
 /// What `task` keeps for itself is what a thread has when it starts.
@@ -144,13 +144,13 @@ fn set(pointer: usize) {
         // SAFETY: the processor has the instruction, and the system allows it. It points to what a real thread was given.
         unsafe { asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
     } else {
-        const SET_FS: usize = 0x1002;
+        const ARCH_SET_FS: usize = 0x1002;
         // SAFETY: the same, by a call of the system.
         unsafe {
             asm!(
                 "syscall",
                 inlateout("rax") libc::SYS_arch_prctl => _,
-                in("rdi") SET_FS,
+                in("rdi") ARCH_SET_FS,
                 in("rsi") pointer,
                 out("rcx") _,
                 out("r11") _,

@@ -7,7 +7,7 @@ use clewline_threads::{
     instrument::{Control, Site},
 };
 
-use super::{heap, here};
+use super::{heap, current_task};
 
 /// The line that the call belongs to which returns to `address`. Of functions that were inlined there, it is the outermost that is not
 /// of a standard library, or the innermost of all.
@@ -49,5 +49,5 @@ pub(super) fn describe(address: usize) -> String {
 #[cold]
 pub(super) fn fail(control: Control, message: String, pc: usize) -> ! {
     let place = resolve(pc).map(|it| it.to_string());
-    control.fails(Panic { message, place, step: None }, here::place(pc))
+    control.fail(Panic { message, place, step: None }, current_task::place(pc))
 }

@@ -17,10 +17,10 @@ use rustc_hash::FxHashSet;
 
 use super::{
     heap,
-    here::{self, Alone, Own},
+    current_task::{self, RuntimeOwned, RuntimeCell},
 };
 
-static POINTS: Own<Points> = Own::new(Points::Racing);
+static POINTS: RuntimeCell<Points> = RuntimeCell::new(Points::Racing);
 
 /// Which plain accesses are points from now on.
 pub(super) fn set_points(points: Points) {
@@ -36,14 +36,14 @@ pub(super) fn points() -> Points {
 type Clock = [u32; TaskId::MAX];
 
 // Mostly there are no more tasks than these, and only their times are looked at.
-const FEW: usize = 4;
+const TASKS_MIN: usize = 4;
 // How many tasks there may be: once there were more than a few, as many as there may be at all.
-static TASKS: Own<usize> = Own::new(FEW);
+static TASKS: RuntimeCell<usize> = RuntimeCell::new(TASKS_MIN);
 
 // Whether every task but the first is started by another one.
-static STARTS_ALONE: Own<bool> = Own::new(false);
+static STARTS_ALONE: RuntimeCell<bool> = RuntimeCell::new(false);
 // Tasks whose end nobody has waited for.
-static UNJOINED: Own<TaskSet> = Own::new(TaskSet::all(TaskId::MAX));
+static UNJOINED: RuntimeCell<TaskSet> = RuntimeCell::new(TaskSet::all(TaskId::MAX));
 
 /// Whether executions begin with one task, and have no others than those that are started.
 pub(super) fn set_starts_alone(starts_alone: bool) {
@@ -53,22 +53,22 @@ pub(super) fn set_starts_alone(starts_alone: bool) {
 /// Whether everything that others have done happened before what `task` does now, and what it does now happens before everything
 /// that others will do: then it races with nothing, and need not be remembered.
 #[inline(always)]
-fn is_alone(task: TaskId) -> bool {
+fn runs_alone(task: TaskId) -> bool {
     UNJOINED.get() == TaskSet::only(task)
 }
 
 /// `task` is one of those whose times count.
 #[inline(always)]
-pub(super) fn comes(task: TaskId) {
+pub(super) fn note_task(task: TaskId) {
     if TASKS.get() <= task.index() {
         TASKS.set(TaskId::MAX);
-        RACES.get().begin(FEW);
+        RACES.get().begin(TASKS_MIN);
     }
 }
 
 /// An access that may race with a later one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Past {
+struct PastAccess {
     time: u32,
     task: u8,
     // Which of the eight bytes.
@@ -78,24 +78,24 @@ struct Past {
     pc: usize,
 }
 
-impl Past {
+impl PastAccess {
     fn is_atomic(&self) -> bool {
         self.pc == 0
     }
 
-    fn conflicts(&self, other: &Past) -> bool {
+    fn conflicts(&self, other: &PastAccess) -> bool {
         self.bytes & other.bytes != 0
             && (self.is_write || other.is_write)
             && !(self.is_atomic() && other.is_atomic())
     }
 
     /// Whether `other` happened before this, which was made at `clock`.
-    fn is_after(&self, other: &Past, clock: &Clock) -> bool {
+    fn is_after(&self, other: &PastAccess, clock: &Clock) -> bool {
         other.task == self.task || other.time <= clock[usize::from(other.task)]
     }
 
     /// Whether whatever conflicts with `other` conflicts with this.
-    fn covers(&self, other: &Past) -> bool {
+    fn covers(&self, other: &PastAccess) -> bool {
         other.bytes & !self.bytes == 0
             && (self.is_write || !other.is_write)
             && (!self.is_atomic() || other.is_atomic())
@@ -103,12 +103,12 @@ impl Past {
 }
 
 // Of each word so many accesses are kept.
-const KEPT: usize = 8;
+const PAST_ACCESSES_MAX: usize = 8;
 
 // What is looked at most comes first, so that it is in one line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-struct Word {
+struct WordHistory {
     n: u8,
     /// There were more, so that it is not known what a later access races with. It counts as racing.
     is_crowded: bool,
@@ -117,10 +117,10 @@ struct Word {
     /// Somebody has released what is here: then `released` says what is learnt by whoever acquires it.
     is_released: bool,
     released: Clock,
-    past: [Past; KEPT],
+    past: [PastAccess; PAST_ACCESSES_MAX],
 }
 
-impl Word {
+impl WordHistory {
     /// Nothing was done here.
     #[inline(always)]
     fn forget(&mut self) {
@@ -153,7 +153,7 @@ impl Word {
 
 /// What is known of words, for one execution.
 #[derive(Debug)]
-struct Words {
+struct WordTable {
     // Open addressing; the length is a power of two, and at most half of the slots are used.
     slots: Vec<Slot>,
     // Slots of earlier executions are free.
@@ -166,12 +166,12 @@ struct Words {
 struct Slot {
     address: usize,
     execution: u32,
-    word: Word,
+    word: WordHistory,
 }
 
-impl Words {
+impl WordTable {
     const fn new() -> Self {
-        Words { slots: Vec::new(), execution: 1, used: 0 }
+        WordTable { slots: Vec::new(), execution: 1, used: 0 }
     }
 
     fn clear(&mut self) {
@@ -198,7 +198,7 @@ impl Words {
 
     /// What is known of an address.
     #[inline(always)]
-    fn at(&mut self, address: usize) -> &mut Word {
+    fn at(&mut self, address: usize) -> &mut WordHistory {
         if self.slots.len() <= 2 * self.used {
             self.grow();
         }
@@ -222,7 +222,7 @@ impl Words {
         }
     }
 
-    fn known(&mut self, address: usize) -> Option<&mut Word> {
+    fn known(&mut self, address: usize) -> Option<&mut WordHistory> {
         if self.slots.is_empty() {
             return None;
         }
@@ -234,7 +234,7 @@ impl Words {
 #[derive(Debug)]
 struct Races {
     clocks: [Clock; TaskId::MAX],
-    words: Words,
+    words: WordTable,
     /// Places whose accesses race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
@@ -244,9 +244,9 @@ struct Races {
     shared: Option<FxHashSet<usize>>,
 }
 
-static RACES: Alone<Races> = Alone::new(Races {
+static RACES: RuntimeOwned<Races> = RuntimeOwned::new(Races {
     clocks: [[0; TaskId::MAX]; TaskId::MAX],
-    words: Words::new(),
+    words: WordTable::new(),
     racing: Vec::new(),
     is_racing: None,
     shown: None,
@@ -255,7 +255,7 @@ static RACES: Alone<Races> = Alone::new(Races {
 
 #[inline(always)]
 fn join(into: &mut Clock, from: &Clock) {
-    let n = if TASKS.get() == FEW { FEW } else { TaskId::MAX };
+    let n = if TASKS.get() == TASKS_MIN { TASKS_MIN } else { TaskId::MAX };
     into[..n].iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
 }
 
@@ -380,7 +380,7 @@ pub(super) fn joins(task: TaskId, by: TaskId) {
 /// `later` begins or goes on after what `earlier` did so far.
 pub(super) fn follows(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
-        comes(later);
+        note_task(later);
         let clocks = &mut RACES.get().clocks;
         let clock = clocks[earlier.index()];
         join(&mut clocks[later.index()], &clock);
@@ -397,8 +397,8 @@ fn bytes(word: usize, address: usize, size: usize) -> u8 {
 /// A plain access. If it is found to race, the exploration begins again.
 #[inline(always)]
 pub(super) fn plain(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
-    if points() == Points::Racing && !is_alone(control.task()) {
-        touch(control, address, size, is_write, pc);
+    if points() == Points::Racing && !runs_alone(control.task()) {
+        record(control, address, size, is_write, pc);
     }
 }
 
@@ -406,16 +406,16 @@ pub(super) fn plain(control: Control, address: usize, size: usize, is_write: boo
 #[inline(always)]
 pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bool) {
     if points() == Points::Racing {
-        look_for_owner(control, address);
-        if !is_alone(control.task()) {
-            touch(control, address, size, is_write, 0);
+        note_owner_access(control, address);
+        if !runs_alone(control.task()) {
+            record(control, address, size, is_write, 0);
         }
     }
 }
 
 #[inline(always)]
-fn look_for_owner(control: Control, address: usize) {
-    if !heap::contains(address) && !here::is_own_stack(address) && here::is_other_stack(address) {
+fn note_owner_access(control: Control, address: usize) {
+    if !heap::contains(address) && !current_task::is_own_stack(address) && current_task::is_other_stack(address) {
         share(control, address);
     }
 }
@@ -426,22 +426,22 @@ pub(super) fn synchronize(control: Control, address: usize, size: usize, is_writ
     if points() != Points::Racing {
         return;
     }
-    look_for_owner(control, address);
+    note_owner_access(control, address);
     let (me, word) = (control.task(), address & !7);
-    if is_alone(me) {
+    if runs_alone(me) {
         return;
     }
     let is_one = address + size <= word + 8;
     if !is_one {
-        touch(control, address, size, is_write, 0);
+        record(control, address, size, is_write, 0);
     }
     let races = RACES.get();
     let (clock, known) = (&mut races.clocks[me.index()], races.words.at(word));
     let mut others = None;
     if is_one {
         let bytes = bytes(word, address, size);
-        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc: 0 };
-        if !known.touch_again(&now) {
+        let now = PastAccess { time: clock[me.index()], task: me.0, bytes, is_write, pc: 0 };
+        if !known.record_repeated(&now) {
             others = known.touch(now, clock);
         }
     }
@@ -451,18 +451,18 @@ pub(super) fn synchronize(control: Control, address: usize, size: usize, is_writ
         clock[me.index()] += 1;
     }
     if others.is_some_and(insert_all) {
-        control.begins_again();
+        control.restart_exploration();
     }
 }
 
 /// These places race. Answers whether one of them was not known to.
 #[cold]
-fn insert_all(places: [usize; KEPT]) -> bool {
+fn insert_all(places: [usize; PAST_ACCESSES_MAX]) -> bool {
     // All of them: one that is known already must not hide another.
     places.into_iter().filter(|it| insert(*it)).count() != 0
 }
 
-fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
+fn record(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     let me = control.task();
     let mut word = address & !7;
     let mut found = false;
@@ -470,7 +470,7 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let races = RACES.get();
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
-        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
+        let now = PastAccess { time: clock[me.index()], task: me.0, bytes, is_write, pc };
         if let Some(others) = races.words.at(word).touch(now, clock) {
             found |= insert(pc);
             found |= insert_all(others);
@@ -478,22 +478,22 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         word += 8;
     }
     if found {
-        control.begins_again();
+        control.restart_exploration();
     }
 }
 
-impl Word {
+impl WordHistory {
     /// Whether `now`, which is atomic, is what its task has done here before, and nobody else has done anything that could race with it. Then
     /// nothing but its time is new.
     #[inline(always)]
-    fn touch_again(&mut self, now: &Past) -> bool {
+    fn record_repeated(&mut self, now: &PastAccess) -> bool {
         // Whoever is over stays here, so there must be room.
         let n = usize::from(self.n);
-        if self.has_plain || self.is_crowded || KEPT / 2 < n {
+        if self.has_plain || self.is_crowded || PAST_ACCESSES_MAX / 2 < n {
             return false;
         }
         let is_same =
-            |it: &&mut Past| (it.task, it.bytes, it.is_write) == (now.task, now.bytes, now.is_write);
+            |it: &&mut PastAccess| (it.task, it.bytes, it.is_write) == (now.task, now.bytes, now.is_write);
         let Some(past) = self.past[..n].iter_mut().find(is_same) else { return false };
         past.time = now.time;
         true
@@ -501,7 +501,7 @@ impl Word {
 
     /// The places of all accesses that `now` races with, and zeros, if it races with any.
     #[inline(always)]
-    fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
+    fn touch(&mut self, now: PastAccess, clock: &Clock) -> Option<[usize; PAST_ACCESSES_MAX]> {
         self.has_plain |= !now.is_atomic();
         // Mostly nobody else has come here, or what others did is over, and then this one takes its place.
         let last = &self.past[0];
@@ -510,11 +510,11 @@ impl Word {
             self.n = 1;
             return None;
         }
-        self.touch_others(now, clock)
+        self.record_with_others(now, clock)
     }
 
-    fn touch_others(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
-        let mut others = [0; KEPT];
+    fn record_with_others(&mut self, now: PastAccess, clock: &Clock) -> Option<[usize; PAST_ACCESSES_MAX]> {
+        let mut others = [0; PAST_ACCESSES_MAX];
         let mut races = self.is_crowded;
         let mut kept = 0;
         for (at, other) in others.iter_mut().enumerate().take(self.n.into()) {
@@ -530,7 +530,7 @@ impl Word {
                 kept += 1;
             }
         }
-        if kept == KEPT {
+        if kept == PAST_ACCESSES_MAX {
             // Whatever it races with will not be known, so it counts as racing.
             (races, self.is_crowded) = (true, true);
             others[0] = self.past[0].pc;
@@ -548,7 +548,7 @@ pub(super) fn forget(address: usize, size: usize) {
     if points() == Points::Racing {
         let words = &mut RACES.get().words;
         (address..address + size).step_by(8).for_each(|it| {
-            words.known(it).into_iter().for_each(Word::forget);
+            words.known(it).into_iter().for_each(WordHistory::forget);
         });
     }
 }
@@ -563,6 +563,6 @@ pub(super) fn is_shared(address: usize) -> bool {
 #[cold]
 pub(super) fn share(control: Control, address: usize) {
     if RACES.get().shared.get_or_insert_default().insert(address & !7) {
-        control.begins_again();
+        control.restart_exploration();
     }
 }

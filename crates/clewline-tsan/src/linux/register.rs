@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
 
 use super::{
     call::stubs,
-    here::{self, Alone},
+    current_task::{self, RuntimeOwned},
     places,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Registered {
     failure: Option<String>,
 }
 
-static REGISTERED: Alone<Option<Registered>> = Alone::new(None);
+static REGISTERED: RuntimeOwned<Option<Registered>> = RuntimeOwned::new(None);
 
 /// What was said so far.
 pub(super) fn registered() -> &'static mut Registered {
@@ -79,7 +79,7 @@ extern "C" fn clewline_register_quasi(factors: *const c_char) {
 
 extern "C" fn fail_at(message: *const c_char, pc: usize) {
     let message = text(message);
-    match here::control() {
+    match current_task::control() {
         Some(control) => places::fail(control, message, pc),
         None => registered().failure = Some(message),
     }
@@ -87,8 +87,8 @@ extern "C" fn fail_at(message: *const c_char, pc: usize) {
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_choose(n: c_uint) -> c_uint {
-    match here::control() {
-        Some(control) if 1 < n => control.chooses(n),
+    match current_task::control() {
+        Some(control) if 1 < n => control.choose(n),
         Some(_) | None => 0,
     }
 }
@@ -105,7 +105,7 @@ pub(super) fn begin() {
 /// Every operation has returned.
 pub(super) fn finish() {
     if let Some(finish) = registered().finish {
-        here::outside(|| finish());
+        current_task::outside_test_code(|| finish());
     }
 }
 

@@ -6,11 +6,11 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{Line, Offer, Served, Wanted};
+use clewline_remote::{Line, Offer, Served, RunOptions};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    driver, heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject,
+    driver, heap, current_task, isolate, modules, output, park, places, races, register, signals, snapshot, subject,
     watchdog,
 };
 
@@ -22,7 +22,7 @@ static LOAD: extern "C" fn() = load;
 extern "C" fn load() {
     modules::find_system();
     if heap::map() {
-        here::load();
+        current_task::load();
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn fix_addresses() {
 ///
 /// What the system does not give.
 fn prepare() -> Result<(), String> {
-    here::leave();
+    current_task::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
     }
@@ -67,7 +67,7 @@ fn prepare() -> Result<(), String> {
         }
     }
     for library in modules::uninstrumented() {
-        output::tell(&format!(
+        output::report(&format!(
             "note: {library} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory\n"
         ));
     }
@@ -85,12 +85,12 @@ fn prepare() -> Result<(), String> {
 /// # Errors
 ///
 /// What the system does not give.
-pub(super) fn begin(wanted: &Wanted) -> Result<(), String> {
+pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     races::set_points(wanted.points);
     races::set_racing(wanted.racing.iter().copied());
-    heap::set_reuse(wanted.reuses);
-    if wanted.isolates {
-        isolate::ask();
+    heap::set_reuse(wanted.reuses_memory);
+    if wanted.isolates_executions {
+        isolate::request();
     }
     prepare()
 }
@@ -116,7 +116,7 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
 /// driver, which its arguments are for.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
-    if !driver::is_there() {
+    if !driver::is_driven() {
         // SAFETY: these are the arguments of `main`.
         let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
         let mut arguments = (0..argc as usize).map(|at| OsString::from_vec(argument(at)));
@@ -124,7 +124,7 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         driver::hand_over(&name, arguments.collect(), Vec::new());
     }
     fix_addresses();
-    let (mut line, wanted) = driver::meet();
+    let (mut line, wanted) = driver::connect();
     match subject::Subject::new().and_then(|it| begin(&wanted).map(|()| it)) {
         Ok(subject) => serve(&mut line, &subject, false),
         Err(told) => signals::die(&format!("error: {told}\n")),

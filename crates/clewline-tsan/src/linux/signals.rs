@@ -9,18 +9,18 @@ use std::{
 };
 
 use super::{
-    here::{self, Own},
+    current_task::{self, RuntimeCell},
     modules, output, places,
 };
 
-static SIGNAL: Own<c_int> = Own::new(0);
-static ADDRESS: Own<usize> = Own::new(0);
-static CODE: Own<usize> = Own::new(0);
-static USER_CODE: Own<usize> = Own::new(0);
-static EMERGENCY: Own<usize> = Own::new(0);
+static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
+static ADDRESS: RuntimeCell<usize> = RuntimeCell::new(0);
+static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static USER_CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static EMERGENCY_STACK_TOP: RuntimeCell<usize> = RuntimeCell::new(0);
 
-const HANDLER_STACK: usize = 64 << 10;
-const EMERGENCY_STACK: usize = 2 << 20;
+const HANDLER_STACK_BYTES: usize = 64 << 10;
+const EMERGENCY_STACK_BYTES: usize = 2 << 20;
 
 fn map(size: usize) -> usize {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -32,9 +32,9 @@ fn map(size: usize) -> usize {
 
 /// Has crashes of this thread seen.
 pub(super) fn watch() {
-    EMERGENCY.set(map(EMERGENCY_STACK) + EMERGENCY_STACK);
+    EMERGENCY_STACK_TOP.set(map(EMERGENCY_STACK_BYTES) + EMERGENCY_STACK_BYTES);
     let stack =
-        libc::stack_t { ss_sp: map(HANDLER_STACK) as *mut c_void, ss_flags: 0, ss_size: HANDLER_STACK };
+        libc::stack_t { ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void, ss_flags: 0, ss_size: HANDLER_STACK_BYTES };
     // SAFETY: the stack is mapped for ever.
     unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
@@ -64,7 +64,7 @@ pub(super) unsafe fn divert(context: *mut c_void, function: extern "C" fn() -> !
     // SAFETY: the caller says so.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     // As if it had been called: the stack is aligned but for the address to return to.
-    registers[libc::REG_RSP as usize] = (EMERGENCY.get() - 8) as i64;
+    registers[libc::REG_RSP as usize] = (EMERGENCY_STACK_TOP.get() - 8) as i64;
     registers[libc::REG_RIP as usize] = function as *const () as i64;
 }
 
@@ -92,15 +92,15 @@ pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
         (code_of(context), registers[libc::REG_RSP as usize] as usize)
     };
     // What is found is taken for the address behind a call.
-    if modules::is_user(code) || !here::is_own_stack(stack) {
+    if modules::is_user(code) || !current_task::is_own_stack(stack) {
         return code + 1;
     }
-    while here::is_guard(stack) {
+    while current_task::is_guard(stack) {
         // Nothing can be read here.
         stack += 8;
     }
     for _ in 0..WORDS {
-        if !here::is_own_stack(stack + 8) {
+        if !current_task::is_own_stack(stack + 8) {
             break;
         }
         // SAFETY: it is on the stack, above where the code has come to.
@@ -136,8 +136,8 @@ fn name(signal: c_int) -> &'static str {
 
 extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
-    let (touched, place) = here::touched();
-    if modules::is_own(CODE.get()) && !here::is_guard(address) {
+    let (touched, place) = current_task::last_access();
+    if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
         // The runtime did what the code asked for, or something is wrong with the runtime; and where it was called it needs room as well.
         if address.wrapping_sub(touched) < 64 {
             code = place;
@@ -151,12 +151,12 @@ extern "C" fn crashed() -> ! {
     }
     let told = match signal {
         libc::SIGFPE | libc::SIGILL => name(signal).to_owned(),
-        _ => match here::is_guard(address) {
+        _ => match current_task::is_guard(address) {
             true => "stack overflow".to_owned(),
             false => format!("{} at address {address:#x}", name(signal)),
         },
     };
-    if let Some(control) = here::control() {
+    if let Some(control) = current_task::control() {
         places::fail(control, told, code);
     }
     let site = places::resolve(code).map_or_else(String::new, |it| format!(" ({it})"));
@@ -165,7 +165,7 @@ extern "C" fn crashed() -> ! {
 
 /// Ends the process.
 pub(super) fn die(told: &str) -> ! {
-    output::tell(told);
+    output::report(told);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(2) }
 }

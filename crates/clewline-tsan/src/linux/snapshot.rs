@@ -6,7 +6,7 @@
 use std::{ops::Range, ptr, slice};
 
 use super::{
-    here::Alone,
+    current_task::RuntimeOwned,
     modules::{self, Local, address_of},
 };
 
@@ -15,8 +15,8 @@ struct Saved {
     image: Vec<u8>,
 }
 
-static SAVED: Alone<Vec<Saved>> = Alone::new(Vec::new());
-static LOCALS: Alone<Vec<Local>> = Alone::new(Vec::new());
+static SAVED: RuntimeOwned<Vec<Saved>> = RuntimeOwned::new(Vec::new());
+static LOCALS: RuntimeOwned<Vec<Local>> = RuntimeOwned::new(Vec::new());
 
 /// Keeps what is there now. Nothing that is restored may be loaded afterwards.
 pub(super) fn take() {

@@ -11,8 +11,8 @@ use clewline_threads::{
 
 use super::{
     call::call,
-    foreign::Code,
-    here, isolate,
+    foreign::ForeignCode,
+    current_task, isolate,
     register::{Function, Operation, Work, registered},
 };
 
@@ -24,14 +24,14 @@ struct Call {
 }
 
 // Answers that are no numbers.
-const NOTHING: i64 = i64::MIN;
+const VOID_RESULT: i64 = i64::MIN;
 
-const NONE: i64 = i64::MIN + 1;
+const NONE_RESULT: i64 = i64::MIN + 1;
 
 fn show(answer: i64) -> String {
     match answer {
-        NOTHING => String::new(),
-        NONE => "None".to_owned(),
+        VOID_RESULT => String::new(),
+        NONE_RESULT => "None".to_owned(),
         number => number.to_string(),
     }
 }
@@ -45,7 +45,7 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Whether anything can be called.
-    pub(super) fn is_there() -> bool {
+    pub(super) fn is_registered() -> bool {
         !registered().operations.is_empty()
     }
 
@@ -89,18 +89,18 @@ impl Explorable for Subject {
         self.operations.iter().flat_map(of).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.call(it))?;
         let init = self.init;
         let make = move || {
             if let Some(init) = init {
-                here::outside(|| init());
+                current_task::outside_test_code(|| init());
             }
         };
         let call = |it: &Call| {
             // SAFETY: the function takes a number and answers one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, make, call, show)))
+        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &ForeignCode, make, call, show)))
     }
 }

@@ -10,20 +10,20 @@ use std::{
 };
 
 use super::{
-    here::{self, Own},
+    current_task::{self, RuntimeCell},
     output, places, signals,
 };
 
-static CALLS: Own<u64> = Own::new(0);
-static TICKS: Own<u32> = Own::new(0);
-static USED_MS: Own<u64> = Own::new(0);
-static CODE: Own<usize> = Own::new(0);
-static WAITS: Own<bool> = Own::new(false);
+static CALLS: RuntimeCell<u64> = RuntimeCell::new(0);
+static TICKS: RuntimeCell<u32> = RuntimeCell::new(0);
+static PROCESSOR_MS: RuntimeCell<u64> = RuntimeCell::new(0);
+static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static WAITS: RuntimeCell<bool> = RuntimeCell::new(false);
 
 // So long a task may have a processor without coming by, or stand in one call.
 const LOOP_MS: u64 = 5_000;
 const WAIT_TICKS: u32 = 4;
-const STILL_MS: u64 = 100;
+const IDLE_PROCESSOR_MS: u64 = 100;
 
 /// Has somebody look, once a second.
 pub(super) fn start() {
@@ -35,7 +35,7 @@ pub(super) fn start() {
 }
 
 /// How long this thread has had a processor.
-fn used_ms() -> u64 {
+fn processor_ms() -> u64 {
     // SAFETY: the structure is filled by the call.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -54,18 +54,18 @@ fn is_call(code: usize) -> bool {
 }
 
 unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
-    let calls = here::calls();
-    if !here::is_task_running() || calls != CALLS.get() {
+    let calls = current_task::calls();
+    if !current_task::is_task_running() || calls != CALLS.get() {
         CALLS.set(calls);
         TICKS.set(0);
-        USED_MS.set(used_ms());
+        PROCESSOR_MS.set(processor_ms());
         return;
     }
     // SAFETY: this is a handler.
     let code = unsafe { signals::code_of(context) };
-    let used_ms = used_ms().saturating_sub(USED_MS.get());
+    let used_ms = processor_ms().saturating_sub(PROCESSOR_MS.get());
     // Only who stands still, and at the same place, waits: others may be waiting for a processor.
-    let is_still = code == CODE.get() && used_ms < STILL_MS && is_call(code);
+    let is_still = code == CODE.get() && used_ms < IDLE_PROCESSOR_MS && is_call(code);
     TICKS.set(if is_still { TICKS.get() + 1 } else { 0 });
     CODE.set(code);
     let waits = WAIT_TICKS <= TICKS.get();
@@ -92,7 +92,7 @@ extern "C" fn stuck() -> ! {
         true => format!("unknown: the code waits in a call of the system that nobody controls, at {site}\n"),
         false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
     };
-    output::tell(&told);
+    output::report(&told);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(3) }
 }

@@ -35,7 +35,7 @@ pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
 
 pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
     histories(&mut *trial, &mut Serial::default(), |history, _| {
         serial.insert(in_order(&history));
@@ -58,7 +58,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> Seen {
 /// What the calls of one column answer: `-` for nothing, and `#` for one that waits.
 pub(super) fn answers(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut answers = Vec::new();
     let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
         answers = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();

@@ -5,11 +5,11 @@ use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, 
 use super::{
     super::memory::MemoryModel,
     state::{Engine, Next, Task},
-    words::{Limit, Until},
+    types::{Limit, Until},
 };
 
 // In so many rounds in which nobody else can move, those who spin go in any order.
-const FREE_ROUNDS: u32 = 3;
+const ANY_ORDER_SPIN_ROUNDS: u32 = 3;
 
 impl Engine {
     /// Who could move, whatever fairness says.
@@ -52,7 +52,7 @@ impl Engine {
             let goes_on = self.decide_once();
             match self.next {
                 Next::Task(buffer) if goes_on && self.weak.buffers.contains(buffer) => self.flush(buffer),
-                Next::Task(_) | Next::Start | Next::Nobody => return goes_on,
+                Next::Task(_) | Next::Start | Next::None => return goes_on,
             }
         }
     }
@@ -74,12 +74,12 @@ impl Engine {
             self.end_step(mover, yields, movable);
         }
         if self.ending.is_some() {
-            self.tell_abandoned(TaskSet::EMPTY);
-            self.next = Next::Nobody;
+            self.report_abandoned(TaskSet::EMPTY);
+            self.next = Next::None;
             return false;
         }
         if movable.is_empty() && !self.spinning.is_empty() {
-            movable = self.let_spinners_go();
+            movable = self.release_spinners();
         }
         if movable.is_empty() {
             let is_full = self.ended == TaskSet::all(self.tasks.len());
@@ -117,11 +117,11 @@ impl Engine {
     fn end_step(&mut self, mover: TaskId, yields: bool, movable: TaskSet) {
         if !self.fairness.is_idle() {
             let freed = self.fairness.moved(mover, movable);
-            freed.iter().for_each(|it| self.wakes(it));
+            freed.iter().for_each(|it| self.note_wake(it));
         }
         if yields {
             self.fairness.yields(mover, movable);
-            self.beware();
+            self.use_slow_path();
         }
         if self.moments.is_some() {
             self.finish_moment();
@@ -138,7 +138,7 @@ impl Engine {
     }
 
     /// Tells the scheduler what those were about to do who have not ended, but for `others`.
-    pub(super) fn tell_abandoned(&mut self, others: TaskSet) {
+    pub(super) fn report_abandoned(&mut self, others: TaskSet) {
         if self.is_free || self.ending == Some(Ending::Restart) {
             return;
         }
@@ -150,15 +150,15 @@ impl Engine {
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
         if ending != Ending::Full {
-            self.tell_abandoned(TaskSet::EMPTY);
+            self.report_abandoned(TaskSet::EMPTY);
         }
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
-        self.next = Next::Nobody;
+        self.next = Next::None;
         false
     }
 
     /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
-    pub(super) fn let_spinners_go(&mut self) -> TaskSet {
+    pub(super) fn release_spinners(&mut self) -> TaskSet {
         self.idle_rounds += 1;
         if self.limits.rounds < self.idle_rounds {
             return TaskSet::EMPTY;
@@ -166,7 +166,7 @@ impl Engine {
         // In every order at first; then in turn, or there would be too many orders in which nothing happens.
         let turn = self.idle_rounds as usize % self.spinning.len();
         let one: TaskSet = self.spinning.iter().skip(turn).take(1).collect();
-        for spinners in [if self.idle_rounds <= FREE_ROUNDS { self.spinning } else { one }, self.spinning] {
+        for spinners in [if self.idle_rounds <= ANY_ORDER_SPIN_ROUNDS { self.spinning } else { one }, self.spinning] {
             for spinner in spinners {
                 self.tasks[spinner.index()].spins = None;
             }
@@ -189,11 +189,11 @@ impl Engine {
     pub(super) fn pick(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         if self.is_free {
             let goes_on = mover.filter(|it| movable.contains(*it));
-            self.next = goes_on.or(movable.first()).map_or(Next::Nobody, Next::Task);
+            self.next = goes_on.or(movable.first()).map_or(Next::None, Next::Task);
             return true;
         }
         if let Some(task) = self.chosen_before(movable) {
-            self.go_on_with(task);
+            self.continue_with(task);
             return true;
         }
         self.ask(movable, mover)
@@ -202,10 +202,10 @@ impl Engine {
     /// Shows the scheduler what those in `movable` are about to do, and lets it choose.
     pub(super) fn ask(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         self.list(movable);
-        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
+        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.enabled_index[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         self.blocked.clear();
-        for task in std::mem::take(&mut self.came_to_wait) {
+        for task in std::mem::take(&mut self.newly_blocked) {
             self.blocked.push(self.tasks[task.index()].pending);
         }
         let point = Point { enabled: &self.enabled, running, waiting: &self.blocked };
@@ -213,14 +213,14 @@ impl Engine {
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
             Choice::Step(index) => {
-                self.go_on_with(self.enabled[index].task);
+                self.continue_with(self.enabled[index].task);
                 true
             }
             Choice::Redundant => {
                 // Those who could move have been seen to; those who wait have not.
-                self.tell_abandoned(movable);
+                self.report_abandoned(movable);
                 self.is_free = true;
-                self.beware();
+                self.use_slow_path();
                 self.pick(movable, mover)
             }
             Choice::Stop => self.stop(movable, mover),
@@ -229,7 +229,7 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn go_on_with(&mut self, task: TaskId) {
+    pub(super) fn continue_with(&mut self, task: TaskId) {
         self.next = Next::Task(task);
         if let Some(schedule) = &mut self.schedule {
             schedule.push(Pick::Task(task));
@@ -240,9 +240,9 @@ impl Engine {
     /// whether they could or had to wait.
     #[inline]
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.stale = self.stale.union(fresh);
-        self.came_to_wait = fresh.without(movable);
+        let fresh = std::mem::take(&mut self.newly_arrived);
+        self.stale_tasks = self.stale_tasks.union(fresh);
+        self.newly_blocked = fresh.without(movable);
         let arrived = match fresh.first() {
             Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
                 Some(&self.tasks[task.index()].pending)
@@ -259,23 +259,23 @@ impl Engine {
     /// it was.
     #[inline(always)]
     pub(super) fn list(&mut self, movable: TaskSet) {
-        if self.listed == movable {
-            for task in self.stale.intersection(movable) {
-                let place = usize::from(self.places[task.index()]);
+        if self.listed_tasks == movable {
+            for task in self.stale_tasks.intersection(movable) {
+                let place = usize::from(self.enabled_index[task.index()]);
                 self.enabled[place] = self.tasks[task.index()].pending;
             }
         } else {
             self.enabled.clear();
             for task in movable {
-                self.places[task.index()] = self.enabled.len() as u8;
+                self.enabled_index[task.index()] = self.enabled.len() as u8;
                 self.enabled.push(self.tasks[task.index()].pending);
             }
-            self.listed = movable;
+            self.listed_tasks = movable;
         }
         debug_assert!(
             movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied())
         );
-        self.stale = TaskSet::EMPTY;
+        self.stale_tasks = TaskSet::EMPTY;
     }
 
     /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
@@ -287,7 +287,7 @@ impl Engine {
             return self.pick(all, mover);
         }
         if !self.spinning.is_empty() {
-            let movable = self.let_spinners_go();
+            let movable = self.release_spinners();
             if !movable.is_empty() {
                 return self.pick(movable, mover);
             }
@@ -298,10 +298,10 @@ impl Engine {
 
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
-        self.next = Next::Nobody;
+        self.next = Next::None;
         if diverged.is_foreign && !self.has_release_points {
             // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
-            self.want_release_points();
+            self.enable_release_points();
         } else {
             self.end_with(Ending::Diverged(diverged));
         }

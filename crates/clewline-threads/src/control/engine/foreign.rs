@@ -11,11 +11,11 @@ use clewline_explore::{Access, Ending, SharedId, TaskId, TaskSet};
 use super::{
     super::{
         fiber::{Fiber, Stack},
-        memory::Ask,
+        memory::ChoiceSource,
         stacks,
     },
     state::{Control, ENGINE, Engine, Foreign},
-    words::{Attempt, Need, Until},
+    types::{Attempt, Need, Until},
 };
 use crate::control::{panics::Panic, place::Place};
 
@@ -30,13 +30,13 @@ pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Eng
         foreign.enter(task, control);
     }
     if !is_told {
-        tell(engine);
+        set_engine(engine);
     }
 }
 
 // Not inlined: where the memory of a thread is must be looked up after it has become another one.
 #[inline(never)]
-fn tell(engine: *mut Engine) {
+fn set_engine(engine: *mut Engine) {
     ENGINE.set(engine);
 }
 
@@ -64,14 +64,14 @@ impl Engine {
 
     pub(super) fn take_stack(&self, task: TaskId) -> io::Result<Stack> {
         let Some(foreign) = self.foreign else { return stacks::take() };
-        let stack = stacks::take_own(task)?;
+        let stack = stacks::take_task_stack(task)?;
         foreign.stack(task, stacks::range(&stack));
         Ok(stack)
     }
 
     pub(super) fn give_back(&self, task: TaskId, fiber: Fiber) {
         let stack = fiber.into_stack();
-        if self.foreign.is_some() { stacks::give_back_own(task, stack) } else { stacks::give_back(stack) }
+        if self.foreign.is_some() { stacks::give_back_task_stack(task, stack) } else { stacks::give_back(stack) }
     }
 
     /// Gives up every task that has not ended, where it stands.
@@ -96,17 +96,17 @@ impl Control {
 
     /// Comes to a point before an access that is never kept waiting.
     #[inline(always)]
-    pub fn comes_to(self, address: usize, access: Access, place: Place) {
+    pub fn access_point(self, address: usize, access: Access, place: Place) {
         self.access_at(address, access, place);
     }
 
     /// Comes to a point before an access that waits. Answers whether what it waited for is there; if not, its time is up.
-    pub fn waits_for(self, address: usize, access: Access, need: Need, until: Until, place: Place) -> bool {
+    pub fn wait_for(self, address: usize, access: Access, need: Need, until: Until, place: Place) -> bool {
         self.attempt_at(address, Attempt::new(access).needing(need).until(until), place)
     }
 
     /// Waits until `task` has ended.
-    pub fn joins(self, task: TaskId, place: Place) {
+    pub fn join(self, task: TaskId, place: Place) {
         self.arrive(
             SharedId::NONE,
             Attempt { after: TaskSet::only(task), ..Attempt::new(Access::Join) },
@@ -115,80 +115,80 @@ impl Control {
     }
 
     /// Comes to a point that has nothing to do with anybody else, but for an operation that begins there.
-    pub fn passes(self, place: Place) {
+    pub fn local_point(self, place: Place) {
         self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
     }
 
     /// What is at `address` has changed.
     #[inline(always)]
-    pub fn changes(self, address: usize) {
+    pub fn mark_changed(self, address: usize) {
         self.changed(object(address));
     }
 
     /// Sets the level of a lock or a count, and what it guards stays as it is.
-    pub fn sets_level(self, address: usize, level: i32) {
+    pub fn set_level_at(self, address: usize, level: i32) {
         self.set_level_quietly(object(address), level);
     }
 
     /// Whether the release of a lock is a point.
     #[must_use]
-    pub fn releases_are_points(self) -> bool {
+    pub fn are_releases_points(self) -> bool {
         self.has_release_points()
     }
 
     /// Somebody tries a lock: releases are points from now on.
-    pub fn tries(self) {
-        self.tries_locks();
+    pub fn note_try_lock(self) {
+        self.note_try_lock_use();
     }
 
     /// Is among those who wait at `address`.
-    pub fn waits_among(self, address: usize) {
-        self.waits_at(object(address));
+    pub fn add_waiter(self, address: usize) {
+        self.wait_at(object(address));
     }
 
     /// Is so no more, though nobody woke it.
-    pub fn leaves_those(self, address: usize) {
-        self.leaves(object(address));
+    pub fn remove_waiter(self, address: usize) {
+        self.leave(object(address));
     }
 
     /// Who waits there.
     #[must_use]
-    pub fn those_at(self, address: usize) -> TaskSet {
+    pub fn waiters_at(self, address: usize) -> TaskSet {
         self.waiters(object(address))
     }
 
     /// Lets `task` go on, which waits there.
-    pub fn wakes_at(self, address: usize, task: TaskId) {
+    pub fn wake_waiter(self, address: usize, task: TaskId) {
         self.wake_at(object(address), task);
     }
 
     /// A number below `n`, which is any of them in some execution.
     #[must_use]
-    pub fn chooses(self, n: u32) -> u32 {
+    pub fn choose(self, n: u32) -> u32 {
         self.value(n)
     }
 
     /// Waits for someone else.
-    pub fn yields(self, place: Place) {
+    pub fn yield_now(self, place: Place) {
         self.hint_at(place);
     }
 
     /// Lets others go first, once. If nobody else can, it goes on.
-    pub fn gives_way(self, place: Place) {
+    pub fn yield_once(self, place: Place) {
         let engine = self.engine();
         engine.tasks[engine.current.index()].yields = true;
-        engine.beware();
+        engine.use_slow_path();
         self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
     }
 
     /// Says what was read or written, if anyone is going to look at it.
     #[inline(always)]
-    pub fn says(self, detail: impl FnOnce() -> String) {
+    pub fn set_detail(self, detail: impl FnOnce() -> String) {
         self.detail(detail);
     }
 
     /// The order of this step with any other matters: it touches more than its object.
-    pub fn matters(self) {
+    pub fn conflict_with_all(self) {
         if let Some(step) = &mut self.engine().step {
             step.yields = true;
         }
@@ -197,23 +197,23 @@ impl Control {
     /// Whether an exchange that may fail for no reason does so here.
     #[inline(always)]
     #[must_use]
-    pub fn fails_weakly(self, place: Place) -> bool {
-        self.engine().weak.settings.spurious_failures && Ask::fails(self.engine(), place)
+    pub fn fails_spuriously(self, place: Place) -> bool {
+        self.engine().weak.settings.spurious_failures && ChoiceSource::fails_spuriously(self.engine(), place)
     }
 
     /// Whether the task may wake up now though nobody woke it; if it does, [`woken_early`](Self::woken_early) is told.
     #[must_use]
-    pub fn may_be_woken_early(self) -> bool {
+    pub fn may_wake_spuriously(self) -> bool {
         self.may_wake_early()
     }
 
     /// It did.
-    pub fn woken_early(self) {
+    pub fn note_spurious_wakeup(self) {
         self.woke_early();
     }
 
     /// Starts a task.
-    pub fn starts(self, body: impl FnOnce() + 'static, place: Place) -> TaskId {
+    pub fn start(self, body: impl FnOnce() + 'static, place: Place) -> TaskId {
         self.spawn_at(body, place)
     }
 
@@ -225,42 +225,42 @@ impl Control {
 
     /// Those that had to end before this task began.
     #[must_use]
-    pub fn begins_after(self) -> TaskSet {
+    pub fn predecessors(self) -> TaskSet {
         let engine = self.engine();
         engine.tasks[engine.current.index()].after
     }
 
     /// Points are needed where there were none: the exploration begins again.
-    pub fn begins_again(self) {
+    pub fn restart_exploration(self) {
         self.engine().end_with(Ending::Restart);
     }
 
     /// This task ends here, in the middle of whatever it does.
-    pub fn leaves_for_good(self) -> ! {
+    pub fn end_task(self) -> ! {
         let (engine, me) = (self.engine(), self.me());
         let is_started = engine.started.contains(me);
         engine.ended(me);
         if is_started {
             engine.decide();
         }
-        self.never_goes_on(me)
+        self.suspend_forever(me)
     }
 
     /// Nobody goes on after this: the program has ended.
-    pub fn ends_all(self, place: Place) -> ! {
+    pub fn end_execution(self, place: Place) -> ! {
         let ending = if self.engine().is_free { Ending::Redundant } else { Ending::Full };
-        self.ends_with(ending, place)
+        self.end_with_failure(ending, place)
     }
 
     /// Something is wrong in this task: the execution ends here.
-    pub fn fails(self, panic: Panic, place: Place) -> ! {
+    pub fn fail(self, panic: Panic, place: Place) -> ! {
         let engine = self.engine();
         engine.panic = Some((engine.current, panic));
         let ending = if engine.is_free { Ending::Redundant } else { Ending::Panicked };
-        self.ends_with(ending, place)
+        self.end_with_failure(ending, place)
     }
 
-    fn ends_with(self, ending: Ending, place: Place) -> ! {
+    fn end_with_failure(self, ending: Ending, place: Place) -> ! {
         let engine = self.engine();
         engine.end_with(ending);
         // Nobody else moves after it, so its order with any step matters.
@@ -272,10 +272,10 @@ impl Control {
         if is_started {
             engine.decide();
         }
-        self.never_goes_on(me)
+        self.suspend_forever(me)
     }
 
-    fn never_goes_on(self, me: TaskId) -> ! {
+    fn suspend_forever(self, me: TaskId) -> ! {
         loop {
             let seat = self.engine().tasks[me.index()].seat;
             // SAFETY: it is the seat of the task that runs.

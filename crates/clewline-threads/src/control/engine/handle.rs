@@ -8,10 +8,10 @@ use std::{
 use clewline_explore::{Access, SharedId, TaskId};
 
 use super::{
-    quick::Passage,
+    fast_path::FastPathResult,
     state::{Body, Control, ENDING, ENGINE, Engine, Next},
     unwind::{self, give_way},
-    words::{Attempt, Limit, Need, Until},
+    types::{Attempt, Limit, Need, Until},
 };
 use crate::control::place::Place;
 
@@ -19,13 +19,13 @@ use crate::control::place::Place;
 #[inline(always)]
 #[track_caller]
 pub(crate) fn control() -> Option<Control> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     let engine = ENGINE.try_with(Cell::get).ok().and_then(NonNull::new);
     if engine.is_none() {
-        crate::real::noise::attend();
-        unwind::attend();
+        crate::real::noise::run_hook();
+        unwind::note_access_while_unwinding();
     }
     engine.map(Control)
 }
@@ -33,7 +33,7 @@ pub(crate) fn control() -> Option<Control> {
 /// The same, and never a point: for what is done when something is dropped.
 #[inline(always)]
 pub(crate) fn here() -> Option<Control> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     ENGINE.try_with(Cell::get).ok().and_then(NonNull::new).map(Control)
@@ -90,19 +90,19 @@ impl Control {
         if attempt.until != Until::Met || !attempt.after.is_empty() {
             return self.arrive(id, attempt, place);
         }
-        match engine.pass(me, id, attempt.access, attempt.need, place) {
-            Passage::GoesOn => true,
-            Passage::Ends => self.begin_later(me),
-            Passage::Unusual => self.arrive(id, attempt, place),
+        match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
+            FastPathResult::Continue => true,
+            FastPathResult::Switch => self.begin_later(me),
+            FastPathResult::NotApplicable => self.arrive(id, attempt, place),
         }
     }
 
     /// Waits for its turn, and makes the access with which it came to a point.
     #[inline(always)]
     fn begin_later(self, me: TaskId) -> bool {
-        let is_over = self.suspend_calmly(me);
+        let is_over = self.suspend_not_unwinding(me);
         if !is_over {
-            self.engine().begin_quickly(me);
+            self.engine().begin_unblocked(me);
         }
         !is_over
     }
@@ -112,17 +112,17 @@ impl Control {
     pub(super) fn access_at(self, address: usize, access: Access, place: Place) {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
-        match engine.pass(me, id, access, Need::Nothing, place) {
-            Passage::GoesOn => (),
-            Passage::Ends => {
+        match engine.try_fast_path(me, id, access, Need::Nothing, place) {
+            FastPathResult::Continue => (),
+            FastPathResult::Switch => {
                 self.begin_later(me);
             }
-            Passage::Unusual => self.arrive_unusually(id, access, place),
+            FastPathResult::NotApplicable => self.arrive_slow_path(id, access, place),
         }
     }
 
     #[cold]
-    fn arrive_unusually(self, id: SharedId, access: Access, place: Place) {
+    fn arrive_slow_path(self, id: SharedId, access: Access, place: Place) {
         self.arrive(id, Attempt::new(access), place);
     }
 
@@ -142,8 +142,8 @@ impl Control {
         }
         let engine = self.engine();
         let is_met = engine.begin(me);
-        if engine.quick_until == 0 {
-            engine.settle();
+        if engine.fast_path_until_step == 0 {
+            engine.use_fast_path_if_possible();
         }
         is_met
     }
@@ -186,7 +186,7 @@ impl Control {
         if let Some(memory) = &mut engine.memory {
             memory.wake(engine.current, task);
         }
-        engine.wakes(task);
+        engine.note_wake(task);
     }
 
     /// A number below `n`.
@@ -211,7 +211,7 @@ impl Control {
             self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }
         if self.engine().tasks.len() == TaskId::MAX {
-            self.cut(Limit::Tasks);
+            self.cut_execution(Limit::Tasks);
         }
         self.engine().spawn(body)
     }
@@ -225,7 +225,7 @@ impl Control {
     pub(super) fn hint_at(self, place: Place) {
         let engine = self.engine();
         let me = engine.current;
-        engine.beware();
+        engine.use_slow_path();
         let task = &mut engine.tasks[me.index()];
         task.yields = true;
         // Whoever only ever says so would never come to a point.
@@ -238,8 +238,8 @@ impl Control {
 
     /// Somebody tries a lock without waiting for it. Then it matters when a lock is released, and releases are points as
     /// well; if they were not so far, the exploration begins again.
-    pub(crate) fn tries_locks(self) {
-        self.engine().want_release_points();
+    pub(crate) fn note_try_lock_use(self) {
+        self.engine().enable_release_points();
     }
 
     /// Whether the release of a lock is a point.
@@ -259,7 +259,7 @@ impl Control {
     pub(in crate::control) fn call(self, operation: u32) {
         let engine = self.engine();
         let task = &mut engine.tasks[engine.current.index()];
-        (task.calls, task.operation, task.late) = (true, operation, 0);
+        (task.calls, task.operation, task.timeouts) = (true, operation, 0);
         task.rounds.clear();
         if task.spins.take().is_some() {
             engine.spinning.remove(engine.current);

@@ -9,7 +9,7 @@ use super::{
 
 /// The locals of the task that runs, also if it is being unwound. Nothing may be called while they are borrowed.
 fn here() -> Option<*mut Locals> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     let of = |engine: *mut Engine| {
@@ -45,9 +45,9 @@ pub(crate) fn with_local<T: 'static>(
 }
 
 /// Drops the values of the task that runs when it is dropped.
-pub(super) struct DropLast;
+pub(super) struct DropLocals;
 
-impl Drop for DropLast {
+impl Drop for DropLocals {
     fn drop(&mut self) {
         // SAFETY: see `here`: the borrow ends before the value is dropped.
         while let Some(value) = here().and_then(|it| unsafe { (*it).pop() }) {

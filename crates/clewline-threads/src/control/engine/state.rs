@@ -10,20 +10,20 @@ use std::{
 use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
-    buffers::Weak,
+    buffers::WeakMemory,
     values::Locals,
-    words::{Limit, Limits, Moment, Need, Until},
+    types::{Limit, Limits, Moment, Need, Until},
 };
 use crate::{
     control::{
         explorer::explorer_local,
         fair::Fairness,
         fiber::{Fiber, Root, Seat},
-        memory::State,
+        memory::MemoryState,
         objects::Objects,
         panics::Panic,
         place::Place,
-        spin::Rounds,
+        spin::SpinDetector,
     },
     real::noise::NoiseHook,
 };
@@ -42,12 +42,12 @@ pub(super) struct Task {
     /// It said that it lets others run.
     pub(super) yields: bool,
     /// How often its time was up in this operation.
-    pub(super) late: u32,
+    pub(super) timeouts: u32,
     /// Its last hint was not followed by an access.
     pub(super) is_idle: bool,
     /// The objects of the loop that it runs round, if it waits for one of them to change.
     pub(super) spins: Option<Vec<SharedId>>,
-    pub(super) rounds: Rounds,
+    pub(super) rounds: SpinDetector,
     /// Tasks that must end before it begins.
     pub(super) after: TaskSet,
     pub(super) seat: Seat,
@@ -59,7 +59,7 @@ pub(super) struct Task {
     pub(super) spurious: u32,
     pub(super) locals: Locals,
     /// What the primitives keep for it.
-    pub(super) badge: Option<std::sync::Arc<dyn Any + Send + Sync>>,
+    pub(super) task_data: Option<std::sync::Arc<dyn Any + Send + Sync>>,
 }
 
 /// When operations were called and returned, in steps.
@@ -74,7 +74,7 @@ pub(in crate::control) struct Times {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Nobody: the execution is over.
-    Nobody,
+    None,
     Task(TaskId),
     /// Tasks were started that have not come to a point yet.
     Start,
@@ -100,7 +100,7 @@ pub(crate) struct Engine {
     pub(super) step: Option<Step>,
     pub(super) steps: u32,
     /// Until so many steps were made nothing is unusual, if no thread panics; 0 if something may be.
-    pub(super) quick_until: u32,
+    pub(super) fast_path_until_step: u32,
     pub(super) is_free: bool,
     /// The scheduler ended the execution.
     pub(super) is_stopped: bool,
@@ -112,16 +112,16 @@ pub(crate) struct Engine {
     pub(super) spinning: TaskSet,
     pub(super) idle_rounds: u32,
     /// Who has come to a point since the scheduler was last asked in this execution.
-    pub(super) fresh: TaskSet,
+    pub(super) newly_arrived: TaskSet,
     /// Those of whom it has not heard yet that they wait, and what for.
-    pub(super) came_to_wait: TaskSet,
+    pub(super) newly_blocked: TaskSet,
     pub(super) blocked: Vec<Step>,
     /// What those in `listed` are about to do, but for those in `stale`, who have come to another point since.
     pub(super) enabled: Vec<Step>,
-    pub(super) listed: TaskSet,
-    pub(super) stale: TaskSet,
+    pub(super) listed_tasks: TaskSet,
+    pub(super) stale_tasks: TaskSet,
     /// Where in `enabled` each of `listed` is.
-    pub(super) places: [u8; TaskId::MAX],
+    pub(super) enabled_index: [u8; TaskId::MAX],
     pub(super) times: Vec<Times>,
     pub(super) panic: Option<(TaskId, Panic)>,
     /// Releases of locks are points as well: someone tries locks without waiting.
@@ -132,10 +132,10 @@ pub(crate) struct Engine {
     #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     pub(super) spare: Vec<Box<Task>>,
     /// As long as there is an engine, and not for each execution: others read what it writes at every access.
-    pub(super) _attention: NoiseHook,
+    pub(super) _noise_hook: NoiseHook,
     pub(super) limit: Option<Limit>,
     /// A loop that was taken for one that waits, and may as well count.
-    pub(super) guess: Option<Place>,
+    pub(super) possible_counter_loop: Option<Place>,
     /// No two executions of this process have the same.
     pub(super) execution: u64,
     /// Tasks are being unwound.
@@ -143,12 +143,12 @@ pub(crate) struct Engine {
     /// One of them is being so right now.
     pub(super) is_unwinding: bool,
     /// How many accesses it has made since it gave way.
-    pub(super) accesses: u32,
+    pub(super) accesses_since_yield: u32,
     /// How often it has caught what it was given up with.
-    pub(super) caught: u32,
+    pub(super) catches: u32,
     /// What atomics are besides their values, if they are.
-    pub(super) memory: Option<Box<State>>,
-    pub(super) weak: Weak,
+    pub(super) memory: Option<Box<MemoryState>>,
+    pub(super) weak: WeakMemory,
     /// Who is told what happens, if tasks run foreign code. Such tasks are never unwound.
     pub(super) foreign: Option<&'static dyn Foreign>,
 }
@@ -173,7 +173,7 @@ pub trait Foreign {
 
     /// What the task that runs has in mind: `look` finds out what is in its registers and on its stack, and is not code under test,
     /// whatever it calls. What the task has written elsewhere counts as well.
-    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64>;
+    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64>;
 
     /// An execution has ended. Answers what is wrong with what is left, if anything is.
     fn end(&self, ending: &Ending) -> Option<Panic>;

@@ -15,19 +15,19 @@ use clewline_explore::{Access, Ending, SharedId, TaskId};
 
 use super::{
     state::{Control, ENDING, Engine, Next},
-    words::{Attempt, Limit},
+    types::{Attempt, Limit},
 };
 use crate::control::{fiber::Seat, place::Place, stacks};
 
 /// What a task panics with when it is given up.
-struct GivenUp;
+struct Abandoned;
 
 // So often may those that are left give way to one another.
-const TURNS: u32 = 200;
+const UNWIND_ROUNDS_MAX: u32 = 200;
 // Whoever catches so often what it is given up with runs for ever.
-const CATCHES: u32 = 100;
+const CATCHES_MAX: u32 = 100;
 // A destructor that makes so many accesses may wait for another task.
-const ACCESSES: u32 = 1_000;
+const ACCESSES_BEFORE_YIELD: u32 = 1_000;
 
 /// Another number for each execution.
 pub(super) fn next_execution() -> u64 {
@@ -36,8 +36,8 @@ pub(super) fn next_execution() -> u64 {
 }
 
 /// Whether a payload says that the task was given up. Whoever catches it lets it go on.
-pub(crate) fn is_given_up(payload: &(dyn Any + Send)) -> bool {
-    payload.is::<GivenUp>()
+pub(crate) fn is_abandoned(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Abandoned>()
 }
 
 /// The engine whose tasks are unwound on this thread, if one of them is right now.
@@ -50,15 +50,15 @@ fn ending() -> Option<*mut Engine> {
 
 /// What remains of a task comes to an access.
 #[cold]
-pub(super) fn attend() {
+pub(super) fn note_access_while_unwinding() {
     let Some(engine) = ending() else { return };
     if !thread::panicking() {
-        give_up_again(engine);
+        abandon_again(engine);
     }
     // SAFETY: see `ending`.
-    let accesses = unsafe { &mut (*engine).accesses };
+    let accesses = unsafe { &mut (*engine).accesses_since_yield };
     *accesses += 1;
-    if ACCESSES <= *accesses {
+    if ACCESSES_BEFORE_YIELD <= *accesses {
         give_way();
     }
 }
@@ -67,19 +67,19 @@ pub(super) fn attend() {
 pub(crate) fn give_way() -> bool {
     let Some(engine) = ending() else { return false };
     if !thread::panicking() {
-        give_up_again(engine);
+        abandon_again(engine);
     }
     wait(engine);
     true
 }
 
 /// Somebody caught it, and goes on as if nothing had happened.
-fn give_up_again(engine: *mut Engine) -> ! {
+fn abandon_again(engine: *mut Engine) -> ! {
     // SAFETY: see `ending`.
-    let caught = unsafe { &mut (*engine).caught };
+    let caught = unsafe { &mut (*engine).catches };
     *caught += 1;
-    if *caught <= CATCHES {
-        panic::resume_unwind(Box::new(GivenUp));
+    if *caught <= CATCHES_MAX {
+        panic::resume_unwind(Box::new(Abandoned));
     }
     loop {
         // It is left where it is.
@@ -91,7 +91,7 @@ fn wait(engine: *mut Engine) {
     // SAFETY: see `ending`; and the seat is that of the task that runs.
     unsafe {
         let this = &mut *engine;
-        this.accesses = 0;
+        this.accesses_since_yield = 0;
         let seat = this.tasks[this.current.index()].seat;
         seat.suspend();
     }
@@ -103,7 +103,7 @@ pub(crate) fn ending_control() -> Option<Control> {
 }
 
 /// Waits until nothing is left of `task`, if tasks are being unwound: what it borrows must live as long.
-pub(crate) fn outlast(task: TaskId) {
+pub(crate) fn wait_until_unwound(task: TaskId) {
     let Some(engine) = ending() else { return };
     // SAFETY: see `ending`.
     while unsafe { (&(*engine).fibers)[task.index()].is_some() } {
@@ -124,17 +124,17 @@ impl Control {
             // A second panic while the first one unwinds would be the end of the process.
             return engine.is_ending;
         }
-        self.suspend_calmly(me)
+        self.suspend_not_unwinding(me)
     }
 
     /// The same, if `me` does not unwind.
     #[inline(always)]
-    pub(super) fn suspend_calmly(self, me: TaskId) -> bool {
+    pub(super) fn suspend_not_unwinding(self, me: TaskId) -> bool {
         let task = &mut self.engine().tasks[me.index()];
         task.has_panicked = false;
         self.switch(task.seat);
         if self.engine().is_ending {
-            panic::resume_unwind(Box::new(GivenUp));
+            panic::resume_unwind(Box::new(Abandoned));
         }
         false
     }
@@ -154,13 +154,13 @@ impl Control {
                 unsafe { seat.hand_to(other) };
             }
             // SAFETY: it is the seat of the task that runs.
-            Next::Task(_) | Next::Start | Next::Nobody => unsafe { seat.suspend() },
+            Next::Task(_) | Next::Start | Next::None => unsafe { seat.suspend() },
         }
     }
 
     /// Ends the execution here, since a limit is reached.
     #[track_caller]
-    pub(super) fn cut(self, limit: Limit) -> ! {
+    pub(super) fn cut_execution(self, limit: Limit) -> ! {
         let engine = self.engine();
         engine.limit = Some(limit);
         engine.end_with(if engine.is_free { Ending::Redundant } else { Ending::Cut });
@@ -198,13 +198,13 @@ impl Engine {
             return;
         }
         this.is_ending = true;
-        this.beware();
+        this.use_slow_path();
         if this.foreign.is_some() {
             return this.abandon_all();
         }
         let outer = ENDING.replace(engine);
         // SAFETY: as the caller says.
-        let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
+        let is_left = (0..UNWIND_ROUNDS_MAX).all(|_| unsafe { Engine::unwind_once(engine) });
         ENDING.set(outer);
         if is_left {
             // SAFETY: no task will be resumed.
@@ -234,7 +234,7 @@ impl Engine {
                 stacks::give_back(fiber.into_stack());
                 continue;
             }
-            (this.current, this.is_unwinding, this.caught) = (TaskId(at as u8), true, 0);
+            (this.current, this.is_unwinding, this.catches) = (TaskId(at as u8), true, 0);
             // SAFETY: it has given up its turn, and is not done.
             unsafe { fiber.resume(&raw mut this.root) };
             // SAFETY: the task has given up its turn.

@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{state::Control, words::Attempt};
+use super::{state::Control, types::Attempt};
 use crate::control::place::Place;
 
 impl Control {
@@ -52,7 +52,7 @@ impl Control {
     }
 
     /// This task waits at the object from now on, until somebody [wakes](Self::wake_at) it.
-    pub(crate) fn waits_at<T: ?Sized>(self, object: &T) {
+    pub(crate) fn wait_at<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.insert(me);
@@ -60,7 +60,7 @@ impl Control {
     }
 
     /// It does so no more, though nobody woke it.
-    pub(crate) fn leaves<T: ?Sized>(self, object: &T) {
+    pub(crate) fn leave<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.remove(me);
@@ -110,12 +110,12 @@ impl Control {
     }
 
     /// What is kept for `task`, made by `make` if there is nothing yet.
-    pub(crate) fn badge(
+    pub(crate) fn task_data(
         self,
         task: TaskId,
         make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
     ) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(self.engine().tasks[task.index()].badge.get_or_insert_with(make))
+        Arc::clone(self.engine().tasks[task.index()].task_data.get_or_insert_with(make))
     }
 
     /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may say so because another one does.

@@ -11,12 +11,12 @@ use clewline_explore::{Access, Ending, SharedId, Step, TaskId};
 
 use super::{
     super::{
-        memory::{Ask, By, Change, Memory, MemoryModel, State},
-        races::{Race, Touch, Toucher},
+        memory::{ChoiceSource, AtomicAccess, ReadModifyWrite, Memory, MemoryModel, MemoryState},
+        races::{Race, CellAccess, RacingAccess},
     },
-    buffers::Tell,
+    buffers::WriteBack,
     state::{Control, Engine, Task},
-    words::Limit,
+    types::Limit,
 };
 use crate::control::place::Place;
 
@@ -27,7 +27,7 @@ pub(crate) struct Update {
     pub(crate) held: u64,
 }
 
-impl Ask for Engine {
+impl ChoiceSource for Engine {
     fn value(&mut self, n: u32) -> u32 {
         // It need not see the same again, so it does not run round in vain.
         let me = self.current;
@@ -39,15 +39,15 @@ impl Ask for Engine {
         Engine::value(self, n)
     }
 
-    fn fails(&mut self, place: Place) -> bool {
+    fn fails_spuriously(&mut self, place: Place) -> bool {
         if !self.weak.settings.spurious_failures {
             return false;
         }
         let me = self.current;
         let failure = (me, self.tasks[me.index()].operation, place);
-        let fails = !self.weak.failed.contains(&failure) && Ask::value(self, 2) == 1;
+        let fails = !self.weak.spurious_failures.contains(&failure) && ChoiceSource::value(self, 2) == 1;
         if fails {
-            self.weak.failed.push(failure);
+            self.weak.spurious_failures.push(failure);
         }
         fails
     }
@@ -65,14 +65,14 @@ impl Control {
         self.engine().weak.settings.model == MemoryModel::SequentiallyConsistent
     }
 
-    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> By {
+    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> AtomicAccess {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        By { task: engine.current, object, place, order }
+        AtomicAccess { task: engine.current, object, place, order }
     }
 
     /// Runs `act` with the memory, apart from the rest of the engine.
-    fn with<R>(self, act: impl FnOnce(&mut State, &mut Engine) -> R) -> R {
+    fn with<R>(self, act: impl FnOnce(&mut MemoryState, &mut Engine) -> R) -> R {
         let engine = self.engine();
         let mut memory = engine.memory.take().expect("an atomic is more than its value");
         let result = act(&mut memory, engine);
@@ -101,14 +101,14 @@ impl Control {
         value: u64,
         order: Ordering,
         held: &dyn Fn() -> u64,
-        tell: Tell,
+        tell: WriteBack,
     ) -> u64 {
         let place = Place::caller();
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
         if is_tso && !waits && !self.engine().has_room_for_buffer() {
-            self.cut(Limit::Tasks);
+            self.cut_execution(Limit::Tasks);
         }
         let by = self.by(object, order, place);
         let old = held();
@@ -116,7 +116,7 @@ impl Control {
         let engine = self.engine();
         if is_tso && !waits {
             engine.tasks[by.task.index()].rounds.clear();
-            engine.has_buffered(by, ptr::from_ref(object).cast(), tell);
+            engine.note_buffered(by, ptr::from_ref(object).cast(), tell);
         } else if engine.weak.settings.model == MemoryModel::ReleaseAcquire || old != value {
             engine.changed(by.object);
         }
@@ -130,7 +130,7 @@ impl Control {
         self,
         object: &T,
         order: Ordering,
-        change: &mut Change<'_>,
+        change: &mut ReadModifyWrite<'_>,
         held: &dyn Fn() -> u64,
     ) -> Update {
         let place = Place::caller();
@@ -154,7 +154,7 @@ impl Control {
         }
         let engine = self.engine();
         if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
-            self.arrive(SharedId::NONE, super::words::Attempt::new(Access::Fence), Place::caller());
+            self.arrive(SharedId::NONE, super::types::Attempt::new(Access::Fence), Place::caller());
         }
         let me = self.me();
         self.with(|memory, _| memory.fence(me, order));
@@ -163,8 +163,8 @@ impl Control {
     /// Whether a `compare_exchange_weak` that could succeed fails for no reason.
     #[inline]
     #[track_caller]
-    pub(crate) fn fails_for_no_reason(self) -> bool {
-        Ask::fails(self.engine(), Place::caller())
+    pub(crate) fn fails_spuriously_here(self) -> bool {
+        ChoiceSource::fails_spuriously(self.engine(), Place::caller())
     }
 
     /// Somebody has the atomic for himself, or it is gone: nothing that was stored to it waits any more, and what comes to its address is
@@ -183,7 +183,7 @@ impl Control {
     pub(crate) fn visit_at(self, address: usize, access: Access) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        self.arrive(id, super::words::Attempt::new(access), Place::caller());
+        self.arrive(id, super::types::Attempt::new(access), Place::caller());
         if access == Access::Update {
             self.engine().changed(id);
         }
@@ -198,7 +198,7 @@ impl Control {
     }
 
     /// Somebody looks at counts of owners. If nobody has so far, the exploration begins again.
-    pub(crate) fn watch_counts(self) {
+    pub(crate) fn observe_counts(self) {
         let engine = self.engine();
         if !engine.weak.counts_matter {
             engine.weak.counts_matter = true;
@@ -231,15 +231,15 @@ impl Control {
 
     /// An access to a cell. If nobody has looked for races so far, the exploration begins again, and does.
     #[track_caller]
-    pub(crate) fn touch<T: ?Sized>(self, cell: &T, touch: Touch) {
+    pub(crate) fn access_cell<T: ?Sized>(self, cell: &T, touch: CellAccess) {
         let place = Place::caller();
         if !self.is_weak() {
-            return self.engine().want_races();
+            return self.engine().enable_race_detection();
         }
         let by = self.by(cell, Ordering::Relaxed, place);
         let race = self.with(|memory, _| {
             let (view, touches) = memory.cell(by.task, by.object);
-            touches.touch(Toucher { task: by.task, place, touch }, view)
+            touches.record(RacingAccess { task: by.task, place, access: touch }, view)
         });
         let known = &mut self.engine().weak.race;
         if let Some(race) = race
@@ -276,18 +276,18 @@ impl Engine {
         self.weak.clear();
         let settings = self.weak.settings;
         if settings.needs_state() {
-            self.memory.get_or_insert_with(|| Box::new(State::new(settings.model))).clear();
+            self.memory.get_or_insert_with(|| Box::new(MemoryState::new(settings.model))).clear();
         }
     }
 
-    fn want_races(&mut self) {
+    fn enable_race_detection(&mut self) {
         if !self.weak.settings.races {
             self.weak.settings.races = true;
             self.end_with(Ending::Restart);
         }
     }
 
-    fn memory(&mut self) -> &mut State {
+    fn memory(&mut self) -> &mut MemoryState {
         self.memory.as_mut().expect("asked for only if there is one")
     }
 
@@ -314,7 +314,7 @@ impl Engine {
     /// `me` makes `step`: what others did that it waited for happens before.
     #[cold]
     pub(super) fn begin_weakly(&mut self, me: TaskId, step: &Step, is_woken: bool) {
-        self.weak.has_taken = false;
+        self.weak.has_acquired = false;
         for other in step.after {
             self.memory().begin_after(me, other);
         }
@@ -341,7 +341,7 @@ impl Engine {
                     Access::Acquire | Access::AcquireShared | Access::TryAcquire | Access::TryAcquireShared
                 )
         };
-        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_taken, true) {
+        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_acquired, true) {
             self.memory().acquire(me, object);
         } else {
             // A task that is unwinding did not stop to wait for its stores.
@@ -359,17 +359,17 @@ impl Engine {
     }
 
     /// `by` has put a store to the atomic at `address` into its buffer.
-    fn has_buffered(&mut self, by: By, address: *const (), tell: Tell) {
+    fn note_buffered(&mut self, by: AtomicAccess, address: *const (), tell: WriteBack) {
         let at = by.object.0 as usize;
-        if self.weak.tell.len() <= at {
-            self.weak.tell.resize(at + 1, None);
+        if self.weak.write_back.len() <= at {
+            self.weak.write_back.resize(at + 1, None);
         }
-        self.weak.tell[at] = Some((address, tell));
+        self.weak.write_back[at] = Some((address, tell));
         let buffer = match self.weak.buffer_of[by.task.index()] {
             Some(buffer) => buffer,
             None => self.add_buffer(by.task),
         };
-        self.wakes(buffer);
+        self.note_wake(buffer);
         self.buffers_changed();
     }
 
@@ -404,12 +404,12 @@ impl Engine {
             if first.is_none() {
                 self.ended.insert(buffer);
             }
-            self.fresh.insert(buffer);
+            self.newly_arrived.insert(buffer);
             if let Some(object) = first {
                 (task.pending.object, task.place) = (object, place);
             } else if self.weak.undrained.contains(owner) {
                 self.weak.undrained.remove(owner);
-                self.wakes(owner);
+                self.note_wake(owner);
             }
         }
     }
@@ -432,7 +432,7 @@ impl Engine {
 
     fn flush_one(&mut self, owner: TaskId) {
         let Some((object, value)) = self.memory().flush(owner) else { return };
-        if let Some(&Some((address, tell))) = self.weak.tell.get(object.0 as usize) {
+        if let Some(&Some((address, tell))) = self.weak.write_back.get(object.0 as usize) {
             // SAFETY: the atomic was at this address when it was last stored to, and if it had been dropped since, the store would
             // have been forgotten. Whoever frees it otherwise knows that no other task uses it, so that no store of another
             // task was waiting, and then the atomic holds this value already and is not told.

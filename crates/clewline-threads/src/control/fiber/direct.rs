@@ -27,7 +27,7 @@ impl Root {
 }
 
 // What is known of a fiber.
-struct Base {
+struct FiberHeader {
     // The top of its stack while it does not run.
     top: usize,
     root: *mut Root,
@@ -39,24 +39,24 @@ struct Base {
 /// A body on a stack.
 pub(in crate::control) struct Fiber {
     stack: ManuallyDrop<DefaultStack>,
-    drop_body: unsafe fn(*mut Base),
+    drop_body: unsafe fn(*mut FiberHeader),
 }
 
 /// What a fiber's body gives up its turn with.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::control) struct Seat(*mut Base);
+pub(in crate::control) struct Seat(*mut FiberHeader);
 
-const ALIGN: usize = 16;
+const STACK_ALIGN_BYTES: usize = 16;
 // Stacks have room for much more.
-const BODY_MAX: usize = 16 << 10;
+const BODY_BYTES_MAX: usize = 16 << 10;
 
-fn base_of(stack: &DefaultStack) -> *mut Base {
-    let base = stack.base().get() - size_of::<Base>();
-    ptr::with_exposed_provenance_mut(base & !(ALIGN - 1))
+fn header_of(stack: &DefaultStack) -> *mut FiberHeader {
+    let base = stack.base().get() - size_of::<FiberHeader>();
+    ptr::with_exposed_provenance_mut(base & !(STACK_ALIGN_BYTES - 1))
 }
 
-fn body_of<F>(base: *mut Base) -> *mut F {
-    let align = align_of::<F>().max(ALIGN);
+fn body_of<F>(base: *mut FiberHeader) -> *mut F {
+    let align = align_of::<F>().max(STACK_ALIGN_BYTES);
     base.map_addr(|it| (it - size_of::<F>()) & !(align - 1)).cast()
 }
 
@@ -64,20 +64,20 @@ impl Fiber {
     /// Has `body` run on `stack` as soon as it is resumed.
     #[inline]
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(stack: DefaultStack, body: F) -> Fiber {
-        const { assert!(size_of::<F>() <= BODY_MAX, "a body is small") };
-        let base = base_of(&stack);
+        const { assert!(size_of::<F>() <= BODY_BYTES_MAX, "a body is small") };
+        let base = header_of(&stack);
         let place = body_of::<F>(base);
         // SAFETY: the stack is this fiber's alone, and much larger than what is written. `top` is where `switch` and `begin` look for what
         // they find.
         unsafe {
             place.write(body);
             let top = place.map_addr(|it| it - 3 * size_of::<usize>()).cast::<usize>();
-            let top = top.map_addr(|it| (it & !(ALIGN - 1)) - size_of::<usize>());
+            let top = top.map_addr(|it| (it & !(STACK_ALIGN_BYTES - 1)) - size_of::<usize>());
             top.write(begin as *const () as usize);
             top.add(1).write(base.expose_provenance());
             top.add(2).write(run::<F> as *const () as usize);
             let top = top.expose_provenance();
-            base.write(Base { top, root: ptr::null_mut(), has_begun: false, is_done: false, panic: None });
+            base.write(FiberHeader { top, root: ptr::null_mut(), has_begun: false, is_done: false, panic: None });
         }
         Fiber { stack: ManuallyDrop::new(stack), drop_body: drop_body::<F> }
     }
@@ -89,7 +89,7 @@ impl Fiber {
     /// It is not done, nobody runs on its stack, and `root` stays where it is until it is.
     #[inline(always)]
     pub(in crate::control) unsafe fn resume(&mut self, root: *mut Root) {
-        let base = base_of(&self.stack);
+        let base = header_of(&self.stack);
         // SAFETY: the base was written in `new`, and the caller says that somebody can go on there.
         unsafe {
             (*base).root = root;
@@ -100,14 +100,14 @@ impl Fiber {
     /// Whether it has ever been resumed.
     pub(in crate::control) fn has_begun(&self) -> bool {
         // SAFETY: the base was written in `new`.
-        unsafe { (*base_of(&self.stack)).has_begun }
+        unsafe { (*header_of(&self.stack)).has_begun }
     }
 
     /// Whether its body has ended. If it has panicked, so does this.
     #[inline]
     pub(in crate::control) fn is_done(&self) -> bool {
         // SAFETY: the base was written in `new`, and while this is asked nobody runs on that stack.
-        let base = unsafe { &mut *base_of(&self.stack) };
+        let base = unsafe { &mut *header_of(&self.stack) };
         if let Some(panic) = base.panic.take() {
             panic::resume_unwind(panic);
         }
@@ -120,7 +120,7 @@ impl Fiber {
     ///
     /// What is on its stack need not be dropped.
     pub(in crate::control) unsafe fn give_up(&mut self) {
-        let base = base_of(&self.stack);
+        let base = header_of(&self.stack);
         // SAFETY: the base was written in `new`; a body that has not begun is where it was put.
         unsafe {
             if !mem::replace(&mut (*base).is_done, true) && !(*base).has_begun {
@@ -153,7 +153,7 @@ impl Drop for Fiber {
     }
 }
 
-unsafe fn drop_body<F>(base: *mut Base) {
+unsafe fn drop_body<F>(base: *mut FiberHeader) {
     // SAFETY: the caller says that the body is there.
     unsafe { body_of::<F>(base).drop_in_place() };
 }
@@ -233,7 +233,7 @@ unsafe extern "sysv64" fn begin() {
     naked_asm!("xor ebp, ebp", "mov rdi, qword ptr [rsp]", "call qword ptr [rsp + 8]", "ud2")
 }
 
-unsafe extern "sysv64" fn run<F: FnOnce(Seat)>(base: *mut Base) -> ! {
+unsafe extern "sysv64" fn run<F: FnOnce(Seat)>(base: *mut FiberHeader) -> ! {
     // SAFETY: `Fiber::new` has put both there, and the body is taken once.
     let body = unsafe {
         (*base).has_begun = true;

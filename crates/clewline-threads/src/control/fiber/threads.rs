@@ -33,7 +33,7 @@ impl Stack {
 /// A body with a thread of its own.
 pub(in crate::control) struct Fiber {
     turn: Arc<Turn>,
-    body: Option<Alone<Box<dyn FnOnce(Seat)>>>,
+    body: Option<AssertSend<Box<dyn FnOnce(Seat)>>>,
     thread: Option<JoinHandle<()>>,
     is_done: bool,
 }
@@ -44,12 +44,12 @@ pub(in crate::control) struct Seat(*const Turn);
 
 #[derive(Debug)]
 struct Turn {
-    whose: Mutex<Whose>,
+    owner: Mutex<TurnOwner>,
     changes: Condvar,
 }
 
 #[derive(Debug)]
-enum Whose {
+enum TurnOwner {
     Root,
     Fiber,
     // Nobody's ever again. What the body panicked with, if it did.
@@ -57,29 +57,29 @@ enum Whose {
 }
 
 impl Turn {
-    fn give(&self, whose: Whose) {
-        *self.whose.lock().unwrap_or_else(PoisonError::into_inner) = whose;
+    fn give(&self, whose: TurnOwner) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = whose;
         self.changes.notify_all();
     }
 
     /// Waits until it is not the turn of `is_other`. Answers what the body panicked with, if it is over.
-    fn wait_while(&self, is_other: fn(&Whose) -> bool) -> Option<Option<Box<dyn Any + Send>>> {
-        let whose = self.whose.lock().unwrap_or_else(PoisonError::into_inner);
+    fn wait_while(&self, is_other: fn(&TurnOwner) -> bool) -> Option<Option<Box<dyn Any + Send>>> {
+        let whose = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
         let whose = self.changes.wait_while(whose, |it| is_other(it));
         match &mut *whose.unwrap_or_else(PoisonError::into_inner) {
-            Whose::Over(panic) => Some(panic.take()),
-            Whose::Root | Whose::Fiber => None,
+            TurnOwner::Over(panic) => Some(panic.take()),
+            TurnOwner::Root | TurnOwner::Fiber => None,
         }
     }
 }
 
 /// Something that goes to another thread, though it may be of one: no two of them run at a time.
-struct Alone<T>(T);
+struct AssertSend<T>(T);
 
 // SAFETY: threads of fibers take turns, and each turn begins after the end of the one before.
-unsafe impl<T> Send for Alone<T> {}
+unsafe impl<T> Send for AssertSend<T> {}
 
-impl<T> Alone<T> {
+impl<T> AssertSend<T> {
     // By a method, so that a closure takes all of it.
     fn into_inner(self) -> T {
         self.0
@@ -89,8 +89,8 @@ impl<T> Alone<T> {
 impl Fiber {
     /// Has `body` run as soon as it is resumed.
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(_stack: Stack, body: F) -> Fiber {
-        let turn = Arc::new(Turn { whose: Mutex::new(Whose::Root), changes: Condvar::new() });
-        Fiber { turn, body: Some(Alone(Box::new(body))), thread: None, is_done: false }
+        let turn = Arc::new(Turn { owner: Mutex::new(TurnOwner::Root), changes: Condvar::new() });
+        Fiber { turn, body: Some(AssertSend(Box::new(body))), thread: None, is_done: false }
     }
 
     /// Lets it go on until it gives up its turn. If it panics, so does this.
@@ -99,15 +99,15 @@ impl Fiber {
     ///
     /// It is not done, and nobody runs it.
     pub(in crate::control) unsafe fn resume(&mut self, _root: *mut Root) {
-        self.turn.give(Whose::Fiber);
+        self.turn.give(TurnOwner::Fiber);
         if let Some(body) = self.body.take() {
             let turn = Arc::clone(&self.turn);
             self.thread = Some(thread::spawn(move || {
                 let run = AssertUnwindSafe(|| body.into_inner()(Seat(&raw const *turn)));
-                turn.give(Whose::Over(panic::catch_unwind(run).err()));
+                turn.give(TurnOwner::Over(panic::catch_unwind(run).err()));
             }));
         }
-        let Some(panic) = self.turn.wait_while(|it| matches!(it, Whose::Fiber)) else { return };
+        let Some(panic) = self.turn.wait_while(|it| matches!(it, TurnOwner::Fiber)) else { return };
         self.is_done = true;
         let ended = self.thread.take().map(JoinHandle::join);
         debug_assert!(matches!(ended, Some(Ok(()))), "it catches whatever its body panics with");
@@ -161,8 +161,8 @@ impl Seat {
     pub(in crate::control) unsafe fn suspend(self) {
         // SAFETY: the caller says so: the fiber's thread keeps it while its body runs.
         let turn = unsafe { &*self.0 };
-        turn.give(Whose::Root);
-        turn.wait_while(|it| matches!(it, Whose::Root));
+        turn.give(TurnOwner::Root);
+        turn.wait_while(|it| matches!(it, TurnOwner::Root));
     }
 
     /// The same: whoever is next is the root's to resume.

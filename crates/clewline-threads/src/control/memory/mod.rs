@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{place::Place, races::Touches, view::View};
+use super::{place::Place, races::CellAccesses, view::View};
 
 /// What a load may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,33 +90,33 @@ struct Location {
     // Of a lock or a channel: what whoever takes it learns.
     sync: View,
     // Of a cell.
-    touches: Touches,
+    cell_accesses: CellAccesses,
 }
 
 #[derive(Debug, Default)]
 struct TaskState {
     view: View,
     // At its last release fence: what a relaxed store releases.
-    fenced: View,
+    release_fence: View,
     // What relaxed loads could have learnt: an acquire fence does.
-    unfenced: View,
+    relaxed_reads: View,
     // Of those who woke it.
-    woken: View,
+    waker_view: View,
     buffer: buffer::Buffer,
 }
 
 /// What the models need to ask.
-pub(super) trait Ask {
+pub(super) trait ChoiceSource {
     /// A number below `n`.
     fn value(&mut self, n: u32) -> u32;
 
     /// Whether a `compare_exchange_weak` in `place` that could succeed fails for no reason.
-    fn fails(&mut self, place: Place) -> bool;
+    fn fails_spuriously(&mut self, place: Place) -> bool;
 }
 
 /// Who accesses what, where, and how.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct By {
+pub(super) struct AtomicAccess {
     pub(super) task: TaskId,
     pub(super) object: SharedId,
     pub(super) place: Place,
@@ -124,7 +124,7 @@ pub(super) struct By {
 }
 
 /// What a read-modify-write does.
-pub(crate) struct Change<'a> {
+pub(crate) struct ReadModifyWrite<'a> {
     /// What becomes of a value; `None` if it is left as it is.
     pub(crate) make: &'a mut dyn FnMut(u64) -> Option<u64>,
     /// How it is read if it is left.
@@ -135,7 +135,7 @@ pub(crate) struct Change<'a> {
 
 /// What a read-modify-write did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Updated {
+pub(super) struct UpdateResult {
     pub(super) old: u64,
     /// `None` if it only read.
     pub(super) new: Option<u64>,
@@ -143,14 +143,14 @@ pub(super) struct Updated {
 
 /// The memory of one execution.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct MemoryState {
     model: MemoryModel,
     tasks: Vec<TaskState>,
     locations: Vec<Location>,
     // Of each location, what is known to the order of all sequentially consistent accesses and fences.
-    total: Vec<u64>,
+    sc_order: Vec<u64>,
     // How often an old store was read in the same place: a loop does not do so for ever.
-    stale: Vec<(TaskId, Place, SharedId, u64, u32)>,
+    stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
 }
 
 fn acquires(order: Ordering) -> bool {
@@ -161,17 +161,17 @@ fn releases(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-impl State {
-    pub(super) fn new(model: MemoryModel) -> State {
-        State { model, tasks: Vec::new(), locations: Vec::new(), total: Vec::new(), stale: Vec::new() }
+impl MemoryState {
+    pub(super) fn new(model: MemoryModel) -> MemoryState {
+        MemoryState { model, tasks: Vec::new(), locations: Vec::new(), sc_order: Vec::new(), stale_reads: Vec::new() }
     }
 
     /// Begins another execution.
     pub(super) fn clear(&mut self) {
         self.tasks.clear();
         self.locations.clear();
-        self.total.clear();
-        self.stale.clear();
+        self.sc_order.clear();
+        self.stale_reads.clear();
     }
 
     fn task(&mut self, task: TaskId) -> &mut TaskState {
@@ -192,7 +192,7 @@ impl State {
     }
 
     /// The atomic of `by`, which holds `held`.
-    fn atomic(&mut self, by: By, held: u64) -> &mut Location {
+    fn atomic(&mut self, by: AtomicAccess, held: u64) -> &mut Location {
         self.task(by.task);
         let location = self.at(by.object);
         if location.messages.is_empty() || location.held != held {
@@ -210,7 +210,7 @@ impl State {
     }
 
     /// A load from an atomic that holds `held`.
-    pub(super) fn load(&mut self, by: By, held: u64, ask: &mut dyn Ask) -> u64 {
+    pub(super) fn load(&mut self, by: AtomicAccess, held: u64, ask: &mut dyn ChoiceSource) -> u64 {
         self.atomic(by, held);
         if let Some(value) = self.tasks[by.task.index()].buffer.newest(by.object) {
             return value;
@@ -223,7 +223,7 @@ impl State {
     }
 
     /// A store to an atomic that holds `held`. Answers what it is to hold from now on.
-    pub(super) fn store(&mut self, by: By, value: u64, held: u64, ask: &mut dyn Ask) -> u64 {
+    pub(super) fn store(&mut self, by: AtomicAccess, value: u64, held: u64, ask: &mut dyn ChoiceSource) -> u64 {
         self.atomic(by, held);
         let view = self.released(by);
         match self.model {
@@ -241,21 +241,21 @@ impl State {
     /// A read-modify-write of an atomic that holds `held`.
     pub(super) fn update(
         &mut self,
-        by: By,
-        change: &mut Change<'_>,
+        by: AtomicAccess,
+        change: &mut ReadModifyWrite<'_>,
         held: u64,
-        ask: &mut dyn Ask,
-    ) -> Updated {
+        ask: &mut dyn ChoiceSource,
+    ) -> UpdateResult {
         self.atomic(by, held);
         let at = match self.model {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => 0,
             MemoryModel::ReleaseAcquire => self.choose_update(by, change, ask),
         };
         let old = self.at(by.object).messages[at].value;
-        let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails(by.place)));
+        let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails_spuriously(by.place)));
         let Some(new) = new else {
-            self.read(By { order: change.failure, ..by }, at);
-            return Updated { old, new: None };
+            self.read(AtomicAccess { order: change.failure, ..by }, at);
+            return UpdateResult { old, new: None };
         };
         self.read(by, at);
         let mut view = self.released(by);
@@ -265,52 +265,52 @@ impl State {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view),
             MemoryModel::ReleaseAcquire => self.follow(by, at, new, view),
         }
-        Updated { old, new: Some(new) }
+        UpdateResult { old, new: Some(new) }
     }
 
     /// Reads message `at`, with all that comes of it.
-    fn read(&mut self, by: By, at: usize) -> u64 {
+    fn read(&mut self, by: AtomicAccess, at: usize) -> u64 {
         let message = &self.locations[by.object.0 as usize].messages[at];
         let task = &mut self.tasks[by.task.index()];
         task.view.saw(by.object, message.stamp);
         if acquires(by.order) {
             task.view.join(&message.view);
         } else {
-            task.unfenced.join(&message.view);
+            task.relaxed_reads.join(&message.view);
         }
         let (stamp, value) = (message.stamp, message.value);
         if by.order == Ordering::SeqCst {
-            self.saw_in_total(by.object, stamp);
+            self.advance_sc_order(by.object, stamp);
         }
         value
     }
 
     /// What a store of this order tells.
-    fn released(&mut self, by: By) -> View {
+    fn released(&mut self, by: AtomicAccess) -> View {
         let task = &mut self.tasks[by.task.index()];
         if releases(by.order) {
             let view = task.view.clone();
             task.view.tick(by.task);
             view
         } else {
-            task.fenced.clone()
+            task.release_fence.clone()
         }
     }
 
     /// The one store there is, in models that have no other.
-    fn replace(&mut self, by: By, value: u64, view: View) {
+    fn replace(&mut self, by: AtomicAccess, value: u64, view: View) {
         let location = self.at(by.object);
         location.messages.clear();
         location.messages.push(Message { stamp: 0, value, view, is_followed: false });
         location.held = value;
     }
 
-    fn saw_in_total(&mut self, object: SharedId, stamp: u64) {
+    fn advance_sc_order(&mut self, object: SharedId, stamp: u64) {
         let at = object.0 as usize;
-        if self.total.len() <= at {
-            self.total.resize(at + 1, 0);
+        if self.sc_order.len() <= at {
+            self.sc_order.resize(at + 1, 0);
         }
-        self.total[at] = self.total[at].max(stamp);
+        self.sc_order[at] = self.sc_order[at].max(stamp);
     }
 
     /// A fence of `task`.
@@ -318,20 +318,20 @@ impl State {
         self.task(task);
         let it = &mut self.tasks[task.index()];
         if acquires(order) {
-            it.view.join(&it.unfenced);
+            it.view.join(&it.relaxed_reads);
         }
         if order == Ordering::SeqCst {
-            it.view.join_stores(&self.total);
+            it.view.join_stores(&self.sc_order);
             let stores = it.view.stores();
-            if self.total.len() < stores.len() {
-                self.total.resize(stores.len(), 0);
+            if self.sc_order.len() < stores.len() {
+                self.sc_order.resize(stores.len(), 0);
             }
-            for (total, mine) in self.total.iter_mut().zip(stores) {
+            for (total, mine) in self.sc_order.iter_mut().zip(stores) {
                 *total = (*total).max(*mine);
             }
         }
         if releases(order) {
-            it.fenced = it.view.clone();
+            it.release_fence = it.view.clone();
             it.view.tick(task);
         }
     }
@@ -356,13 +356,13 @@ impl State {
     pub(super) fn wake(&mut self, by: TaskId, task: TaskId) {
         self.task(task);
         let view = self.publish(by);
-        self.tasks[task.index()].woken.join(&view);
+        self.tasks[task.index()].waker_view.join(&view);
     }
 
     /// `task` was woken.
     pub(super) fn woken(&mut self, task: TaskId) {
         let task = self.task(task);
-        task.view.join(&task.woken);
+        task.view.join(&task.waker_view);
     }
 
     /// `child` begins with all that `parent` knows.
@@ -379,9 +379,9 @@ impl State {
     }
 
     /// The view of `task`, and what was done to the cell `object`.
-    pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut Touches) {
+    pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut CellAccesses) {
         self.task(task);
         self.at(object);
-        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].touches)
+        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].cell_accesses)
     }
 }

@@ -7,9 +7,9 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{Message, State};
+use super::{Message, MemoryState};
 
-impl State {
+impl MemoryState {
     /// Where the oldest store goes that waits in the buffer of `task`.
     pub(in crate::control) fn first_buffered(&self, task: TaskId) -> Option<SharedId> {
         self.tasks.get(task.index())?.buffer.0.front().map(|it| it.0)

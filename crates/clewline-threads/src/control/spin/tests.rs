@@ -11,18 +11,18 @@ fn find(
     round: &[(usize, SharedId)],
     mut version: impl FnMut(usize) -> u32,
     mut mind: impl FnMut(usize) -> Option<u64>,
-) -> Option<(usize, Round)> {
-    let mut rounds = Rounds::default();
+) -> Option<(usize, SpinLoop)> {
+    let mut rounds = SpinDetector::default();
     (0..10_000).find_map(|at| {
         let (code, object) = round[at % round.len()];
         let is_suspect = rounds.note(place(code), object, version(at));
-        let found = if is_suspect { rounds.round(|| mind(at)) } else { None };
+        let found = if is_suspect { rounds.spin_loop(|| mind(at)) } else { None };
         found.map(|it| (at + 1, it))
     })
 }
 
-fn waits(objects: &[SharedId]) -> Round {
-    Round { objects: objects.to_vec(), is_guess: false }
+fn waits(objects: &[SharedId]) -> SpinLoop {
+    SpinLoop { objects: objects.to_vec(), is_guess: false }
 }
 
 #[test]
@@ -42,10 +42,10 @@ fn a_loop_of_which_nobody_knows_the_mind_waits_as_well() {
 #[test]
 fn a_loop_that_counts_is_a_guess_and_gets_more_rounds() {
     let (accesses, round) = find(&[(16, OBJECT)], |_| 0, |at| Some(at as u64)).expect("not for ever");
-    assert_eq!((accesses, round.is_guess), (ROUNDS_OF_ANY_MIND, true));
-    let longest: Vec<_> = (0..LONGEST).map(|it| (8 * it, SharedId(it as u32))).collect();
+    assert_eq!((accesses, round.is_guess), (ROUNDS_WITH_CHANGING_STATE, true));
+    let longest: Vec<_> = (0..LOOP_ACCESSES_MAX).map(|it| (8 * it, SharedId(it as u32))).collect();
     let (accesses, round) = find(&longest, |_| 0, |at| Some(at as u64)).expect("not for ever");
-    assert_eq!((accesses, round.is_guess), (ROUNDS_OF_ANY_MIND * LONGEST, true));
+    assert_eq!((accesses, round.is_guess), (ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX, true));
 }
 
 #[test]
@@ -67,24 +67,24 @@ fn a_loop_whose_object_changes_does_not_wait() {
 
 #[test]
 fn a_round_that_is_too_long_is_not_recognised() {
-    let long: Vec<_> = (0..=LONGEST).map(|it| (8 * it, SharedId(it as u32))).collect();
+    let long: Vec<_> = (0..=LOOP_ACCESSES_MAX).map(|it| (8 * it, SharedId(it as u32))).collect();
     assert_eq!(find(&long, |_| 0, |_| Some(7)), None);
 }
 
 #[test]
 fn parts_of_a_place_are_different_places() {
-    let mut rounds = Rounds::default();
+    let mut rounds = SpinDetector::default();
     for at in 0..8 {
         let is_suspect = rounds.note(place(16).part(at), OBJECT, 0);
-        assert!(!is_suspect || rounds.round(|| Some(7)).is_none());
+        assert!(!is_suspect || rounds.spin_loop(|| Some(7)).is_none());
     }
 }
 
 #[test]
 fn the_next_round_is_enough_once_it_waits() {
     for mind in [Some(7), None] {
-        let mut rounds = Rounds::default();
-        let mut note = || if rounds.note(place(16), OBJECT, 0) { rounds.round(|| mind) } else { None };
+        let mut rounds = SpinDetector::default();
+        let mut note = || if rounds.note(place(16), OBJECT, 0) { rounds.spin_loop(|| mind) } else { None };
         let found: Vec<bool> = (0..6).map(|_| note().is_some()).collect();
         assert_eq!(found, [false, false, false, true, true, true]);
     }
@@ -92,11 +92,11 @@ fn the_next_round_is_enough_once_it_waits() {
 
 #[test]
 fn what_was_seen_before_a_change_does_not_count() {
-    let mut rounds = Rounds::default();
+    let mut rounds = SpinDetector::default();
     for _ in 0..3 {
         rounds.note(place(16), OBJECT, 0);
     }
     rounds.clear();
     assert!(!rounds.note(place(16), OBJECT, 0));
-    assert_eq!(rounds.seen.len(), 1);
+    assert_eq!(rounds.observed.len(), 1);
 }

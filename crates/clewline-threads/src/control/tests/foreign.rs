@@ -44,7 +44,7 @@ impl Foreign for Notes {
         count(1);
     }
 
-    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
+    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
         look()
     }
 
@@ -99,8 +99,8 @@ fn place() -> Place {
 fn accesses_are_merged_in_every_way() {
     let (endings, _) = explore_all(2, |control, column| {
         for it in 0..3 {
-            control.comes_to(WORD, Access::Write, place());
-            control.changes(WORD + 8 * column + it);
+            control.access_point(WORD, Access::Write, place());
+            control.mark_changed(WORD + 8 * column + it);
         }
         0
     });
@@ -113,8 +113,8 @@ fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
     let other = Rc::clone(&owned);
     let (endings, executions) = explore_all(2, move |control, _| {
         let _kept = &other;
-        control.waits_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
-        control.sets_level(LOCK, 1);
+        control.wait_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
+        control.set_level_at(LOCK, 1);
         0
     });
     assert_eq!(endings, [("Stuck".to_owned(), executions)]);
@@ -124,11 +124,11 @@ fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
 #[test]
 fn whoever_fails_ends_the_execution() {
     let (endings, _) = explore_all(2, |control, column| {
-        control.comes_to(WORD, Access::Write, place());
+        control.access_point(WORD, Access::Write, place());
         if column == 1 {
-            control.fails(Panic { message: "no".to_owned(), ..Panic::default() }, place());
+            control.fail(Panic { message: "no".to_owned(), ..Panic::default() }, place());
         }
-        control.comes_to(WORD, Access::Write, place());
+        control.access_point(WORD, Access::Write, place());
         0
     });
     // Before the first, between the two and after the second access of the other.
@@ -139,10 +139,10 @@ fn whoever_fails_ends_the_execution() {
 fn a_program_can_end_while_others_wait() {
     let (endings, _) = explore_all(2, |control, column| {
         if column == 1 {
-            control.waits_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
+            control.wait_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
         }
-        control.comes_to(WORD, Access::Write, place());
-        control.ends_all(place())
+        control.access_point(WORD, Access::Write, place());
+        control.end_execution(place())
     });
     assert_eq!(endings, [("Full".to_owned(), 1)]);
 }
@@ -152,11 +152,11 @@ fn tasks_start_others_and_wait_for_them() {
     let (endings, executions) = explore_all(1, |control, _| {
         let body = || {
             let control = control_here();
-            control.comes_to(WORD, Access::Write, place());
+            control.access_point(WORD, Access::Write, place());
         };
-        let [one, other] = [control.starts(body, place()), control.starts(body, place())];
-        control.joins(one, place());
-        control.joins(other, place());
+        let [one, other] = [control.start(body, place()), control.start(body, place())];
+        control.join(one, place());
+        control.join(other, place());
         0
     });
     assert_eq!(endings, [("Full".to_owned(), executions)]);
@@ -170,9 +170,9 @@ fn control_here() -> Control {
 #[test]
 fn a_task_that_leaves_for_good_has_ended() {
     let (endings, _) = explore_all(1, |control, _| {
-        let body = || control_here().leaves_for_good();
-        let task = control.starts(body, place());
-        control.joins(task, place());
+        let body = || control_here().end_task();
+        let task = control.start(body, place());
+        control.join(task, place());
         0
     });
     assert_eq!(endings, [("Full".to_owned(), 1)]);

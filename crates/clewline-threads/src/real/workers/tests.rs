@@ -7,7 +7,7 @@ use clewline_core::{Deterministic, End};
 use clewline_testing::pick;
 
 use super::*;
-use crate::Doing;
+use crate::ThreadActivity;
 
 /// Each ticket is one more than the last: the order of the tickets is the order in which they were drawn.
 #[derive(Clone)]
@@ -192,14 +192,14 @@ fn a_look_is_over_when_its_return_is_stamped() {
 struct Swapped<'a>(&'a AtomicU64);
 
 /// Makes calls as `make_calls` does, but stamps each after its operation, at both ends.
-fn make_calls_swapped(calls: &Logged<Tickets>, gate: &Gate, stamp: Swapped<'_>) {
-    let mut pen = calls.log.pen();
-    gate.pass();
+fn make_calls_swapped(calls: &LoggedCalls<Tickets>, barrier: &StartBarrier, stamp: Swapped<'_>) {
+    let mut writer = calls.log.writer();
+    barrier.pass();
     for call in calls.log.calls() {
         let ret = calls.subject.call(call);
         let called = Shared(stamp.0).now();
         let returned = Shared(stamp.0).now();
-        pen.ret(called, returned, ret);
+        writer.ret(called, returned, ret);
     }
 }
 
@@ -209,7 +209,7 @@ fn a_recorder_that_stamps_calls_late_is_found_out() {
     let mut claims = 0;
     for _ in 0..10 {
         let subject: Arc<dyn Subject<Tickets>> = Arc::new(Dispenser::default());
-        let gate = Arc::new(Gate {
+        let barrier = Arc::new(StartBarrier {
             awaited: AtomicUsize::new(threads),
             begun: Instant::now(),
             counter: AtomicU64::new(1),
@@ -217,9 +217,9 @@ fn a_recorder_that_stamps_calls_late_is_found_out() {
         let logs: Vec<_> = (0..threads).map(|_| Arc::new(Log::new(vec![(); calls]))).collect();
         thread::scope(|scope| {
             for log in &logs {
-                let (subject, log, gate) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&gate));
+                let (subject, log, barrier) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&barrier));
                 scope.spawn(move || {
-                    make_calls_swapped(&Logged { subject, log }, &gate, Swapped(&gate.counter));
+                    make_calls_swapped(&LoggedCalls { subject, log }, &barrier, Swapped(&barrier.counter));
                 });
             }
         });
@@ -343,7 +343,7 @@ fn a_thread_that_sleeps_is_told() {
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
-        assert!(standings.iter().all(|it| matches!(it.doing, Doing::Sleeping(_))), "{standings:?}");
+        assert!(standings.iter().all(|it| matches!(it.activity, ThreadActivity::Sleeping(_))), "{standings:?}");
     }
     assert_eq!(run.logs.merge().operations().filter(|it| it.ret.is_none()).count(), 2);
 }

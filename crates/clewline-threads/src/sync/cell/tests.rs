@@ -353,7 +353,7 @@ fn a_race_says_who_did_what_and_where() {
     assert!(!found.is_empty());
     for race in found {
         let of = |task| if race.first.task == TaskId(task) { race.first } else { race.second };
-        assert_eq!((of(0).touch, of(1).touch), (Touch::Write, Touch::Read));
+        assert_eq!((of(0).access, of(1).access), (CellAccess::Write, CellAccess::Read));
         assert_eq!((of(0).place.site().line, of(1).place.site().line), (line, line));
         assert!(race.is_certain());
     }
@@ -406,7 +406,7 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
         let mut program = Program::new(calls, make, call, Limits::default());
         let mut is_race = false;
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
-            is_race |= program.outcome().race.is_some_and(|it| it.second.touch == Touch::Drop);
+            is_race |= program.outcome().race.is_some_and(|it| it.second.access == CellAccess::Drop);
             ControlFlow::Continue(())
         });
         assert_eq!(is_race, !waits);

@@ -119,7 +119,7 @@ impl<T> Channel<T> {
         let control = control();
         if let Some(control) = control {
             if self.bound == Some(0) {
-                control.tries_locks();
+                control.note_try_lock_use();
             }
             self.attempt(control, Attempt::new(Access::Send));
         }
@@ -155,7 +155,7 @@ impl<T> Channel<T> {
         }
         state.messages.push_back(Message { value, from: Some(me) });
         drop(state);
-        control.waits_at(&self.id);
+        control.wait_at(&self.id);
         self.changed(Some(control));
         self.attempt(control, Attempt::new(Access::Join).until(Until::Woken));
         let mut state = self.state();

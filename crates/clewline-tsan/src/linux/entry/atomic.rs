@@ -11,35 +11,35 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
-use super::{check, object, point, shown, within};
-use crate::linux::{call::stubs, here, races};
+use super::{check, object, point, shown, describe_address};
+use crate::linux::{call::stubs, current_task, races};
 
 /// Comes to the point before an operation on `address`. `None` if this is no task.
 #[inline(always)]
 fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Control> {
-    let control = here::control()?;
-    here::count();
+    let control = current_task::control()?;
+    current_task::count_call();
     point(control, address, size, access, pc);
     check(control, address, size, access != Access::Read, pc);
-    here::touches(address, pc);
+    current_task::set_last_access(address, pc);
     Some(control)
 }
 
 /// What the operation did.
 #[inline(always)]
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
-    here::writes();
+    current_task::count_write();
     races::synchronize(control, address, T::SIZE, true);
     if old != new {
-        control.changes(object(address));
+        control.mark_changed(object(address));
     }
-    control.says(|| format!("{}{} -> {}", within(address), shown(old.bits()), shown(new.bits())));
+    control.set_detail(|| format!("{}{} -> {}", describe_address(address), shown(old.bits()), shown(new.bits())));
 }
 
 #[inline(always)]
 fn saw<T: Word>(control: Control, address: usize, value: T) {
     races::synchronize(control, address, T::SIZE, false);
-    control.says(|| format!("{}{}", within(address), shown(value.bits())));
+    control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
 }
 
 /// A value that there are atomic operations on.
@@ -137,13 +137,13 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     let old = unsafe { address.read_volatile() };
     if old != current {
         saw(control, address as usize, old);
-        let within = || within(address as usize);
-        control.says(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
+        let within = || describe_address(address as usize);
+        control.set_detail(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
         return Err(old);
     }
-    if may_fail && control.fails_weakly(here::place(pc)) {
-        let within = || within(address as usize);
-        control.says(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
+    if may_fail && control.fails_spuriously(current_task::place(pc)) {
+        let within = || describe_address(address as usize);
+        control.set_detail(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
         return Err(old);
     }
     // SAFETY: as above.
@@ -153,7 +153,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
 }
 
 /// As gcc calls it: what was expected is told where it was.
-fn exchange_told<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
+fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
     // SAFETY: the code asks for it.
     let current = unsafe { expected.read() };
     match exchange_if(address, current, new, may_fail, pc) {
@@ -215,11 +215,11 @@ macro_rules! operations {
                 }
 
                 pub(crate) extern "C" fn strong(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    exchange_told(a, e, v, false, pc)
+                    compare_exchange(a, e, v, false, pc)
                 }
 
                 pub(crate) extern "C" fn weak(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    exchange_told(a, e, v, true, pc)
+                    compare_exchange(a, e, v, true, pc)
                 }
 
                 pub(crate) extern "C" fn value(a: *mut T, c: T, v: T, $($other: Order,)* pc: usize) -> T {

@@ -9,14 +9,14 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{atomic::word_128, check, object, point};
-use crate::linux::{call::stubs, here, races};
+use crate::linux::{call::stubs, current_task, races};
 
 fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Control> {
-    let control = here::control()?;
-    here::count();
+    let control = current_task::control()?;
+    current_task::count_call();
     point(control, address, size.max(1), access, pc);
     check(control, address, size.max(1), access != Access::Read, pc);
-    here::touches(address, pc);
+    current_task::set_last_access(address, pc);
     races::atomic(control, address, size.max(1), access != Access::Read);
     races::acquire(control.task(), object(address));
     Some(control)
@@ -24,9 +24,9 @@ fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Cont
 
 fn after(control: Option<Control>, address: usize) {
     if let Some(control) = control {
-        here::writes();
+        current_task::count_write();
         races::release(control.task(), object(address));
-        control.changes(object(address));
+        control.mark_changed(object(address));
     }
 }
 

@@ -11,8 +11,8 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{
-    heap::{self, Grain},
-    here, places,
+    heap::{self, GrainState},
+    current_task, places,
 };
 
 /// What is accessed: words, so that accesses of different sizes are known to meet.
@@ -22,7 +22,7 @@ pub(super) fn object(address: usize) -> usize {
 }
 
 /// Where in its word an access begins: fields that are neighbours may share one, and its name. Reports put it behind the name.
-fn within(address: usize) -> String {
+fn describe_address(address: usize) -> String {
     match address & 7 {
         0 => String::new(),
         offset => format!("+{offset} "),
@@ -32,11 +32,11 @@ fn within(address: usize) -> String {
 /// Comes to a point before an access.
 #[inline(always)]
 pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {
-    here::reset_idle();
+    current_task::reset_idle();
     // Whatever is at no address fails when it is accessed.
-    control.comes_to(object(address).max(8), access, here::place(pc).part(address & 7));
+    control.access_point(object(address).max(8), access, current_task::place(pc).part(address & 7));
     if object(address) != object(address + size - 1) {
-        control.matters();
+        control.conflict_with_all();
     }
 }
 
@@ -45,18 +45,18 @@ pub(super) fn point(control: Control, address: usize, size: usize, access: Acces
 pub(super) fn check(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     if heap::contains(address) {
         let (first, last) = (heap::grain(address), heap::grain(address + size - 1));
-        if first != Grain::Live || last != Grain::Live {
-            bad(control, address, if first == Grain::Live { last } else { first }, is_write, pc);
+        if first != GrainState::Live || last != GrainState::Live {
+            report_bad_access(control, address, if first == GrainState::Live { last } else { first }, is_write, pc);
         }
     }
 }
 
 #[cold]
-fn bad(control: Control, address: usize, grain: Grain, is_write: bool, pc: usize) -> ! {
+fn report_bad_access(control: Control, address: usize, grain: GrainState, is_write: bool, pc: usize) -> ! {
     let what = if is_write { "write to" } else { "read of" };
     let told = match grain {
-        Grain::Freed => format!("use after free: {what} {}", places::describe(address)),
-        Grain::Unused | Grain::Header | Grain::Live => {
+        GrainState::Freed => format!("use after free: {what} {}", places::describe(address)),
+        GrainState::Unused | GrainState::Header | GrainState::Live => {
             format!("{what} memory outside of any block: {}", places::describe(address))
         }
     };

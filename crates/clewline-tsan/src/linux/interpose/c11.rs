@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{condvar, keys, mutex, once, threads, time};
-use crate::linux::{call::stubs, here, real};
+use crate::linux::{call::stubs, current_task, real};
 
 const BUSY: c_int = 1;
 const ERROR: c_int = 2;
@@ -28,7 +28,7 @@ extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
-    if here::is_code() {
+    if current_task::is_code() {
         // It answers a number, which is in the lower half of what it is taken to answer.
         return named(threads::create(thread, ptr::null(), start, argument, pc));
     }
@@ -37,7 +37,7 @@ extern "C" fn create(
 }
 
 extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_int {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: the caller asks for it.
         return unsafe { real::thrd_join(thread, result) };
     }

@@ -8,11 +8,11 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, taken, time};
+use super::{check, fails_with, note_released, lock_at, note_acquired, time};
 use crate::linux::{
     call::stubs,
     entry,
-    here::{self, place},
+    current_task::{self, place},
     places,
 };
 
@@ -34,30 +34,30 @@ enum Time {
 fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
     // To look at the word and to be among the waiters is one step.
-    control.comes_to(entry::object(word), Access::Update, place(pc));
-    given_back(control, entry::object(word));
-    taken(control, entry::object(word));
+    control.access_point(entry::object(word), Access::Update, place(pc));
+    note_released(control, entry::object(word));
+    note_acquired(control, entry::object(word));
     // SAFETY: the caller asks for it. If it must not, that is a finding.
     let found = unsafe { *(word as *const u32) };
-    control.says(|| format!("futex wait, {found}"));
+    control.set_detail(|| format!("futex wait, {found}"));
     if found != expected {
         return fails_with(libc::EAGAIN).into();
     }
     let key = lock_at(word);
-    control.waits_among(key);
+    control.add_waiter(key);
     let is_timed = !matches!(time, Time::Any);
-    let until = if is_timed || control.may_be_woken_early() { Until::WokenOrLate } else { Until::Woken };
-    let is_woken = control.waits_for(key, Access::Park, Need::Nothing, until, place(pc));
-    taken(control, key);
+    let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrLate } else { Until::Woken };
+    let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
+    note_acquired(control, key);
     if is_woken {
         return 0;
     }
-    control.leaves_those(key);
+    control.remove_waiter(key);
     match time {
-        Time::For(time) => time::pass(time),
-        Time::Until(until) => time::reach(until),
+        Time::For(time) => time::advance_by(time),
+        Time::Until(until) => time::advance_to(until),
         Time::Any => {
-            control.woken_early();
+            control.note_spurious_wakeup();
             return fails_with(libc::EINTR).into();
         }
     }
@@ -65,34 +65,34 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
 }
 
 fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
-    here::count();
+    current_task::count_call();
     let key = lock_at(word);
-    control.comes_to(entry::object(word), Access::Update, place(pc));
-    given_back(control, entry::object(word));
-    control.comes_to(key, Access::Unpark, place(pc));
-    given_back(control, key);
-    control.changes(key);
+    control.access_point(entry::object(word), Access::Update, place(pc));
+    note_released(control, entry::object(word));
+    control.access_point(key, Access::Unpark, place(pc));
+    note_released(control, key);
+    control.mark_changed(key);
     let mut woken = 0;
     while woken < most {
-        let waiters = control.those_at(key);
+        let waiters = control.waiters_at(key);
         let chosen = match waiters.len() {
             0 => break,
             1 => 0,
             n if n <= most - woken => 0,
-            n => control.chooses(n as u32),
+            n => control.choose(n as u32),
         };
         let Some(task) = waiters.iter().nth(chosen as usize) else { break };
-        control.wakes_at(key, task);
+        control.wake_waiter(key, task);
         woken += 1;
     }
-    control.says(|| format!("futex wake, {woken}"));
+    control.set_detail(|| format!("futex wake, {woken}"));
     woken as c_long
 }
 
 /// The number of the call, its first four arguments, and where it was called from. Others are passed on as they are.
 extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize, pc: usize) -> c_long {
     if number == libc::SYS_futex
-        && let Some(control) = here::control()
+        && let Some(control) = current_task::control()
     {
         return match b & !FLAGS {
             WAIT | WAIT_BITS if d == 0 => wait(control, a, c as u32, Time::Any, pc),
@@ -102,7 +102,7 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
             other => places::fail(control, format!("futex operation {other}, which is not known here"), pc),
         };
     }
-    if number == libc::SYS_getrandom && here::is_code() {
+    if number == libc::SYS_getrandom && current_task::is_code() {
         time::random(a as *mut u8, b);
         return b as c_long;
     }

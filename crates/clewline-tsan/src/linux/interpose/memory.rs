@@ -3,17 +3,17 @@
 use std::{ffi::c_int, ptr};
 
 use super::super::allocator::*;
-use crate::linux::{call::stubs, entry, heap, here, modules, places, races, real};
+use crate::linux::{call::stubs, entry, heap, current_task, modules, places, races, real};
 
 // What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It is large, and never used.
-const POOL: usize = 32 << 10;
+const EXCEPTION_POOL_BYTES: usize = 32 << 10;
 
 /// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system inside of it.
 #[inline(always)]
 fn is_for_code(pc: usize, size: usize) -> bool {
-    here::is_code()
+    current_task::is_code()
         && !modules::is_system(pc)
-        && !(POOL < size && here::control().is_none() && modules::is_standard(pc))
+        && !(EXCEPTION_POOL_BYTES < size && current_task::control().is_none() && modules::is_standard(pc))
 }
 
 fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
@@ -24,7 +24,7 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
         }
         return block as *mut u8;
     }
-    match here::control() {
+    match current_task::control() {
         Some(control) => places::fail(control, format!("no memory is left for {size} bytes"), pc),
         // SAFETY: any size will do.
         None => unsafe { __libc_memalign(align, size) },
@@ -77,17 +77,17 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
         // SAFETY: the caller got it from the C library.
         return unsafe { __libc_free(block) };
     }
-    if let Some(control) = here::control() {
-        here::count();
+    if let Some(control) = current_task::control() {
+        current_task::count_call();
         if races::is_point(pc) {
             entry::point(control, address, 1, clewline_explore::Access::Write, pc);
-            control.matters();
-            control.changes(entry::object(address));
-            control.says(|| "free".to_owned());
+            control.conflict_with_all();
+            control.mark_changed(entry::object(address));
+            control.set_detail(|| "free".to_owned());
         }
         if !heap::is_block(address) {
             let told = match heap::grain(address) {
-                heap::Grain::Freed => format!("double free of {}", places::describe(address)),
+                heap::GrainState::Freed => format!("double free of {}", places::describe(address)),
                 _ => format!("free of what is no block: {}", places::describe(address)),
             };
             places::fail(control, told, pc);

@@ -27,7 +27,7 @@ pub(super) use time::begin as begin_time;
 
 use std::ffi::c_int;
 
-use super::{here, races};
+use super::{current_task, races};
 
 /// What tells a lock from the words that it is made of: those have even addresses.
 fn lock_at(address: usize) -> usize {
@@ -40,12 +40,12 @@ fn owner(control: clewline_threads::instrument::Control) -> i32 {
 }
 
 /// A lock was taken: what was done under it before is known now.
-fn taken(control: clewline_threads::instrument::Control, lock: usize) {
+fn note_acquired(control: clewline_threads::instrument::Control, lock: usize) {
     races::acquire(control.task(), lock);
 }
 
 /// A lock is given back.
-fn given_back(control: clewline_threads::instrument::Control, lock: usize) {
+fn note_released(control: clewline_threads::instrument::Control, lock: usize) {
     races::release(control.task(), lock);
 }
 
@@ -58,7 +58,7 @@ fn fails_with(error: c_int) -> c_int {
 
 /// A pointer that a lock is at must not be to freed memory.
 fn check(control: clewline_threads::instrument::Control, address: usize, pc: usize) {
-    here::count();
-    here::touches(address, pc);
+    current_task::count_call();
+    current_task::set_last_access(address, pc);
     super::entry::check_at(control, address, pc);
 }

@@ -5,42 +5,42 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, taken};
+use super::{check, note_released, lock_at, note_acquired};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     real,
 };
 
 /// Comes to the gate, and waits until nobody is inside.
 fn arrive(control: Control, gate: usize, pc: usize) {
     check(control, gate, pc);
-    control.waits_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
-    taken(control, lock_at(gate));
+    control.wait_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    note_acquired(control, lock_at(gate));
 }
 
 /// Is inside from now on.
 fn enter(control: Control, gate: usize) {
-    control.sets_level(lock_at(gate), 1);
-    control.changes(lock_at(gate));
+    control.set_level_at(lock_at(gate), 1);
+    control.mark_changed(lock_at(gate));
 }
 
 /// Is so no more. Others may see it from here on.
 fn leave(control: Control, gate: usize, pc: usize) {
     let key = lock_at(gate);
-    if control.releases_are_points() {
-        control.comes_to(key, Access::Release, place(pc));
+    if control.are_releases_points() {
+        control.access_point(key, Access::Release, place(pc));
     }
-    given_back(control, key);
-    control.sets_level(key, 0);
-    control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, 0);
+    control.mark_changed(key);
 }
 
 // What the C library keeps in what is done.
 const DONE: c_int = 2;
 
 pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_once(once.cast::<c_void>(), work) };
     };
@@ -59,7 +59,7 @@ pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: us
 
 // The first byte of a guard says that all is done.
 extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: the caller asks for it.
         return unsafe { real::__cxa_guard_acquire(guard) };
     };
@@ -73,7 +73,7 @@ extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
 }
 
 extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
             leave(control, guard as usize, pc);
             // SAFETY: the caller asks for it.
@@ -85,7 +85,7 @@ extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
 }
 
 extern "C" fn guard_abort_at(guard: *mut u8, pc: usize) {
-    match here::control() {
+    match current_task::control() {
         Some(control) => leave(control, guard as usize, pc),
         // SAFETY: as above.
         None => unsafe { real::__cxa_guard_abort(guard) },

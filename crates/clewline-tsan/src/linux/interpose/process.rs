@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use crate::linux::{call::stubs, exit::exits, here, output, panics, places, real};
+use crate::linux::{call::stubs, exit::end_with_status, current_task, output, panics, places, real};
 
 /// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
 fn uncaught() -> Option<String> {
@@ -29,10 +29,10 @@ fn uncaught() -> Option<String> {
 }
 
 extern "C" fn abort_at(pc: usize) -> ! {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
-            if let Some(panic) = panics::told(&output::said()) {
-                control.fails(panic, here::place(pc));
+            if let Some(panic) = panics::panic_in_output(&output::captured()) {
+                control.fail(panic, current_task::place(pc));
             }
             let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
             places::fail(control, told, pc)
@@ -43,8 +43,8 @@ extern "C" fn abort_at(pc: usize) -> ! {
 }
 
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
-    match here::control() {
-        Some(control) => exits(control, status, pc),
+    match current_task::control() {
+        Some(control) => end_with_status(control, status, pc),
         // SAFETY: the caller asks for it.
         None => unsafe { real::exit(status) },
     }
@@ -57,7 +57,7 @@ extern "C" fn assert_at(
     function: *const c_char,
     pc: usize,
 ) -> ! {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: the caller asks for it.
         unsafe { real::__assert_fail(told, file, line, function) }
     };

@@ -5,12 +5,12 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, taken, time};
+use super::{check, note_released, lock_at, note_acquired, time};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     places, real,
-    tried::tries,
+    try_locks::tries,
 };
 
 /// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros is a lock that nobody has.
@@ -53,9 +53,9 @@ fn take(control: Control, lock: usize, mode: Mode) {
         Mode::Read => at(lock).readers += 1,
         Mode::Write => at(lock).is_written = 1,
     }
-    control.sets_level(lock_at(lock), level(lock));
-    here::takes_lock();
-    taken(control, lock_at(lock));
+    control.set_level_at(lock_at(lock), level(lock));
+    current_task::note_lock();
+    note_acquired(control, lock_at(lock));
 }
 
 /// Waits for the lock, if `until` is something only until its time is up.
@@ -63,14 +63,14 @@ fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_voi
     check(control, lock, pc);
     let key = lock_at(lock);
     // It may have been taken before there were tasks.
-    control.sets_level(key, level(lock));
+    control.set_level_at(key, level(lock));
     let access = match mode {
         Mode::Read => Access::AcquireShared,
         Mode::Write => Access::Acquire,
     };
     let how = if until.is_some() { Until::MetOrLate } else { Until::Met };
-    if !control.waits_for(key, access, mode.need(), how, place(pc)) {
-        until.into_iter().for_each(time::reach);
+    if !control.wait_for(key, access, mode.need(), how, place(pc)) {
+        until.into_iter().for_each(time::advance_to);
         return libc::ETIMEDOUT;
     }
     take(control, lock, mode);
@@ -84,9 +84,9 @@ fn try_acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
         Mode::Read => (Access::TryAcquireShared, WRITTEN - 1),
         Mode::Write => (Access::TryAcquire, 0),
     };
-    control.comes_to(lock_at(lock), access, place(pc));
+    control.access_point(lock_at(lock), access, place(pc));
     if most < level(lock) {
-        control.says(|| "held".to_owned());
+        control.set_detail(|| "held".to_owned());
         return libc::EBUSY;
     }
     take(control, lock, mode);
@@ -99,18 +99,18 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
     if level(lock) == 0 {
         places::fail(control, "unlock of a lock that nobody holds".to_owned(), pc);
     }
-    if control.releases_are_points() {
-        control.comes_to(key, Access::Release, place(pc));
+    if control.are_releases_points() {
+        control.access_point(key, Access::Release, place(pc));
     }
     let it = at(lock);
     match it.is_written != 0 {
         true => it.is_written = 0,
         false => it.readers -= 1,
     }
-    given_back(control, key);
-    control.sets_level(key, level(lock));
-    if here::gives_lock_back() {
-        control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, level(lock));
+    if current_task::note_unlock() {
+        control.mark_changed(key);
     }
     0
 }
@@ -119,7 +119,7 @@ macro_rules! calls {
     ($($function:ident, $real:ident => $act:expr;)+) => {
         $(
             extern "C" fn $function(lock: *mut c_void, pc: usize) -> c_int {
-                match here::control() {
+                match current_task::control() {
                     Some(control) => $act(control, lock as usize, pc),
                     // SAFETY: the caller asks for it.
                     None => unsafe { real::$real(lock) },
@@ -141,7 +141,7 @@ macro_rules! timed {
     ($($function:ident($($clock:ident)?), $real:ident => $mode:expr;)+) => {
         $(
             extern "C" fn $function(lock: *mut c_void, $($clock: c_int,)? until: *const c_void, pc: usize) -> c_int {
-                match here::control() {
+                match current_task::control() {
                     Some(control) => acquire(control, lock as usize, $mode, Some(until), pc),
                     // SAFETY: the caller asks for it.
                     None => unsafe { real::$real(lock, $($clock,)? until) },

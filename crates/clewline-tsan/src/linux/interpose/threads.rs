@@ -11,14 +11,14 @@ use clewline_threads::instrument::Control;
 use super::keys;
 use crate::linux::{
     call::{call, stubs},
-    here::{self, Alone, place},
+    current_task::{self, RuntimeOwned, place},
     output, park, places, races, real, signals,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
 /// What threads ended with.
-static RESULTS: Alone<[usize; TaskId::MAX]> = Alone::new([0; TaskId::MAX]);
+static RESULTS: RuntimeOwned<[usize; TaskId::MAX]> = RuntimeOwned::new([0; TaskId::MAX]);
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
@@ -32,8 +32,8 @@ pub(super) extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
-    let Some(control) = here::control() else {
-        if here::is_making() {
+    let Some(control) = current_task::control() else {
+        if current_task::is_constructing() {
             signals::die(
                 "error: a thread is started while the subject is made, and nobody could control it\n",
             );
@@ -41,16 +41,16 @@ pub(super) extern "C" fn create(
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_create(thread, attributes, start, argument) };
     };
-    here::count();
+    current_task::count_call();
     let argument = argument as usize;
     let body = move || {
         // SAFETY: whoever started the thread says so.
         let result = unsafe { call(argument, start as *const () as usize) };
-        if let Some(control) = here::control() {
+        if let Some(control) = current_task::control() {
             end(control, ptr::with_exposed_provenance_mut(result));
         }
     };
-    let task = control.starts(body, place(pc));
+    let task = control.start(body, place(pc));
     races::starts(task, control.task());
     // SAFETY: the caller asks for it.
     unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
@@ -64,15 +64,15 @@ fn end(control: Control, result: *mut c_void) {
 }
 
 pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
-    let (Some(control), Some(task)) = (here::control(), park::task_of(thread as usize)) else {
+    let (Some(control), Some(task)) = (current_task::control(), park::task_of(thread as usize)) else {
         // SAFETY: the caller asks for it.
         return unsafe { real::pthread_join(thread, result) };
     };
-    here::count();
+    current_task::count_call();
     if task == control.task() {
         return libc::EDEADLK;
     }
-    control.joins(task, place(pc));
+    control.join(task, place(pc));
     races::joins(task, control.task());
     if !result.is_null() {
         let ended = RESULTS.get()[task.index()];
@@ -84,7 +84,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
-    if here::control().is_some() && park::task_of(thread as usize).is_some() {
+    if current_task::control().is_some() && park::task_of(thread as usize).is_some() {
         return 0;
     }
     // SAFETY: the caller asks for it.
@@ -93,25 +93,25 @@ pub(super) extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: the caller asks for it.
         unsafe { real::pthread_exit(result) }
     };
     end(control, result);
-    control.leaves_for_good()
+    control.end_task()
 }
 
 /// What nobody can control is said, and nothing else.
-fn cannot(what: &str, pc: usize) -> ! {
+fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
-    output::tell(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
+    output::report(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(3) }
 }
 
 extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
-    if here::control().is_some() {
-        cannot("pthread_cancel", pc);
+    if current_task::control().is_some() {
+        unsupported("pthread_cancel", pc);
     }
     // SAFETY: the caller asks for it.
     unsafe { real::pthread_cancel(thread) }

@@ -4,25 +4,25 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use crate::linux::{
     call::stubs,
-    here::{self, Own, place},
+    current_task::{self, RuntimeCell, place},
     real,
 };
 
 // It begins in the past, and each look at it takes a microsecond.
 const BEGIN_NS: u64 = 1_700_000_000 * 1_000_000_000;
-const LOOK_NS: u64 = 1_000;
+const CLOCK_READ_NS: u64 = 1_000;
 
-static CLOCK_NS: Own<u64> = Own::new(BEGIN_NS);
-static CHANCE: Own<u64> = Own::new(0);
+static CLOCK_NS: RuntimeCell<u64> = RuntimeCell::new(BEGIN_NS);
+static RANDOM_STATE: RuntimeCell<u64> = RuntimeCell::new(0);
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
     CLOCK_NS.set(BEGIN_NS);
-    CHANCE.set(0);
+    RANDOM_STATE.set(0);
 }
 
-fn look() -> u64 {
-    let now = CLOCK_NS.get() + LOOK_NS;
+fn read_clock() -> u64 {
+    let now = CLOCK_NS.get() + CLOCK_READ_NS;
     CLOCK_NS.set(now);
     now
 }
@@ -31,8 +31,8 @@ fn look() -> u64 {
 pub(super) fn random(bytes: *mut u8, n: usize) {
     for at in 0..n {
         let next =
-            CHANCE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        CHANCE.set(next);
+            RANDOM_STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        RANDOM_STATE.set(next);
         // SAFETY: the caller asks for so many.
         unsafe { bytes.add(at).write((next >> 56) as u8) };
     }
@@ -51,22 +51,22 @@ fn read(time: *const c_void) -> u64 {
 }
 
 /// Somebody waited until then in vain, so it is not earlier.
-pub(super) fn reach(until: *const c_void) {
+pub(super) fn advance_to(until: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().max(read(until)));
 }
 
 /// The same, if so long has passed.
-pub(super) fn pass(time: *const c_void) {
+pub(super) fn advance_by(time: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().saturating_add(read(time)));
 }
 
 /// A task sleeps for so long, or lets others run.
 fn rest(time_ns: u64, pc: usize) -> bool {
-    let Some(control) = here::control() else { return false };
-    here::count();
-    here::reset_idle();
+    let Some(control) = current_task::control() else { return false };
+    current_task::count_call();
+    current_task::reset_idle();
     CLOCK_NS.set(CLOCK_NS.get().saturating_add(time_ns));
-    control.yields(place(pc));
+    control.yield_now(place(pc));
     true
 }
 
@@ -86,7 +86,7 @@ extern "C" fn sleep_at(time: c_uint, pc: usize) -> c_uint {
 }
 
 pub(super) extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
-    if here::control().is_some() {
+    if current_task::control().is_some() {
         rest(read(time), pc);
         return 0;
     }
@@ -101,10 +101,10 @@ extern "C" fn clock_nanosleep_at(
     left: *mut c_void,
     pc: usize,
 ) -> c_int {
-    if here::control().is_some() {
+    if current_task::control().is_some() {
         match flags & libc::TIMER_ABSTIME {
-            0 => pass(time),
-            _ => reach(time),
+            0 => advance_by(time),
+            _ => advance_to(time),
         }
         rest(0, pc);
         return 0;
@@ -115,11 +115,11 @@ extern "C" fn clock_nanosleep_at(
 
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::clock_gettime(clock, time) };
     }
-    let now = look();
+    let now = read_clock();
     // SAFETY: as above.
     unsafe {
         (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
@@ -130,11 +130,11 @@ extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::gettimeofday(time, zone) };
     }
-    let now = look();
+    let now = read_clock();
     // SAFETY: as above.
     unsafe {
         (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
@@ -145,11 +145,11 @@ extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int
 
 #[unsafe(no_mangle)]
 extern "C" fn time(time: *mut libc::time_t) -> libc::time_t {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::time(time) };
     }
-    let now = (look() / 1_000_000_000) as libc::time_t;
+    let now = (read_clock() / 1_000_000_000) as libc::time_t;
     if !time.is_null() {
         // SAFETY: as above.
         unsafe { *time = now };
@@ -159,7 +159,7 @@ extern "C" fn time(time: *mut libc::time_t) -> libc::time_t {
 
 #[unsafe(no_mangle)]
 extern "C" fn getrandom(bytes: *mut u8, n: usize, flags: c_uint) -> isize {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::getrandom(bytes, n, flags) };
     }

@@ -1,7 +1,7 @@
 //! Rules of the models one by one, without tasks that run.
 
 use super::*;
-use crate::control::races::{Race, Touch, Toucher};
+use crate::control::races::{Race, CellAccess, RacingAccess};
 
 const A: TaskId = TaskId(0);
 const B: TaskId = TaskId(1);
@@ -18,7 +18,7 @@ enum Reads {
     Oldest,
 }
 
-impl Ask for Reads {
+impl ChoiceSource for Reads {
     fn value(&mut self, n: u32) -> u32 {
         match self {
             Reads::Newest => 0,
@@ -26,24 +26,24 @@ impl Ask for Reads {
         }
     }
 
-    fn fails(&mut self, _place: Place) -> bool {
+    fn fails_spuriously(&mut self, _place: Place) -> bool {
         false
     }
 }
 
 /// A memory with one word, and what the word says it holds.
 struct Small {
-    state: State,
+    state: MemoryState,
     held: u64,
 }
 
 impl Small {
     fn new(model: MemoryModel) -> Self {
-        Small { state: State::new(model), held: 0 }
+        Small { state: MemoryState::new(model), held: 0 }
     }
 
-    fn by(task: TaskId, order: Ordering) -> By {
-        By { task, object: WORD, place: Place::caller(), order }
+    fn by(task: TaskId, order: Ordering) -> AtomicAccess {
+        AtomicAccess { task, object: WORD, place: Place::caller(), order }
     }
 
     fn store(&mut self, task: TaskId, value: u64, order: Ordering) {
@@ -56,13 +56,13 @@ impl Small {
 
     /// A compare-and-swap that finds something else.
     fn fail(&mut self, task: TaskId, order: Ordering, failure: Ordering, mut reads: Reads) -> u64 {
-        let mut change = Change { make: &mut |_| None, failure, may_fail: false };
+        let mut change = ReadModifyWrite { make: &mut |_| None, failure, may_fail: false };
         self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).old
     }
 
-    fn touch(&mut self, task: TaskId, touch: Touch) -> Option<Race> {
+    fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<Race> {
         let (view, touches) = self.state.cell(task, CELL);
-        touches.touch(Toucher { task, place: Place::caller(), touch }, view)
+        touches.record(RacingAccess { task, place: Place::caller(), access: touch }, view)
     }
 
     /// From now on `later` knows what `earlier` did.
@@ -73,9 +73,9 @@ impl Small {
 
     /// Whether what `writer` writes now and what `act` lets `reader` know race.
     fn races(&mut self, act: impl FnOnce(&mut Self)) -> bool {
-        assert_eq!(self.touch(A, Touch::Write), None);
+        assert_eq!(self.touch(A, CellAccess::Write), None);
         act(self);
-        self.touch(B, Touch::Read).is_some()
+        self.touch(B, CellAccess::Read).is_some()
     }
 }
 
@@ -183,13 +183,13 @@ fn an_atomic_is_told_only_if_what_it_holds_is_wrong_for_good() {
 #[test]
 fn an_atomic_that_was_told_is_the_same() {
     let mut memory = Small::new(Tso);
-    assert_eq!(memory.touch(A, Touch::Write), None);
+    assert_eq!(memory.touch(A, CellAccess::Write), None);
     memory.store(A, 1, Release);
     memory.store(B, 2, Release);
     memory.state.flush(B);
     memory.held = memory.state.flush(A).expect("it holds what was stored last").1;
     assert_eq!(memory.load(C, Acquire, Reads::Newest), 1);
-    assert_eq!(memory.touch(C, Touch::Read), None);
+    assert_eq!(memory.touch(C, CellAccess::Read), None);
 }
 
 #[test]
@@ -205,28 +205,28 @@ fn stores_to_what_is_gone_are_forgotten_but_for_the_last() {
 #[test]
 fn reads_that_nothing_orders_may_all_race() {
     let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Read);
-    memory.touch(B, Touch::Read);
+    memory.touch(A, CellAccess::Read);
+    memory.touch(B, CellAccess::Read);
     memory.order(B, C);
-    let race = memory.touch(C, Touch::Write).expect("nothing orders it after the first");
+    let race = memory.touch(C, CellAccess::Write).expect("nothing orders it after the first");
     assert_eq!(race.first.task, A);
 }
 
 #[test]
 fn a_read_that_comes_after_a_write_does_not_hide_it() {
     let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Write);
+    memory.touch(A, CellAccess::Write);
     memory.order(A, B);
-    assert_eq!(memory.touch(B, Touch::Read), None);
-    let race = memory.touch(C, Touch::Read).expect("nothing orders it after the write");
+    assert_eq!(memory.touch(B, CellAccess::Read), None);
+    let race = memory.touch(C, CellAccess::Read).expect("nothing orders it after the write");
     assert_eq!(race.first.task, A);
 }
 
 #[test]
 fn a_race_that_is_certain_is_told_before_one_that_is_not() {
     let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Pointer);
-    memory.touch(B, Touch::Write);
-    let race = memory.touch(C, Touch::Read).expect("nothing orders it after either");
+    memory.touch(A, CellAccess::Pointer);
+    memory.touch(B, CellAccess::Write);
+    let race = memory.touch(C, CellAccess::Read).expect("nothing orders it after either");
     assert_eq!((race.first.task, race.is_certain()), (B, true));
 }

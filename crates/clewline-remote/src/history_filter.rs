@@ -11,29 +11,29 @@ use clewline_threads::{
 };
 use rustc_hash::FxBuildHasher;
 
-use crate::results::{Renamed, Results};
+use crate::results::{ResultIdMap, Results};
 
 /// The histories of an exploration.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct HistoryFilter {
     histories: HashSet<Vec<u32>, FxBuildHasher>,
     key: Vec<u32>,
     serial: Option<ObservationSet>,
     pub(crate) explained: Explained,
 }
 
-impl Seen {
+impl HistoryFilter {
     /// With what explains histories. `None` if it makes no sense.
     pub(crate) fn explained_by(
         explanation: Explanation,
         operations: usize,
         results: &mut Results,
-    ) -> Option<Seen> {
+    ) -> Option<HistoryFilter> {
         let Explanation { words, results: answers } = explanation;
         let ids: Vec<ResultId> = answers.into_iter().map(|it| results.intern(it)).collect();
         let rename = |it: ResultId| ids.get(it.0 as usize).copied();
         let serial = ObservationSet::from_words(&words, operations, rename)?;
-        Some(Seen { serial: Some(serial), ..Seen::default() })
+        Some(HistoryFilter { serial: Some(serial), ..HistoryFilter::default() })
     }
 
     /// Whether an execution of `trial` is to be visited.
@@ -42,7 +42,7 @@ impl Seen {
         visits: Visits,
         trial: &dyn TestProgram,
         ending: &Ending,
-        renamed: &mut Renamed,
+        renamed: &mut ResultIdMap,
         results: &mut Results,
     ) -> bool {
         match (visits, ending) {

@@ -9,13 +9,13 @@ use clewline_methods::{
     line_up::{Matrix, Options},
     relaxed::Quasi,
 };
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 
-use super::{error::Error, program::Program, session::Talk};
+use super::{error::Error, program::Program, session::OutputMode};
 
 /// What a program is asked to count.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CensusRequest {
     /// The calls.
     pub matrix: Matrix,
     /// What is right: the name of a specification.
@@ -32,7 +32,7 @@ pub struct Asked {
     pub time: Option<Duration>,
 }
 
-impl Asked {
+impl CensusRequest {
     /// What histories are asked.
     ///
     /// # Errors
@@ -55,12 +55,12 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be counted.
-    pub fn census(&self, asked: &Asked) -> Result<Census, Error> {
+    pub fn census(&self, asked: &CensusRequest) -> Result<Census, Error> {
         let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
         let options =
             Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
         let readings = asked.readings().map_err(no_count)?;
-        let session = self.start(&[], &Wanted::default(), Talk::Kept)?;
+        let session = self.start(&[], &RunOptions::default(), OutputMode::Captured)?;
         let counted = count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options);
         session.finish()?;
         let counted = counted.map_err(no_count)?;

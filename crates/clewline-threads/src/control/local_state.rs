@@ -10,12 +10,12 @@ use super::place::Place;
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[cold]
 #[inline(never)]
-pub(super) fn mind(place: Place, entries: &[usize], end: usize) -> Option<u64> {
-    frames::caller(place.address(), entries).and_then(|it| it.mix(end))
+pub(super) fn local_state_hash(place: Place, entries: &[usize], end: usize) -> Option<u64> {
+    frames::caller(place.address(), entries).and_then(|it| it.hash(end))
 }
 
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
-pub(super) fn mind(_place: Place, _entries: &[usize], _end: usize) -> Option<u64> {
+pub(super) fn local_state_hash(_place: Place, _entries: &[usize], _end: usize) -> Option<u64> {
     None
 }
 
@@ -26,15 +26,15 @@ mod frames {
 
     // Registers that a call leaves as they are, by their numbers in DWARF. What is in others does not outlive an access.
     #[cfg(target_arch = "x86_64")]
-    const REGISTERS: [c_int; 6] = [3, 6, 12, 13, 14, 15];
+    const CALLEE_SAVED_REGISTERS: [c_int; 6] = [3, 6, 12, 13, 14, 15];
     #[cfg(target_arch = "aarch64")]
-    const REGISTERS: [c_int; 11] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
+    const CALLEE_SAVED_REGISTERS: [c_int; 11] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 
     // Whoever calls is not farther.
     const FRAMES_MAX: usize = 32;
     // What the unwinder is answered (Itanium C++ ABI, level I).
-    const GO_ON: c_int = 0;
-    const STOP: c_int = 4;
+    const UNWIND_CONTINUE: c_int = 0;
+    const UNWIND_STOP: c_int = 4;
 
     type Context = *mut c_void;
 
@@ -49,11 +49,11 @@ mod frames {
 
     /// A frame of the task's own code.
     pub(super) struct Caller {
-        registers: [usize; REGISTERS.len()],
+        registers: [usize; CALLEE_SAVED_REGISTERS.len()],
         low: usize,
     }
 
-    struct Walk<'a> {
+    struct FrameWalk<'a> {
         address: Option<usize>,
         entries: &'a [usize],
         is_inside: bool,
@@ -63,7 +63,7 @@ mod frames {
 
     /// The frame that calls one of `entries`; or the one that goes on at `address`, if that is known.
     pub(super) fn caller(address: Option<usize>, entries: &[usize]) -> Option<Caller> {
-        let mut walk = Walk { address, entries, is_inside: false, frames: 0, found: None };
+        let mut walk = FrameWalk { address, entries, is_inside: false, frames: 0, found: None };
         // SAFETY: `visit` takes such data, which lives longer than the walk.
         unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
         walk.found
@@ -71,7 +71,7 @@ mod frames {
 
     extern "C" fn visit(context: Context, data: *mut c_void) -> c_int {
         // SAFETY: it is what `caller` handed over, and nobody else has it meanwhile.
-        let walk = unsafe { &mut *data.cast::<Walk<'_>>() };
+        let walk = unsafe { &mut *data.cast::<FrameWalk<'_>>() };
         walk.frames += 1;
         // SAFETY: the context is valid during this call, and may be asked these things.
         let (goes_on, start) = unsafe { (_Unwind_GetIP(context), _Unwind_GetRegionStart(context)) };
@@ -80,17 +80,17 @@ mod frames {
         walk.is_inside |= is_entry;
         if is_found {
             // SAFETY: as above; these registers exist.
-            let registers = REGISTERS.map(|it| unsafe { _Unwind_GetGR(context, it) });
+            let registers = CALLEE_SAVED_REGISTERS.map(|it| unsafe { _Unwind_GetGR(context, it) });
             // SAFETY: as above.
             let low = unsafe { _Unwind_GetCFA(context) };
             walk.found = Some(Caller { registers, low });
         }
-        if is_found || walk.frames == FRAMES_MAX { STOP } else { GO_ON }
+        if is_found || walk.frames == FRAMES_MAX { UNWIND_STOP } else { UNWIND_CONTINUE }
     }
 
     impl Caller {
         /// All of it in one number.
-        pub(super) fn mix(&self, end: usize) -> Option<u64> {
+        pub(super) fn hash(&self, end: usize) -> Option<u64> {
             // The first words of a stack are not the task's.
             let stack = (self.low.next_multiple_of(8)..end).step_by(8).map(|it| {
                 // SAFETY: this is the stack that this very code runs on, above its own frames. Nobody else writes there meanwhile.

@@ -14,9 +14,9 @@ use crate::message::Message;
 
 /// The places that the other end knows.
 #[derive(Debug, Default)]
-pub(crate) struct Told(HashSet<usize>);
+pub(crate) struct SentPlaces(HashSet<usize>);
 
-impl Told {
+impl SentPlaces {
     /// Puts a place, and the line of the source that it is if that was not put before.
     pub(crate) fn put(&mut self, to: &mut Message, place: Place) {
         to.put(place.word() as u64);
@@ -33,7 +33,7 @@ impl Told {
 /// An address there is none here. So a place here is a number of [`SITES`], which is asked for as
 /// the code at that address would be.
 #[derive(Debug, Default)]
-pub(crate) struct Known(HashMap<usize, Place>);
+pub(crate) struct ReceivedPlaces(HashMap<usize, Place>);
 
 // Of all processes that were ever explored: reports may be written after a process has ended.
 static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
@@ -42,7 +42,7 @@ fn resolve(number: usize) -> Option<Site> {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).get(number).cloned()
 }
 
-impl Known {
+impl ReceivedPlaces {
     /// Takes a place.
     pub(crate) fn take(&mut self, from: &mut Message) -> Place {
         static RESOLVED: Once = Once::new();

@@ -15,7 +15,7 @@ use std::{
 use clewline_explore::TaskId;
 use clewline_threads::instrument::{Control, Place};
 
-struct Here {
+struct CurrentTask {
     // The thread pointer of the task that runs, and 0 if none does.
     task: AtomicUsize,
     // That of whatever code under test runs.
@@ -27,20 +27,20 @@ struct Here {
     /// How many calls of the compiler's there were; the watchdog looks at it.
     calls: AtomicU64,
     /// Where the code is that fails if this address does.
-    touched: AtomicUsize,
+    last_access: AtomicUsize,
 }
 
 // SAFETY: `control` is written and read only by the thread that explores.
-unsafe impl Sync for Here {}
+unsafe impl Sync for CurrentTask {}
 
-static HERE: Here = Here {
+static CURRENT: CurrentTask = CurrentTask {
     task: AtomicUsize::new(0),
     code: AtomicUsize::new(0),
     control: UnsafeCell::new(MaybeUninit::uninit()),
     low: AtomicUsize::new(0),
     size: AtomicUsize::new(0),
     calls: AtomicU64::new(0),
-    touched: AtomicUsize::new(0),
+    last_access: AtomicUsize::new(0),
 };
 
 static STACKS: [[AtomicUsize; 2]; TaskId::MAX] =
@@ -58,69 +58,69 @@ pub(super) fn thread_pointer() -> usize {
 /// The task that this code is, if it is one.
 #[inline(always)]
 pub(super) fn control() -> Option<Control> {
-    if thread_pointer() != HERE.task.load(Relaxed) {
+    if thread_pointer() != CURRENT.task.load(Relaxed) {
         return None;
     }
     // SAFETY: it was written before `task`, by this thread.
-    Some(unsafe { (*HERE.control.get()).assume_init() })
+    Some(unsafe { (*CURRENT.control.get()).assume_init() })
 }
 
 /// Whether this is code under test: a task, or what makes a subject.
 #[inline(always)]
 pub(super) fn is_code() -> bool {
-    thread_pointer() == HERE.code.load(Relaxed)
+    thread_pointer() == CURRENT.code.load(Relaxed)
 }
 
 /// Whether any task runs.
 pub(super) fn is_task_running() -> bool {
-    HERE.task.load(Relaxed) != 0
+    CURRENT.task.load(Relaxed) != 0
 }
 
 /// `task` runs from now on, on a thread with that pointer.
 pub(super) fn enter(task: TaskId, control: Control, pointer: usize) {
     // SAFETY: only the thread that explores comes here, and no task reads it meanwhile.
-    unsafe { *HERE.control.get() = MaybeUninit::new(control) };
+    unsafe { *CURRENT.control.get() = MaybeUninit::new(control) };
     RUNNING.set(task.index());
     let [low, size] = &STACKS[task.index()];
-    HERE.low.store(low.load(Relaxed), Relaxed);
-    HERE.size.store(size.load(Relaxed), Relaxed);
-    HERE.code.store(pointer, Relaxed);
-    HERE.task.store(pointer, Relaxed);
+    CURRENT.low.store(low.load(Relaxed), Relaxed);
+    CURRENT.size.store(size.load(Relaxed), Relaxed);
+    CURRENT.code.store(pointer, Relaxed);
+    CURRENT.task.store(pointer, Relaxed);
 }
 
 /// No task runs from now on.
 pub(super) fn leave() {
-    HERE.task.store(0, Relaxed);
-    HERE.code.store(0, Relaxed);
+    CURRENT.task.store(0, Relaxed);
+    CURRENT.code.store(0, Relaxed);
 }
 
 /// Runs code under test that is no task's.
-pub(super) fn outside<R>(code: impl FnOnce() -> R) -> R {
-    let outer = HERE.code.swap(thread_pointer(), Relaxed);
-    IS_MAKING.set(true);
+pub(super) fn outside_test_code<R>(code: impl FnOnce() -> R) -> R {
+    let outer = CURRENT.code.swap(thread_pointer(), Relaxed);
+    IS_CONSTRUCTING.set(true);
     let result = code();
-    IS_MAKING.set(false);
-    HERE.code.store(outer, Relaxed);
+    IS_CONSTRUCTING.set(false);
+    CURRENT.code.store(outer, Relaxed);
     result
 }
 
 /// Runs code of ours that calls the C library, while a task is interrupted.
-pub(super) fn aside<R>(code: impl FnOnce() -> R) -> R {
-    let (task, pointer) = (HERE.task.swap(0, Relaxed), HERE.code.swap(0, Relaxed));
+pub(super) fn as_runtime<R>(code: impl FnOnce() -> R) -> R {
+    let (task, pointer) = (CURRENT.task.swap(0, Relaxed), CURRENT.code.swap(0, Relaxed));
     let result = code();
-    HERE.code.store(pointer, Relaxed);
-    HERE.task.store(task, Relaxed);
+    CURRENT.code.store(pointer, Relaxed);
+    CURRENT.task.store(task, Relaxed);
     result
 }
 
 /// Whether this code makes a subject, or looks at what is left of one.
-pub(super) fn is_making() -> bool {
-    is_code() && control().is_none() && IS_MAKING.get()
+pub(super) fn is_constructing() -> bool {
+    is_code() && control().is_none() && IS_CONSTRUCTING.get()
 }
 
 /// What runs from now on until the exploration begins is code under test: its constructors.
 pub(super) fn load() {
-    HERE.code.store(thread_pointer(), Relaxed);
+    CURRENT.code.store(thread_pointer(), Relaxed);
 }
 
 /// The stack that `task` has.
@@ -135,7 +135,7 @@ pub(super) fn set_stack(task: TaskId, stack: &Range<usize>) {
 /// Whether an address is on the stack of the task that runs.
 #[inline(always)]
 pub(super) fn is_own_stack(address: usize) -> bool {
-    address.wrapping_sub(HERE.low.load(Relaxed)) < HERE.size.load(Relaxed)
+    address.wrapping_sub(CURRENT.low.load(Relaxed)) < CURRENT.size.load(Relaxed)
 }
 
 /// Whose stack an address is on.
@@ -147,41 +147,41 @@ pub(super) fn owner_of(address: usize) -> Option<TaskId> {
 /// Whether an address is on the last page of the stack of the task that runs, where nothing may be.
 pub(super) fn is_guard(address: usize) -> bool {
     const PAGE: usize = 4 << 10;
-    address.wrapping_sub(HERE.low.load(Relaxed)) < PAGE
+    address.wrapping_sub(CURRENT.low.load(Relaxed)) < PAGE
 }
 
 /// Notes that code under test has come by.
 #[inline(always)]
-pub(super) fn count() {
-    HERE.calls.store(HERE.calls.load(Relaxed).wrapping_add(1), Relaxed);
+pub(super) fn count_call() {
+    CURRENT.calls.store(CURRENT.calls.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
 /// How often it has.
 pub(super) fn calls() -> u64 {
-    HERE.calls.load(Relaxed)
+    CURRENT.calls.load(Relaxed)
 }
 
 /// Says that the runtime touches this address for the code at `place`: if that fails, it is the code that has.
 #[inline(always)]
-pub(super) fn touches(address: usize, place: usize) {
-    HERE.touched.store(address, Relaxed);
+pub(super) fn set_last_access(address: usize, place: usize) {
+    CURRENT.last_access.store(address, Relaxed);
     PLACE.set(place);
 }
 
 /// The address that the runtime touched last, and for which code.
-pub(super) fn touched() -> (usize, usize) {
-    (HERE.touched.load(Relaxed), PLACE.get())
+pub(super) fn last_access() -> (usize, usize) {
+    (CURRENT.last_access.load(Relaxed), PLACE.get())
 }
 
 /// A word that only the thread that explores uses.
-pub(super) struct Own<T>(Cell<T>);
+pub(super) struct RuntimeCell<T>(Cell<T>);
 
 // SAFETY: nobody but the thread that explores uses it.
-unsafe impl<T> Sync for Own<T> {}
+unsafe impl<T> Sync for RuntimeCell<T> {}
 
-impl<T: Copy> Own<T> {
-    pub(super) const fn new(value: T) -> Own<T> {
-        Own(Cell::new(value))
+impl<T: Copy> RuntimeCell<T> {
+    pub(super) const fn new(value: T) -> RuntimeCell<T> {
+        RuntimeCell(Cell::new(value))
     }
 
     #[inline(always)]
@@ -195,8 +195,8 @@ impl<T: Copy> Own<T> {
     }
 }
 
-static IS_MAKING: Own<bool> = Own::new(false);
-static PLACE: Own<usize> = Own::new(0);
+static IS_CONSTRUCTING: RuntimeCell<bool> = RuntimeCell::new(false);
+static PLACE: RuntimeCell<usize> = RuntimeCell::new(0);
 
 /// The place of code that a call returned to.
 #[inline(always)]
@@ -205,14 +205,14 @@ pub(super) fn place(pc: usize) -> Place {
 }
 
 /// Something that only the thread that explores uses, and that is borrowed for one expression at a time.
-pub(super) struct Alone<T>(UnsafeCell<T>);
+pub(super) struct RuntimeOwned<T>(UnsafeCell<T>);
 
 // SAFETY: nobody but the thread that explores uses it.
-unsafe impl<T> Sync for Alone<T> {}
+unsafe impl<T> Sync for RuntimeOwned<T> {}
 
-impl<T> Alone<T> {
-    pub(super) const fn new(value: T) -> Alone<T> {
-        Alone(UnsafeCell::new(value))
+impl<T> RuntimeOwned<T> {
+    pub(super) const fn new(value: T) -> RuntimeOwned<T> {
+        RuntimeOwned(UnsafeCell::new(value))
     }
 
     /// What is inside. Nothing that is called while it is borrowed may come here again.
@@ -224,14 +224,14 @@ impl<T> Alone<T> {
     }
 }
 
-static IDLE: Own<u32> = Own::new(0);
+static IDLE: RuntimeCell<u32> = RuntimeCell::new(0);
 // The lowest and the highest address of any stack of a task.
-static STACKS_LOW: Own<usize> = Own::new(usize::MAX);
-static STACKS_HIGH: Own<usize> = Own::new(0);
+static STACKS_LOW: RuntimeCell<usize> = RuntimeCell::new(usize::MAX);
+static STACKS_HIGH: RuntimeCell<usize> = RuntimeCell::new(0);
 
 /// How many accesses in a row were no points.
 #[inline(always)]
-pub(super) fn idle() -> u32 {
+pub(super) fn count_idle() -> u32 {
     let idle = IDLE.get() + 1;
     IDLE.set(idle);
     idle
@@ -251,51 +251,51 @@ pub(super) fn is_other_stack(address: usize) -> bool {
 
 /// What a task has written besides its own stack.
 #[derive(Clone, Copy)]
-struct Written {
+struct WriteCount {
     // How often.
-    all: u64,
+    total: u64,
     // How often before it took the first of the locks that it has.
-    before: u64,
+    before_lock: u64,
     locks: u32,
 }
 
-static WRITTEN: [Own<Written>; TaskId::MAX] =
-    [const { Own::new(Written { all: 0, before: 0, locks: 0 }) }; TaskId::MAX];
-static RUNNING: Own<usize> = Own::new(0);
+static WRITE_COUNTS: [RuntimeCell<WriteCount>; TaskId::MAX] =
+    [const { RuntimeCell::new(WriteCount { total: 0, before_lock: 0, locks: 0 }) }; TaskId::MAX];
+static RUNNING: RuntimeCell<usize> = RuntimeCell::new(0);
 
 /// The task that runs writes something.
 #[inline(always)]
-pub(super) fn writes() {
-    let own = &WRITTEN[RUNNING.get()];
-    own.set(Written { all: own.get().all + 1, ..own.get() });
+pub(super) fn count_write() {
+    let own = &WRITE_COUNTS[RUNNING.get()];
+    own.set(WriteCount { total: own.get().total + 1, ..own.get() });
 }
 
 /// How often it has.
-pub(super) fn written() -> u64 {
-    WRITTEN[RUNNING.get()].get().all
+pub(super) fn write_count() -> u64 {
+    WRITE_COUNTS[RUNNING.get()].get().total
 }
 
 /// It takes a lock.
-pub(super) fn takes_lock() {
-    let own = &WRITTEN[RUNNING.get()];
+pub(super) fn note_lock() {
+    let own = &WRITE_COUNTS[RUNNING.get()];
     let it = own.get();
-    let before = if it.locks == 0 { it.all } else { it.before };
-    own.set(Written { before, locks: it.locks + 1, ..it });
+    let before = if it.locks == 0 { it.total } else { it.before_lock };
+    own.set(WriteCount { before_lock: before, locks: it.locks + 1, ..it });
 }
 
 /// It gives a lock back. Answers whether something was written since it took the first of those that it had.
-pub(super) fn gives_lock_back() -> bool {
-    let own = &WRITTEN[RUNNING.get()];
+pub(super) fn note_unlock() -> bool {
+    let own = &WRITE_COUNTS[RUNNING.get()];
     let it = own.get();
-    own.set(Written { locks: it.locks.saturating_sub(1), ..it });
-    it.all != it.before || it.locks == 0
+    own.set(WriteCount { locks: it.locks.saturating_sub(1), ..it });
+    it.total != it.before_lock || it.locks == 0
 }
 
 /// Nobody has any lock.
 pub(super) fn begin_locks() {
-    for own in &WRITTEN {
+    for own in &WRITE_COUNTS {
         if own.get().locks != 0 {
-            own.set(Written { locks: 0, ..own.get() });
+            own.set(WriteCount { locks: 0, ..own.get() });
         }
     }
 }

@@ -7,23 +7,23 @@ use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
     state::{Engine, Next},
-    words::{Moment, Need, Until},
+    types::{Moment, Need, Until},
 };
 use crate::control::place::Place;
 
 /// What came of it.
-pub(super) enum Passage {
+pub(super) enum FastPathResult {
     /// Something is unusual, and nothing was done.
-    Unusual,
+    NotApplicable,
     /// Somebody else is next, or nobody.
-    Ends,
+    Switch,
     /// The task goes on, and has begun its access.
-    GoesOn,
+    Continue,
 }
 
 impl Engine {
     /// Whether anything is that makes a step more than its access, besides a panic and the limit on steps.
-    fn is_unusual(&self) -> bool {
+    fn needs_slow_path(&self) -> bool {
         self.memory.is_some()
             || !self.fairness.is_idle()
             || self.moments.is_some()
@@ -31,7 +31,7 @@ impl Engine {
             || self.is_ending
             || self.ending.is_some()
             || !self.spinning.is_empty()
-            || !self.fresh.is_empty()
+            || !self.newly_arrived.is_empty()
             || !self.held_back.is_empty()
             || self.tasks.iter().any(|it| it.yields)
             || self.unstarted_exists()
@@ -39,32 +39,32 @@ impl Engine {
 
     /// Something becomes unusual: from now on steps are made with all care, until nothing is.
     #[inline]
-    pub(super) fn beware(&mut self) {
-        self.quick_until = 0;
+    pub(super) fn use_slow_path(&mut self) {
+        self.fast_path_until_step = 0;
     }
 
     /// Steps are made quickly from now on, if nothing is unusual.
-    pub(super) fn settle(&mut self) {
-        self.quick_until = if self.is_unusual() { 0 } else { self.limits.steps };
+    pub(super) fn use_fast_path_if_possible(&mut self) {
+        self.fast_path_until_step = if self.needs_slow_path() { 0 } else { self.limits.steps };
     }
 
     /// `me`, who runs, is about to make an access that waits for nothing but its `need`, and begins it if it goes on. If it must wait, that
     /// is unusual.
     #[inline(always)]
-    pub(super) fn pass(
+    pub(super) fn try_fast_path(
         &mut self,
         me: TaskId,
         object: SharedId,
         access: Access,
         need: Need,
         place: Place,
-    ) -> Passage {
-        let is_quick = self.steps < self.quick_until && !std::thread::panicking();
+    ) -> FastPathResult {
+        let is_quick = self.steps < self.fast_path_until_step && !std::thread::panicking();
         if !is_quick || !(need == Need::Nothing || need.is_met(self.objects.level(object))) {
-            return Passage::Unusual;
+            return FastPathResult::NotApplicable;
         }
-        debug_assert!(!self.is_unusual());
-        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return Passage::Unusual };
+        debug_assert!(!self.needs_slow_path());
+        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return FastPathResult::NotApplicable };
         let task = &mut *self.tasks[me.index()];
         // To write it every time would make the processor wait: what lies beside it is read below.
         if !self.waiting.is_empty() && self.waiting.contains(me) {
@@ -87,19 +87,19 @@ impl Engine {
         if !movable.intersection(self.waiting).is_empty() {
             movable = self.movable();
         }
-        self.listed = TaskSet::EMPTY;
+        self.listed_tasks = TaskSet::EMPTY;
         let task = &mut *self.tasks[me.index()];
         // SAFETY: `run` is on the stack, and its scheduler borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
         let Some(next) = scheduler.replay_step(made, movable, &task.pending) else {
-            return self.pass_slowly(me, movable);
+            return self.ask_scheduler(me, movable);
         };
         if let Some(schedule) = &mut self.schedule {
             schedule.push(Pick::Task(next));
         }
         if next != me {
             (self.next, self.step) = (Next::Task(next), None);
-            return Passage::Ends;
+            return FastPathResult::Switch;
         }
         self.steps += 1;
         // It is made of its parts: to read at once what was just written in other pieces makes the processor wait.
@@ -108,29 +108,29 @@ impl Engine {
             self.times[task.operation as usize].call = self.steps;
         }
         if object != SharedId::NONE {
-            let version = self.objects.seen(object);
+            let version = self.objects.observed_version(object);
             if task.rounds.note(place, object, version) {
-                self.may_spin(me, place);
+                self.check_spin(me, place);
             }
         }
-        Passage::GoesOn
+        FastPathResult::Continue
     }
 
     /// The same, if the scheduler must see what could be done.
     #[cold]
-    fn pass_slowly(&mut self, me: TaskId, movable: TaskSet) -> Passage {
+    fn ask_scheduler(&mut self, me: TaskId, movable: TaskSet) -> FastPathResult {
         self.step = None;
         self.ask(movable, Some(me));
         if self.next != Next::Task(me) {
-            return Passage::Ends;
+            return FastPathResult::Switch;
         }
-        self.begin_quickly(me);
-        Passage::GoesOn
+        self.begin_unblocked(me);
+        FastPathResult::Continue
     }
 
     /// `me`, who has not waited, makes its access.
     #[inline(always)]
-    pub(super) fn begin_quickly(&mut self, me: TaskId) {
+    pub(super) fn begin_unblocked(&mut self, me: TaskId) {
         debug_assert!(self.moments.is_none(), "then everything is unusual");
         self.current = me;
         self.steps += 1;
@@ -141,10 +141,10 @@ impl Engine {
             self.times[task.operation as usize].call = self.steps;
         }
         if step.object != SharedId::NONE {
-            let version = self.objects.seen(step.object);
+            let version = self.objects.observed_version(step.object);
             let place = task.place;
             if task.rounds.note(place, step.object, version) {
-                self.may_spin(me, place);
+                self.check_spin(me, place);
             }
         }
     }
