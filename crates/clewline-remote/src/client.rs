@@ -153,8 +153,8 @@ impl Explorable for Remote {
         request.put_calls(calls);
         request.put_limits(limits);
         let mut reply = self.shared.ask(&request).ok_or_else(|| CodecError(LOST.to_owned()))?;
-        if let Some(told) = reply.take_maybe(Message::take_text) {
-            return Err(CodecError(told));
+        if let Some(message) = reply.take_maybe(Message::take_text) {
+            return Err(CodecError(message));
         }
         Ok(Box::new(RemoteProgram {
             shared: Arc::clone(&self.shared),
@@ -200,27 +200,27 @@ impl RemoteProgram {
     }
 
     /// What comes after the survey or the ending, when all is over.
-    fn end(&mut self, from: &mut Message, words: &mut ReceivedNames) -> io::Result<()> {
-        self.guess = from.take_maybe(|it| words.take_place(it));
-        self.kept.receive(from, words);
+    fn end(&mut self, from: &mut Message, names: &mut ReceivedNames) -> io::Result<()> {
+        self.guess = from.take_maybe(|it| names.take_place(it));
+        self.kept.receive(from, names);
         fully_read((), from)
     }
 
     fn receive(&mut self) -> io::Result<ServerMessage> {
         let shared = Arc::clone(&self.shared);
-        let (line, words) = &mut *shared.line();
+        let (line, names) = &mut *shared.line();
         let mut message = std::mem::take(&mut self.message);
         line.receive_again(&mut message)?;
         let said = match message.take() {
             VISIT => {
                 let (ending, executions) = (message.take_ending(), message.take());
-                self.kept.receive(&mut message, words);
+                self.kept.receive(&mut message, names);
                 let waits = message.take_flag();
                 fully_read(ServerMessage::Visit { ending, executions, waits }, &message)
             }
             DONE => {
                 let survey = message.take_survey();
-                self.end(&mut message, words)?;
+                self.end(&mut message, names)?;
                 Ok(ServerMessage::Done(survey))
             }
             NO_SCHEDULER => Ok(ServerMessage::NoScheduler),
@@ -250,10 +250,10 @@ impl RemoteProgram {
 
     fn run_there(&mut self, request: &Message, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let shared = Arc::clone(&self.shared);
-        let (line, words) = &mut *shared.line();
+        let (line, names) = &mut *shared.line();
         line.send(request)?;
         let (ending, mut rest) = serve_scheduler(line, scheduler, DONE)?;
-        self.end(&mut rest, words)?;
+        self.end(&mut rest, names)?;
         Ok(ending)
     }
 }
@@ -299,8 +299,8 @@ impl TestProgram for RemoteProgram {
         self.kept.outcome.clone()
     }
 
-    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
-        self.shared.line().1.results.text(answer)
+    fn show_result(&self, _operation: usize, result: ResultId) -> String {
+        self.shared.line().1.results.text(result)
     }
 
     fn set_memory(&mut self, memory: Memory) {

@@ -29,8 +29,8 @@ impl HistoryFilter {
         operations: usize,
         results: &mut Results,
     ) -> Option<HistoryFilter> {
-        let Explanation { words, results: answers } = explanation;
-        let ids: Vec<ResultId> = answers.into_iter().map(|it| results.intern(it)).collect();
+        let Explanation { words, results: texts } = explanation;
+        let ids: Vec<ResultId> = texts.into_iter().map(|it| results.intern(it)).collect();
         let rename = |it: ResultId| ids.get(it.0 as usize).copied();
         let serial = ObservationSet::from_words(&words, operations, rename)?;
         Some(HistoryFilter { serial: Some(serial), ..HistoryFilter::default() })
@@ -40,7 +40,7 @@ impl HistoryFilter {
     pub(crate) fn is_visited(
         &mut self,
         visits: Visits,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         ending: &Ending,
         renamed: &mut ResultIdMap,
         results: &mut Results,
@@ -51,7 +51,7 @@ impl HistoryFilter {
             (_, Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
         }
         let is_stuck = *ending == Ending::Stuck;
-        let outcome = renamed.outcome(results, trial);
+        let outcome = renamed.outcome(results, program);
         if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
             return true;
         }
@@ -74,8 +74,8 @@ impl HistoryFilter {
 
 fn explains(serial: &ObservationSet, outcome: &Outcome<ResultId>, is_stuck: bool) -> bool {
     let operations = &outcome.operations;
-    let answers: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
+    let results: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
     let is_called = |it: usize| operations[it].call.is_some();
     let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
-    serial.explains(&answers, is_stuck, is_called, precedes)
+    serial.explains(&results, is_stuck, is_called, precedes)
 }

@@ -142,8 +142,8 @@ impl Message {
     }
 
     pub(crate) fn take_explanation(&mut self) -> Explanation {
-        let answers = self.take_all(Message::take_text);
-        Explanation { words: self.take_all(Message::take_u32), results: answers }
+        let results = self.take_all(Message::take_text);
+        Explanation { words: self.take_all(Message::take_u32), results }
     }
 
     pub(crate) fn put_survey(&mut self, survey: &Survey) {

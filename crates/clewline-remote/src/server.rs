@@ -73,8 +73,8 @@ impl Server<'_> {
                 let (calls, limits) = (request.take_calls(), request.take_limits());
                 let mut reply = Message::default();
                 match self.served.subject.test_program(&calls, &limits) {
-                    Ok(trial) => {
-                        self.programs.insert(number, (trial, ResultIdMap::default()));
+                    Ok(program) => {
+                        self.programs.insert(number, (program, ResultIdMap::default()));
                         reply.put_maybe(None, Message::put_text);
                     }
                     Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
@@ -92,18 +92,18 @@ impl Server<'_> {
             }
             EXPLORE | RUN => {
                 let lost = self.served.lost;
-                let (trial, renamed) =
+                let (program, renamed) =
                     self.programs.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
                 let setup = request.take_setup();
-                trial.keep(setup.keeps_schedule, setup.keeps_moments);
+                program.keep(setup.keeps_schedule, setup.keeps_moments);
                 if let Some(memory) = setup.memory {
-                    trial.set_memory(memory);
+                    program.set_memory(memory);
                 }
                 if let Some(points) = setup.points {
-                    trial.set_points(points);
+                    program.set_points(points);
                 }
-                let words = SentNames { told: &mut self.places, results: &mut self.results, renamed };
-                let explored = ProgramExploration { program: trial, names: words, is_shown: setup.keeps_moments, lost };
+                let names = SentNames { message: &mut self.places, results: &mut self.results, renamed };
+                let explored = ProgramExploration { program, names, is_shown: setup.keeps_moments, lost };
                 if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -113,19 +113,19 @@ impl Server<'_> {
 
 /// What the other end knows of places and results.
 struct SentNames<'a> {
-    told: &'a mut SentPlaces,
+    message: &'a mut SentPlaces,
     results: &'a mut Results,
     renamed: &'a mut ResultIdMap,
 }
 
 impl StateEncoder for SentNames<'_> {
     fn put_place(&mut self, to: &mut Message, place: Place) {
-        self.told.put(to, place);
+        self.message.put(to, place);
     }
 
-    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
-        let answer = self.renamed.id(self.results, trial, operation, answer);
-        self.results.put(to, answer);
+    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId) {
+        let result = self.renamed.id(self.results, program, operation, result);
+        self.results.put(to, result);
     }
 }
 
@@ -147,22 +147,22 @@ impl ProgramExploration<'_> {
 
     /// Many executions, with a scheduler of this end.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let ProgramExploration { program: trial, names: words, is_shown, lost } = &mut self;
+        let ProgramExploration { program, names, is_shown, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(Message::take_explanation) {
-                Some(it) => HistoryFilter::explained_by(it, trial.operations().len(), words.results)?,
+                Some(it) => HistoryFilter::explained_by(it, program.operations().len(), names.results)?,
                 None => HistoryFilter::default(),
             };
             let mut message = Message::default();
-            let visit = &mut |trial: &mut dyn TestProgram, ending: &Ending, executions: u64| {
-                if !seen.is_visited(extent.visits, trial, ending, words.renamed, words.results) {
+            let visit = &mut |program: &mut dyn TestProgram, ending: &Ending, executions: u64| {
+                if !seen.is_visited(extent.visits, program, ending, names.renamed, names.results) {
                     return ControlFlow::Continue(());
                 }
                 message.begin(VISIT);
                 message.put_ending(ending);
                 message.put(executions);
-                put_state(&mut message, trial, *is_shown, words);
+                put_state(&mut message, program, *is_shown, names);
                 let waits = extent.visits != Visits::Ahead || *ending == Ending::Panicked;
                 message.put_flag(waits);
                 let reply = line.send(&message).and_then(|()| waits.then(|| line.receive()).transpose());
@@ -172,7 +172,7 @@ impl ProgramExploration<'_> {
                     Err(_) => lost(),
                 }
             };
-            let mut survey = trial.explore(strategy, &extent, visit);
+            let mut survey = program.explore(strategy, &extent, visit);
             survey.explained = seen.explained;
             Some(survey)
         });

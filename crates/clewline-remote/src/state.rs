@@ -14,7 +14,7 @@ pub trait StateEncoder {
     /// Puts a place.
     fn put_place(&mut self, to: &mut Message, place: Place);
     /// Puts a result, which has that number in `trial`.
-    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId);
+    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId);
 }
 
 /// The same, as it is read.
@@ -27,8 +27,8 @@ pub trait StateDecoder {
 
 /// Puts what the last execution of `trial` left;
 /// steps and waiting tasks only if `is_shown`.
-pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn StateEncoder) {
-    let outcome = trial.outcome();
+pub fn put_state(to: &mut Message, program: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn StateEncoder) {
+    let outcome = program.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
         to.put_task(task);
@@ -38,9 +38,9 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
     });
     to.put_all(outcome.operations.iter().enumerate(), |to, (at, it)| {
         to.put_maybe(it.call, |to, it| to.put(it.into()));
-        to.put_maybe(it.ret, |to, (step, answer)| {
+        to.put_maybe(it.ret, |to, (step, result)| {
             to.put(step.into());
-            writing.put_result(to, trial, at, answer);
+            writing.put_result(to, program, at, result);
         });
     });
     to.put_maybe(outcome.race, |to, race| {
@@ -51,9 +51,9 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
         }
     });
     to.put_all(outcome.leaks.iter(), |to, it| writing.put_place(to, it.place));
-    to.put_maybe(trial.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
+    to.put_maybe(program.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
     let (moments, pending) =
-        if is_shown { (trial.moments(), trial.pending()) } else { (Vec::new(), &[][..]) };
+        if is_shown { (program.moments(), program.pending()) } else { (Vec::new(), &[][..]) };
     to.put_all(moments.iter(), |to, it| {
         to.put_step(&it.step);
         writing.put_place(to, it.place);

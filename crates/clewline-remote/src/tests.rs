@@ -84,14 +84,14 @@ type Made = (String, Option<u32>, Option<(u32, String)>);
 /// A visit: how the execution ended, its operations, its panic, its schedule.
 type Visited = (Ending, Vec<Made>, Option<(TaskId, Panic)>, String);
 
-fn visited(trial: &mut dyn TestProgram, ending: &Ending) -> Visited {
-    let outcome = trial.outcome();
+fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
+    let outcome = program.outcome();
     let made = |(at, it): (usize, &Operation<_>)| {
-        let ret = it.ret.map(|(step, answer)| (step, trial.show_result(at, answer)));
-        (trial.operations()[at].1.clone(), it.call, ret)
+        let ret = it.ret.map(|(step, result)| (step, program.show_result(at, result)));
+        (program.operations()[at].1.clone(), it.call, ret)
     };
     let operations = outcome.operations.iter().enumerate().map(made).collect();
-    (ending.clone(), operations, outcome.panic, trial.schedule().unwrap_or_default().to_string())
+    (ending.clone(), operations, outcome.panic, program.schedule().unwrap_or_default().to_string())
 }
 
 /// What tells its history from others: the end, the results, and what precedes what.
@@ -109,11 +109,11 @@ fn explore(
     strategy: Strategy<'_>,
     visits: Visits,
 ) -> (Survey, Vec<Visited>) {
-    let mut trial = subject.test_program(calls, &Limits::default()).unwrap();
-    trial.keep(true, false);
+    let mut program = subject.test_program(calls, &Limits::default()).unwrap();
+    program.keep(true, false);
     let mut all = Vec::new();
-    let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
-        all.push(visited(trial, ending));
+    let survey = program.explore(strategy, &Extent::all(10_000, visits), &mut |program, ending, n| {
+        all.push(visited(program, ending));
         assert!(n as usize >= all.len());
         if *ending == Ending::Panicked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -198,8 +198,8 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
         for (_, made, ..) in &serial {
             let mut order: Vec<_> = (0..made.len()).filter(|&at| made[at].1.is_some()).collect();
             order.sort_by_key(|&at| made[at].1);
-            let answer = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
-            let mut complete = |&at: &usize| answer(at).map(|it| (at as u32, ResultId(texts.intern(it))));
+            let result = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
+            let mut complete = |&at: &usize| result(at).map(|it| (at as u32, ResultId(texts.intern(it))));
             let complete: Vec<_> = order.iter().filter_map(&mut complete).collect();
             let stuck = order.iter().find(|&&at| made[at].2.is_none()).map(|&at| at as u32);
             set.insert(&SerialHistory { complete, stuck });
@@ -211,16 +211,16 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
                 (Some(it), Some(call)) => it.0 < call,
                 _ => false,
             };
-            let answers: Vec<_> = made.iter().map(id).collect();
-            set.explains(&answers, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
+            let results: Vec<_> = made.iter().map(id).collect();
+            set.explains(&results, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
         };
         let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
-        let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
-        trial.keep(true, false);
-        trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
+        let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, false);
+        program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
         let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
-        let survey = trial.explore(strategy, &extent, &mut |trial, ending, _| {
-            found.push(visited(trial, ending));
+        let survey = program.explore(strategy, &extent, &mut |program, ending, _| {
+            found.push(visited(program, ending));
             ControlFlow::Continue(())
         });
         // Of two histories that differ in their end alone the first counts.
@@ -244,17 +244,17 @@ fn a_visit_stops_an_exploration_where_it_is() {
     let (calls, settings) = (calls(COLUMNS[0]), settings());
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     for visits in [Visits::Every, Visits::Histories] {
-        let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
-        trial.keep(true, false);
+        let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, false);
         let (mut seen, mut last) = (0, None);
-        let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
-            (seen, last) = (seen + 1, Some((n, visited(trial, ending))));
+        let survey = program.explore(strategy, &Extent::all(10_000, visits), &mut |program, ending, n| {
+            (seen, last) = (seen + 1, Some((n, visited(program, ending))));
             if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let (executions, last) = last.unwrap();
         assert_eq!((seen, survey.executions), (3, executions));
         assert_eq!(survey.coverage, Coverage::Limited(Limit::Stopped));
-        assert_eq!(visited(&mut *trial, &last.0.clone()), last, "nothing was run after it");
+        assert_eq!(visited(&mut *program, &last.0.clone()), last, "nothing was run after it");
     }
 }
 
@@ -268,17 +268,17 @@ fn a_schedule_is_replayed_with_every_step() {
     let (_, all) = explore(&here, &calls, strategy, Visits::Every);
     let stuck = all.iter().find(|it| it.0 == Ending::Stuck).unwrap();
     let [local, there] = [&here as &dyn Explorable, &remote].map(|subject| {
-        let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
-        trial.keep(true, true);
+        let mut program = subject.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, true);
         let mut replay = Replay::new(stuck.3.parse().unwrap());
-        let ending = trial.run(&mut replay);
+        let ending = program.run(&mut replay);
         assert!(replay.is_faithful());
-        let moments = trial.moments();
+        let moments = program.moments();
         let steps: Vec<_> = moments.iter().map(|it| (it.step, it.detail.clone())).collect();
-        let waiting: Vec<_> = trial.pending().iter().map(|it| (it.task, it.access, it.object)).collect();
-        let places = moments.iter().map(|it| it.place).chain(trial.pending().iter().map(|it| it.place));
+        let waiting: Vec<_> = program.pending().iter().map(|it| (it.task, it.access, it.object)).collect();
+        let places = moments.iter().map(|it| it.place).chain(program.pending().iter().map(|it| it.place));
         let places: Vec<String> = places.map(|it| it.site().to_string()).collect();
-        (visited(&mut *trial, &ending), steps, waiting, places)
+        (visited(&mut *program, &ending), steps, waiting, places)
     });
     assert_eq!(there, local);
     assert!(!there.1.is_empty() && !there.2.is_empty());
@@ -300,8 +300,8 @@ fn a_scheduler_that_is_known_here_alone_explores_as_well() {
 #[test]
 fn a_call_that_is_not_known_there_is_refused_in_its_words() {
     let (remote, _served) = meet();
-    let trial = |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
-    assert_eq!(trial(&remote).to_string(), trial(&component()).to_string());
+    let program = |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
+    assert_eq!(program(&remote).to_string(), program(&component()).to_string());
     assert!(!remote.is_lost());
 }
 
@@ -321,14 +321,14 @@ fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
         let _gone = serve(&mut line, &served);
     });
     let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();
-    let mut trial = remote.test_program(&calls, &Limits::default()).unwrap();
+    let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
     let settings = settings();
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     let extent = Extent::all(100, Visits::Every);
     assert!(remote.test_program(&calls, &Limits::default()).is_err() && remote.is_lost());
-    let survey = trial.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
+    let survey = program.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
     assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
-    assert_eq!(trial.run(&mut *strategy.scheduler()), Ending::Cut);
+    assert_eq!(program.run(&mut *strategy.scheduler()), Ending::Cut);
     assert!(remote.racing().is_empty());
     assert!(served.join().is_err());
 }

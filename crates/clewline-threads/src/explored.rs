@@ -53,11 +53,11 @@ pub(crate) fn outcomes<T: 'static>(
     let (coverage, _) = explore(&mut program, scheduler, 200_000, |program, ending, _| {
         assert_eq!(ALIVE.get(), 0, "nothing leaks");
         let outcome = program.outcome();
-        let answers = outcome.operations.iter().map(|it| match &it.ret {
-            Some((_, answer)) => answer.to_string(),
+        let results = outcome.operations.iter().map(|it| match &it.ret {
+            Some((_, result)) => result.to_string(),
             None => "-".to_owned(),
         });
-        let mut text = answers.collect::<Vec<_>>().join(" ");
+        let mut text = results.collect::<Vec<_>>().join(" ");
         let (panic, limit) = (outcome.panic.map(|it| it.1.message), program.limit());
         assert_eq!(panic.is_some(), *ending == Ending::Panicked);
         assert_eq!(limit.is_some(), *ending == Ending::Cut);
@@ -94,15 +94,15 @@ pub(crate) fn check_with_threads<T: Sync + 'static>(
     check(tasks, make.clone(), call.clone(), expected);
     for _ in 0..50 {
         let subject = make();
-        let answers: Vec<AtomicI64> = (0..tasks).map(|_| AtomicI64::new(i64::MAX)).collect();
+        let results: Vec<AtomicI64> = (0..tasks).map(|_| AtomicI64::new(i64::MAX)).collect();
         std::thread::scope(|scope| {
-            for (task, answer) in answers.iter().enumerate() {
+            for (task, result) in results.iter().enumerate() {
                 let (subject, call) = (&subject, &call);
-                scope.spawn(move || answer.store(call(subject, task).into(), Ordering::Relaxed));
+                scope.spawn(move || result.store(call(subject, task).into(), Ordering::Relaxed));
             }
         });
-        let answers: Vec<String> = answers.iter().map(|it| it.load(Ordering::Relaxed).to_string()).collect();
-        let found = answers.join(" ");
+        let results: Vec<String> = results.iter().map(|it| it.load(Ordering::Relaxed).to_string()).collect();
+        let found = results.join(" ");
         assert!(expected.contains(&&*found), "real threads have {found}");
     }
 }

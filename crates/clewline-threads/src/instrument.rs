@@ -13,7 +13,7 @@ use crate::{
 
 /// A matrix of calls that run foreign code. `make` makes a fresh subject, `call` makes a call and answers a number, and `show` writes
 /// that down.
-pub fn trial<C: Clone + 'static>(
+pub fn program<C: Clone + 'static>(
     labels: &Calls<String>,
     calls: Calls<C>,
     limits: &Limits,

@@ -52,7 +52,7 @@ pub trait TestProgram: System {
     fn outcome(&self) -> Outcome<ResultId>;
 
     /// An answer of an operation as it is written. Empty if the method answers nothing.
-    fn show_result(&self, operation: usize, answer: ResultId) -> String;
+    fn show_result(&self, operation: usize, result: ResultId) -> String;
 
     /// Has executions from the next one on in another model of memory.
     fn set_memory(&mut self, memory: Memory);
@@ -87,18 +87,18 @@ const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
 
 /// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
 pub fn survey<T: TestProgram>(
-    trial: &mut T,
+    program: &mut T,
     scheduler: &mut dyn Scheduler,
     extent: &Extent,
     visit: &mut Visit<'_>,
 ) -> Survey {
     let mut broken = 0;
     let (coverage, executions) =
-        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+        explore(program, scheduler, extent.executions_max, |program, ending, executions| {
             broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
             let looks = executions % CLOCK_CHECK_INTERVAL_EXECUTIONS == 0;
             let is_late = looks && extent.until.is_some_and(|it| it <= Instant::now());
-            match visit(trial, ending, executions) {
+            match visit(program, ending, executions) {
                 ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
                 flow => flow,
             }
@@ -142,17 +142,17 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, 
         show: impl Fn(&C, &R) -> String + 'static,
         case: Option<ToErasedHistory<C, R>>,
     ) -> Self {
-        let answers = Rc::new(RefCell::new(Interner::new()));
-        let numbered = Rc::clone(&answers);
+        let results = Rc::new(RefCell::new(Interner::new()));
+        let numbered = Rc::clone(&results);
         // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
         let numbering = move |subject: &T, it: &C| {
-            let answer = call(subject, it);
-            ResultId(numbered.borrow_mut().intern(answer))
+            let result = call(subject, it);
+            ResultId(numbered.borrow_mut().intern(result))
         };
         TypedProgram {
             program: Program::new(calls, make, numbering, *limits),
             operations: labels.operations().map(|(process, it)| (process, it.clone())).collect(),
-            results: answers,
+            results,
             show: Box::new(show),
             to_history: case,
         }
@@ -178,9 +178,9 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.outcome()
     }
 
-    fn show_result(&self, operation: usize, answer: ResultId) -> String {
+    fn show_result(&self, operation: usize, result: ResultId) -> String {
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
-        let ret = &self.results.borrow()[answer.0];
+        let ret = &self.results.borrow()[result.0];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
     }
 
@@ -213,7 +213,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
     }
 
     fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
-        let answers = self.results.borrow();
+        let results = self.results.borrow();
         let called = self.program.calls().operations().zip(&outcome.operations);
         let operations = called.filter_map(|((process, call), operation)| {
             Some(Timed {
@@ -222,7 +222,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
                 call: call.clone(),
                 // A call is before its step, and a return is after it.
                 called: 2 * i64::from(operation.call?),
-                returned: operation.ret.map(|(step, id)| (answers[id.0].clone(), 2 * i64::from(step) + 1)),
+                returned: operation.ret.map(|(step, id)| (results[id.0].clone(), 2 * i64::from(step) + 1)),
             })
         });
         let history = History::from_operations(operations).expect("a task makes one call after the other");
@@ -284,9 +284,9 @@ impl<T: 'static> Component<T> {
 }
 
 /// An answer as it is written. One that says nothing is not.
-fn shown(answer: &dyn fmt::Debug) -> String {
-    let answer = format!("{answer:?}");
-    if answer == "()" { String::new() } else { answer }
+fn shown(result: &dyn fmt::Debug) -> String {
+    let result = format!("{result:?}");
+    if result == "()" { String::new() } else { result }
 }
 
 impl Methods {
@@ -302,7 +302,7 @@ impl Methods {
         })
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.find(it))?;
         let make = Arc::clone(&self.make);
         let call = |subject: &Box<dyn Any>, call: &Method| call(&**subject);
@@ -316,6 +316,6 @@ impl<T: 'static> Explorable for Component<T> {
     }
 
     fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        self.methods.trial(labels, limits)
+        self.methods.program(labels, limits)
     }
 }

@@ -8,8 +8,8 @@ use std::{
 /// Says that there is nothing here.
 #[unsafe(no_mangle)]
 pub extern "C" fn clewline_main(_argc: c_int, _argv: *mut *mut c_char) -> c_int {
-    let told =
+    let message =
         "error: unmodified code can be explored on Linux on x86-64 with the GNU C library, and not here\n";
-    let _nobody_listens = std::io::stderr().write_all(told.as_bytes());
+    let _ignored = std::io::stderr().write_all(message.as_bytes());
     2
 }

@@ -87,7 +87,7 @@ impl Crate {
         let output =
             command.spawn().and_then(std::process::Child::wait_with_output).map_err(Error::io("cargo"))?;
         if !output.status.success() {
-            return Err(Error::Building { told: String::from_utf8_lossy(&output.stderr).into_owned() });
+            return Err(Error::Building { message: String::from_utf8_lossy(&output.stderr).into_owned() });
         }
         let messages = String::from_utf8_lossy(&output.stdout);
         let executables = executables(&messages);
@@ -188,8 +188,8 @@ impl BuiltTests {
             command.args(["--list", "--format", "terse"]).current_dir(&executable.folder);
             let output = command.output().map_err(Error::io(shown.clone()))?;
             if !output.status.success() {
-                let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Error::Building { told: format!("{shown} does not list its tests: {told}") });
+                let message = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(Error::Building { message: format!("{shown} does not list its tests: {message}") });
             }
             tests.extend(names(&String::from_utf8_lossy(&output.stdout)).map(|name| TestId {
                 name: name.to_owned(),

@@ -103,13 +103,13 @@ impl Compiler {
 
     /// `None` if there is none of that name.
     fn named(name: &str) -> Result<Option<Compiler>, Error> {
-        let told = match Command::new(name).arg("--version").output() {
+        let message = match Command::new(name).arg("--version").output() {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(name)(error)),
         };
-        let unfit = |told: String| Error::UnfitCompiler { name: name.to_owned(), told };
-        let kind = kind_of(&told).ok_or_else(|| unfit(told))?;
+        let unfit = |message: String| Error::UnfitCompiler { name: name.to_owned(), message };
+        let kind = kind_of(&message).ok_or_else(|| unfit(message))?;
         let probe = Probe::new(name)?;
         probe.accepts(&REQUIRED_FLAGS).map_err(unfit)?;
         let wanted = match kind {

@@ -18,7 +18,7 @@ pub enum Error {
         /// Its name.
         name: String,
         /// What it said.
-        told: String,
+        message: String,
     },
     /// The runtime is nowhere.
     NoRuntime {
@@ -34,29 +34,29 @@ pub enum Error {
         /// The file.
         file: PathBuf,
         /// What the compiler said.
-        told: String,
+        message: String,
     },
     /// The program could not be put together.
     Linking {
         /// What the linker said.
-        told: String,
+        message: String,
     },
     /// `rustc` does not instrument.
     Toolchain {
         /// What it said.
-        told: String,
+        message: String,
     },
     /// `cargo` did not build the tests.
     Building {
         /// What it said, or where.
-        told: String,
+        message: String,
     },
     /// The program cannot be explored, or not any further, and has said why.
     GaveUp {
         /// What that means for a verdict.
         why: GaveUp,
         /// What it said, if that was kept.
-        told: String,
+        message: String,
     },
     /// The program ended in a way that no exploration ends.
     Killed {
@@ -102,8 +102,8 @@ impl fmt::Display for Error {
                     tried.join(", ")
                 )
             }
-            Error::UnfitCompiler { name, told } => {
-                write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", told.trim())
+            Error::UnfitCompiler { name, message } => {
+                write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", message.trim())
             }
             Error::NoRuntime { searched: looked } => {
                 let looked: Vec<String> = looked.iter().map(|it| it.display().to_string()).collect();
@@ -127,18 +127,18 @@ impl fmt::Display for Error {
                     file.display()
                 )
             }
-            Error::Compiling { file, told } => {
-                write!(f, "{} does not compile\n{}", file.display(), told.trim_end())
+            Error::Compiling { file, message } => {
+                write!(f, "{} does not compile\n{}", file.display(), message.trim_end())
             }
-            Error::Linking { told } => write!(f, "the program cannot be linked\n{}", told.trim_end()),
-            Error::Toolchain { told } => write!(
+            Error::Linking { message } => write!(f, "the program cannot be linked\n{}", message.trim_end()),
+            Error::Toolchain { message } => write!(
                 f,
                 "this rustc does not instrument code (stable 1.85 and later were seen to); it says: {}",
-                told.trim()
+                message.trim()
             ),
-            Error::Building { told } => write!(f, "cargo did not build the tests\n{}", told.trim_end()),
-            Error::GaveUp { told, .. } if told.is_empty() => f.write_str("the program gave up"),
-            Error::GaveUp { told, .. } => f.write_str(told.trim_end()),
+            Error::Building { message } => write!(f, "cargo did not build the tests\n{}", message.trim_end()),
+            Error::GaveUp { message, .. } if message.is_empty() => f.write_str("the program gave up"),
+            Error::GaveUp { message, .. } => f.write_str(message.trim_end()),
             Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
             Error::Io { what, error } => write!(f, "{what}: {error}"),
         }

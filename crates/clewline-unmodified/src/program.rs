@@ -99,7 +99,7 @@ impl Program {
         command.args(&objects).arg("-o").arg(&executable).args(compiler.linking());
         command.args(sources.flags.iter().filter(|it| is_for_linking(it)));
         command.args(linked_with(runtime)).arg("-pthread");
-        output(&mut command)?.map_err(|told| Error::Linking { told })?;
+        output(&mut command)?.map_err(|message| Error::Linking { message })?;
         let name = name.to_string_lossy().into_owned();
         Ok(Program { executable, name, preloaded: None, blind_spots, _scratch: Some(scratch) })
     }
@@ -190,8 +190,8 @@ impl Program {
 fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(Error::io(name))?;
-    let told = || String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok(if output.status.success() { Ok(()) } else { Err(told()) })
+    let message = || String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(if output.status.success() { Ok(()) } else { Err(message()) })
 }
 
 /// Compiles one file, by way of the text for the assembler, which is looked through.
@@ -204,7 +204,7 @@ fn compile(
     scratch: &Scratch,
 ) -> Result<(PathBuf, Vec<UnseenInstruction>), Error> {
     let [text, object] = ["s", "o"].map(|it| scratch.path().join(format!("{number}.{it}")));
-    let failed = |told| Error::Compiling { file: file.to_owned(), told };
+    let failed = |message| Error::Compiling { file: file.to_owned(), message };
     let mut command = compiler.command(language);
     command.args(compiler.flags()).arg(including(scratch.path()));
     // What the user says comes last, and so has the last word.

@@ -80,8 +80,8 @@ mod tests {
         let all = places(Some(Path::new("/nowhere/it.so")), Path::new("/opt/bin/clewline"));
         assert_eq!(all, [Path::new("/nowhere/it.so")]);
         if check_platform().is_ok() {
-            let told = Runtime::among(all).unwrap_err().to_string();
-            assert!(told.contains("/nowhere/it.so") && told.contains("-p clewline-tsan"), "{told}");
+            let message = Runtime::among(all).unwrap_err().to_string();
+            assert!(message.contains("/nowhere/it.so") && message.contains("-p clewline-tsan"), "{message}");
         }
     }
 }

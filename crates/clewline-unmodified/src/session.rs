@@ -105,19 +105,19 @@ impl Running {
             Ok(status) => status,
             Err(error) => return error,
         };
-        let told = self.stderr_reader.take().and_then(|it| it.join().ok()).unwrap_or_default();
+        let message = self.stderr_reader.take().and_then(|it| it.join().ok()).unwrap_or_default();
         let why = match status.code() {
             Some(2) => GaveUp::Failed,
             Some(3) => GaveUp::Unknown,
             Some(_) | None => {
                 let mut how = status.to_string();
-                if !told.is_empty() {
-                    how = format!("{how}\n{}", told.trim_end());
+                if !message.is_empty() {
+                    how = format!("{how}\n{}", message.trim_end());
                 }
                 return Error::Killed { how };
             }
         };
-        Error::GaveUp { why, told }
+        Error::GaveUp { why, message }
     }
 }
 

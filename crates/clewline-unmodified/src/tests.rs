@@ -47,15 +47,15 @@ fn folders_of_those_who_were_killed_are_removed() {
 
 #[test]
 fn errors_say_what_to_do() {
-    let told = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
+    let message = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
     assert_eq!(
-        told,
+        message,
         "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
     );
-    let told = Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
-    assert!(told.contains("cargo build --release -p clewline-tsan"), "{told}");
-    let told = Error::Compiling { file: "stack.c".into(), told: "stack.c:1:1: error: no\n".to_owned() };
-    assert_eq!(told.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
+    let message = Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+    assert!(message.contains("cargo build --release -p clewline-tsan"), "{message}");
+    let message = Error::Compiling { file: "stack.c".into(), message: "stack.c:1:1: error: no\n".to_owned() };
+    assert_eq!(message.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
 }
 
 #[test]
@@ -63,6 +63,6 @@ fn a_compiler_that_is_not_there_is_named() {
     if check_platform().is_err() {
         return;
     }
-    let told = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
-    assert!(told.contains("found none of no-such-compiler"), "{told}");
+    let message = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
+    assert!(message.contains("found none of no-such-compiler"), "{message}");
 }

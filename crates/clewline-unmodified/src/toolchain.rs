@@ -57,23 +57,23 @@ impl Toolchain {
         let scratch = Scratch::new()?;
         let source = scratch.write("probe.rs", PROBE)?;
         let object = scratch.path().join("probe.o");
-        let mut told = String::new();
+        let mut message = String::new();
         for (instrumented, flags) in FLAGS_BY_INSTRUMENTATION {
             let mut command = Command::new(&rustc);
             command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
             command.args(flags).arg(&source).arg("-o").arg(&object);
             let output = command.output().map_err(Error::io(rustc.to_string_lossy()))?;
             if !output.status.success() {
-                told = String::from_utf8_lossy(&output.stderr).into_owned();
+                message = String::from_utf8_lossy(&output.stderr).into_owned();
                 continue;
             }
             let bytes = fs::read(&object).map_err(Error::io(object.display().to_string()))?;
             if calls(&bytes, instrumented) {
                 return Ok(Toolchain { rustc, instrumentation: instrumented, flags: flags.to_vec() });
             }
-            told = format!("`{}` is taken, and changes nothing", flags.join(" "));
+            message = format!("`{}` is taken, and changes nothing", flags.join(" "));
         }
-        Err(Error::Toolchain { told })
+        Err(Error::Toolchain { message })
     }
 
     /// What it instruments.

@@ -117,7 +117,7 @@ impl Explorer<'_> {
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
             let test =
-                tests.first().ok_or_else(|| Error::Building { told: "there is no test".to_owned() })?;
+                tests.first().ok_or_else(|| Error::Building { message: "there is no test".to_owned() })?;
             Ok(self.explore(test))
         };
         let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);

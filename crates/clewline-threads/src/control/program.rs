@@ -115,7 +115,7 @@ impl Outcome<ResultId> {
         key.clear();
         for operation in &self.operations {
             // If it has not returned, the operations before it say whether it was called.
-            key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
+            key.push(operation.ret.map_or(0, |(_, result)| result.0 + 1));
             let (mut before, mut bits) = (0_u32, 0);
             for other in &self.operations {
                 before = before << 1 | u32::from(other.precedes(operation));
@@ -160,10 +160,10 @@ struct TypedSubject<T, C, R> {
 
 impl<T, C, R> Callable for TypedSubject<T, C, R> {
     fn call(&self, part: Part, at: usize, operation: usize) {
-        let answer = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
+        let result = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
         if let Some(control) = control() {
             control.ret();
-            self.typed.results.borrow_mut()[operation] = Some(answer);
+            self.typed.results.borrow_mut()[operation] = Some(result);
         }
     }
 }
@@ -192,9 +192,9 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         call: impl Fn(&T, &C) -> R + 'static,
         limits: Limits,
     ) -> Self {
-        let answers = RefCell::new(vec![None; calls.len()]);
+        let results = RefCell::new(vec![None; calls.len()]);
         let execution = Execution::new(calls.shape(), limits);
-        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, results: answers });
+        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, results });
         Program { typed, execution }
     }
 
@@ -230,10 +230,10 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     /// What the last execution left.
     #[must_use]
     pub fn outcome(&self) -> Outcome<R> {
-        let answers = self.typed.results.borrow();
-        let operations = answers.iter().enumerate().map(|(at, answer)| {
+        let results = self.typed.results.borrow();
+        let operations = results.iter().enumerate().map(|(at, result)| {
             let (call, ret) = self.execution.times(at);
-            Operation { call, ret: answer.clone().map(|it| (ret, it)) }
+            Operation { call, ret: result.clone().map(|it| (ret, it)) }
         });
         Outcome {
             operations: operations.collect(),

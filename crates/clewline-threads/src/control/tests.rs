@@ -229,10 +229,10 @@ fn steps_that_are_kept_say_what_came_of_them() {
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10, visit);
     assert_eq!(coverage, Coverage::Exhausted);
     let moments = program.moments();
-    let told: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
+    let message: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
     let (lock, nothing) = (moments[0].step.object, SharedId::NONE);
     assert_eq!(
-        told,
+        message,
         [(Access::Acquire, nothing, false), (Access::Read, lock, false), (Access::Read, nothing, true)]
     );
 }

@@ -77,8 +77,8 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: environment as usize });
     IS_BODY.set(true);
     let (mut line, wanted) = driver::connect();
-    if let Err(told) = run::begin(&wanted) {
-        signals::die(&format!("error: {told}\n"));
+    if let Err(message) = run::begin(&wanted) {
+        signals::die(&format!("error: {message}\n"));
     }
     output::begin_capture();
     // What a thread writes when it panics is not read, and to find out where it was takes long.
@@ -92,8 +92,8 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
 
 /// Has the driver explore the program, as the variable says.
 fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
-    let told = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
-    let pieces = told.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
+    let message = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
+    let pieces = message.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
     let options = pieces.map(|it| OsString::from_vec(it.to_vec())).collect();
     // SAFETY: these are the arguments of `main`.
     let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
@@ -132,6 +132,6 @@ impl Explorable for Body {
             }
             control.end_execution(current_task::place(main as *const () as usize + 1))
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &ForeignCode, || (), call, |_| String::new())))
+        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, || (), call, |_| String::new())))
     }
 }

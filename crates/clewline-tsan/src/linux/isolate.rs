@@ -37,8 +37,8 @@ impl StateEncoder for SameAddressSpace {
         to.put(place.word() as u64);
     }
 
-    fn put_result(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
-        to.put_text(&trial.show_result(operation, answer));
+    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId) {
+        to.put_text(&program.show_result(operation, result));
     }
 }
 
@@ -72,8 +72,8 @@ fn line() -> io::Result<[Line; 2]> {
 }
 
 /// The same trial, with a process for each execution if that was asked for.
-pub(super) fn wrap(trial: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
-    if IS_REQUESTED.get() { Box::new(Isolated::new(trial)) } else { trial }
+pub(super) fn wrap(program: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
+    if IS_REQUESTED.get() { Box::new(Isolated::new(program)) } else { program }
 }
 
 static IS_REQUESTED: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -112,11 +112,11 @@ impl Isolated {
 
     /// The child ended without a word.
     fn died(&mut self, status: i32) -> Ending {
-        let told = match libc::WIFSIGNALED(status) {
+        let message = match libc::WIFSIGNALED(status) {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
         };
-        self.kept.outcome.panic = Some((TaskId(0), Panic { message: told, ..Panic::default() }));
+        self.kept.outcome.panic = Some((TaskId(0), Panic { message, ..Panic::default() }));
         Ending::Panicked
     }
 
@@ -177,8 +177,8 @@ impl TestProgram for Isolated {
         self.kept.outcome.clone()
     }
 
-    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
-        self.results.0[answer.0].clone()
+    fn show_result(&self, _operation: usize, result: ResultId) -> String {
+        self.results.0[result.0].clone()
     }
 
     fn set_memory(&mut self, memory: Memory) {

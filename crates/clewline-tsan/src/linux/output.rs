@@ -79,9 +79,9 @@ pub(super) fn unsilence() {
 }
 
 /// Says something on standard error, whatever runs.
-pub(super) fn report(told: &str) {
+pub(super) fn report(message: &str) {
     let err = if NULL_FILE.get() == 0 { 2 } else { ORIGINAL_FILES.get()[1] };
-    let mut rest = told.as_bytes();
+    let mut rest = message.as_bytes();
     while !rest.is_empty() {
         // SAFETY: so many bytes are there.
         let n = unsafe { libc::write(err, ptr::from_ref(rest).cast(), rest.len()) };

@@ -22,12 +22,12 @@ fn find(found: &AtomicUsize, name: &CStr) -> usize {
 }
 
 macro_rules! real {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         $(
             /// # Safety
             ///
             /// What the function of the C library asks for.
-            pub(in crate::linux) unsafe fn $name($($argument: $type),*) -> $answer {
+            pub(in crate::linux) unsafe fn $name($($argument: $type),*) -> $result {
                 static FOUND: AtomicUsize = AtomicUsize::new(0);
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                     Ok(name) => name,
@@ -36,7 +36,7 @@ macro_rules! real {
                 let function = find(&FOUND, NAME);
                 // SAFETY: it has this type in the C library.
                 unsafe {
-                    let function: unsafe extern "C" fn($($type),*) -> $answer = std::mem::transmute(function);
+                    let function: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(function);
                     function($($argument),*)
                 }
             }
@@ -104,7 +104,7 @@ real! {
     fn write(file: c_int, bytes: *const c_void, n: usize) -> isize;
     fn abort() -> !;
     fn exit(status: c_int) -> !;
-    fn __assert_fail(told: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;
+    fn __assert_fail(message: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;
     fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, module: *mut c_void) -> c_int;
     fn __cxa_guard_acquire(guard: *mut u8) -> c_int;
     fn __cxa_guard_release(guard: *mut u8) -> ();

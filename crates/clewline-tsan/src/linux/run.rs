@@ -127,7 +127,7 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
     let (mut line, wanted) = driver::connect();
     match subject::Subject::new().and_then(|it| begin(&wanted).map(|()| it)) {
         Ok(subject) => serve(&mut line, &subject, false),
-        Err(told) => signals::die(&format!("error: {told}\n")),
+        Err(message) => signals::die(&format!("error: {message}\n")),
     }
     0
 }

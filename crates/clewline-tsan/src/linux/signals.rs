@@ -149,7 +149,7 @@ extern "C" fn crashed() -> ! {
             ));
         }
     }
-    let told = match signal {
+    let message = match signal {
         libc::SIGFPE | libc::SIGILL => name(signal).to_owned(),
         _ => match current_task::is_guard(address) {
             true => "stack overflow".to_owned(),
@@ -157,15 +157,15 @@ extern "C" fn crashed() -> ! {
         },
     };
     if let Some(control) = current_task::control() {
-        places::fail(control, told, code);
+        places::fail(control, message, code);
     }
     let site = places::resolve(code).map_or_else(String::new, |it| format!(" ({it})"));
-    die(&format!("error: {told} outside of the calls{site}: the subject cannot be made or given up\n"))
+    die(&format!("error: {message} outside of the calls{site}: the subject cannot be made or given up\n"))
 }
 
 /// Ends the process.
-pub(super) fn die(told: &str) -> ! {
-    output::report(told);
+pub(super) fn die(message: &str) -> ! {
+    output::report(message);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(2) }
 }

@@ -28,8 +28,8 @@ const VOID_RESULT: i64 = i64::MIN;
 
 const NONE_RESULT: i64 = i64::MIN + 1;
 
-fn show(answer: i64) -> String {
-    match answer {
+fn show(result: i64) -> String {
+    match result {
         VOID_RESULT => String::new(),
         NONE_RESULT => "None".to_owned(),
         number => number.to_string(),
@@ -101,6 +101,6 @@ impl Explorable for Subject {
             // SAFETY: the function takes a number and answers one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &ForeignCode, make, call, show)))
+        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))
     }
 }

@@ -88,11 +88,11 @@ extern "C" fn stuck() -> ! {
             None => it.to_string(),
         },
     );
-    let told = match WAITS.get() {
+    let message = match WAITS.get() {
         true => format!("unknown: the code waits in a call of the system that nobody controls, at {site}\n"),
         false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
     };
-    output::report(&told);
+    output::report(&message);
     // SAFETY: it asks for nothing.
     unsafe { libc::_exit(3) }
 }

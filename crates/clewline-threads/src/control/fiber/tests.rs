@@ -24,10 +24,10 @@ macro_rules! kinds {
                 #[test]
                 fn a_body_runs_when_it_is_resumed_and_goes_on_where_it_stood() {
                     let seen = Rc::new(RefCell::new(Vec::new()));
-                    let told = Rc::clone(&seen);
+                    let message = Rc::clone(&seen);
                     let mut fiber = fiber(move |seat| {
                         for at in 0..3 {
-                            told.borrow_mut().push(at);
+                            message.borrow_mut().push(at);
                             // SAFETY: it is its own.
                             unsafe { seat.suspend() };
                         }
@@ -95,11 +95,11 @@ macro_rules! kinds {
                     struct Large([u64; 100]);
                     let large = Large(std::array::from_fn(|at| at as u64));
                     let sum = Rc::new(Cell::new(0));
-                    let told = Rc::clone(&sum);
+                    let message = Rc::clone(&sum);
                     let mut fiber = fiber(move |_| {
                         let large = large;
                         assert!((&raw const large).is_aligned());
-                        told.set(large.0.iter().sum());
+                        message.set(large.0.iter().sum());
                     });
                     resume(&mut fiber, &mut Root::new());
                     assert_eq!((fiber.is_done(), sum.get()), (true, 4_950));

@@ -50,10 +50,10 @@ fn outcomes_by(
     let mut seen = BTreeSet::new();
     let (coverage, _) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
         assert_eq!(*ending, Ending::Full);
-        let answers = program.outcome().operations.into_iter();
-        let answers: Vec<String> =
-            answers.map(|it| it.ret.expect("the execution is full").1.to_string()).collect();
-        seen.insert(answers.join(" "));
+        let results = program.outcome().operations.into_iter();
+        let results: Vec<String> =
+            results.map(|it| it.ret.expect("the execution is full").1.to_string()).collect();
+        seen.insert(results.join(" "));
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
@@ -499,9 +499,9 @@ fn a_lock_and_a_spin_lock_keep_what_they_guard_together() {
         let mut seen = BTreeSet::new();
         let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |it, ending, _| {
             assert_eq!(*ending, Ending::Full);
-            let answers: Vec<_> =
+            let results: Vec<_> =
                 it.outcome().operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
-            seen.insert(answers);
+            seen.insert(results);
             ControlFlow::Continue(())
         });
         assert_eq!(coverage, Coverage::Exhausted);

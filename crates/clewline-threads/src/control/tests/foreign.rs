@@ -21,9 +21,9 @@ thread_local! {
 }
 
 fn count(at: usize) {
-    let mut told = TOLD.get();
-    told[at] += 1;
-    TOLD.set(told);
+    let mut message = TOLD.get();
+    message[at] += 1;
+    TOLD.set(message);
 }
 
 /// Notes what it is told.
@@ -70,12 +70,12 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
     let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
     let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
     let call = move |column: &usize| call(control().unwrap(), *column);
-    let mut trial =
-        instrument::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
+    let mut program =
+        instrument::program(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
-    let (coverage, executions) = explore(&mut *trial, &mut scheduler, 100_000, |trial, ending, _| {
-        let panic = trial.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
+    let (coverage, executions) = explore(&mut *program, &mut scheduler, 100_000, |program, ending, _| {
+        let panic = program.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
         let ending = format!("{ending:?}{panic}");
         match endings.iter_mut().find(|it| it.0 == ending) {
             Some(it) => it.1 += 1,

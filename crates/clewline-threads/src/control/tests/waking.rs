@@ -211,7 +211,7 @@ fn whoever_panics_gives_a_lock_back_after_its_stores() {
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
     let make = || (Mutex::new(()), AtomicUsize::new(0));
     let program = Program::new(calls, make, call, Limits::default());
-    let seen = answers(program, MemoryModel::Tso);
+    let seen = results(program, MemoryModel::Tso);
     assert_eq!(seen, [vec![Some(1), Some(0)], vec![Some(1), Some(11)]].into());
 }
 
@@ -416,7 +416,7 @@ fn threads_know_what_was_stored_before_they_were_started_and_whoever_joins_them_
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
         let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
         let program = Program::new(calls, make, call, Limits::default());
-        assert_eq!(answers(program, model), [[Some(11)].into()].into(), "{model:?}");
+        assert_eq!(results(program, model), [[Some(11)].into()].into(), "{model:?}");
     }
 }
 
@@ -436,13 +436,13 @@ fn whoever_is_notified_knows_what_was_stored_before() {
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
         let make = || (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
         let program = Program::new(calls, make, call, Limits::default());
-        let seen = answers(program, model);
+        let seen = results(program, model);
         assert_eq!(seen, [vec![Some(0), None], vec![Some(0), Some(1)]].into(), "{model:?}");
     }
 }
 
 /// What each call may answer in that model of memory; `None` if it does not.
-fn answers<T: 'static, C: 'static>(
+fn results<T: 'static, C: 'static>(
     program: Program<T, C, usize>,
     model: MemoryModel,
 ) -> BTreeSet<Vec<Option<usize>>> {
@@ -510,16 +510,16 @@ fn executions_leave_nothing_to_the_next() {
         program.keep(true, false);
         let mut seen: Vec<(Schedule, String)> = Vec::new();
         explore(&mut program, &mut Bounded::new(Some(1)), 40, |program, ending, _| {
-            let told = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            seen.extend(program.schedule().map(|it| (it, told)));
+            let message = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
+            seen.extend(program.schedule().map(|it| (it, message)));
             ControlFlow::Continue(())
         });
         assert!(2 <= seen.len(), "{columns:?}");
         // In another order, each after each.
-        for (schedule, told) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
+        for (schedule, message) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
             let ending = program.run(&mut Replay::new(schedule.clone()));
             let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            assert_eq!(again, *told, "{columns:?}: {schedule}");
+            assert_eq!(again, *message, "{columns:?}: {schedule}");
         }
     }
 }

@@ -29,7 +29,7 @@ fn outcomes<T: 'static>(
     outcomes
 }
 
-fn answers(outcomes: &[Outcome<usize>]) -> BTreeSet<Vec<usize>> {
+fn results(outcomes: &[Outcome<usize>]) -> BTreeSet<Vec<usize>> {
     let of = |it: &Outcome<usize>| it.operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
     outcomes.iter().map(of).collect()
 }
@@ -73,19 +73,19 @@ fn either_task_may_be_the_last_owner() {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::into_inner(arc).unwrap_or(0)
     };
-    assert_eq!(answers(&outcomes(2, make, take)), BTreeSet::from([vec![0, 7], vec![7, 0]]));
+    assert_eq!(results(&outcomes(2, make, take)), BTreeSet::from([vec![0, 7], vec![7, 0]]));
     // With `try_unwrap` both may fail: each sees the other, and only then gives up its own.
     let unwrap = |it: &[Mutex<Option<Arc<usize>>>; 2], at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::try_unwrap(arc).unwrap_or(0)
     };
     let all = BTreeSet::from([vec![0, 0], vec![0, 7], vec![7, 0]]);
-    assert_eq!(answers(&outcomes(2, make, unwrap)), all);
+    assert_eq!(results(&outcomes(2, make, unwrap)), all);
     let counts = |it: &[Mutex<Option<Arc<usize>>>; 2], at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::strong_count(&arc)
     };
-    assert_eq!(answers(&outcomes(2, make, counts)), BTreeSet::from([vec![1, 2], vec![2, 1], vec![2, 2]]));
+    assert_eq!(results(&outcomes(2, make, counts)), BTreeSet::from([vec![1, 2], vec![2, 1], vec![2, 2]]));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_weak_one_sees_the_value_go() {
         drop(it.1.lock().unwrap().take());
         1
     };
-    assert_eq!(answers(&outcomes(2, make, call)), BTreeSet::from([vec![0, 1], vec![7, 1]]));
+    assert_eq!(results(&outcomes(2, make, call)), BTreeSet::from([vec![0, 1], vec![7, 1]]));
 }
 
 #[test]
@@ -176,6 +176,6 @@ fn an_owner_is_not_taken_for_the_atomic_it_owns() {
         let other = it.clone();
         other.fetch_add(1, SeqCst) + 10 * Arc::strong_count(&other)
     };
-    let seen = answers(&outcomes(2, make, call));
+    let seen = results(&outcomes(2, make, call));
     assert!(seen.contains(&vec![20, 21]) && seen.contains(&vec![30, 31]), "{seen:?}");
 }

@@ -17,8 +17,8 @@ fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expecte
     for (model, races) in models.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let left = Rc::new(RefCell::new(None));
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
-        let answer = Rc::clone(&left);
-        let call = move |(): &(), (): &()| *answer.borrow_mut() = Some(body());
+        let result = Rc::clone(&left);
+        let call = move |(): &(), (): &()| *result.borrow_mut() = Some(body());
         let memory = Memory { model, races, spurious_failures: false };
         let mut program = Program::new(calls, || (), call, Limits::default()).with_memory(memory);
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |_, ending, _| {
@@ -35,12 +35,12 @@ macro_rules! random_calls {
         let mut random = Random::new(7);
         let of: fn(u64) -> $type = $of;
         let atomic = <$name>::new(of(random.next()));
-        let mut answers = vec![atomic.load(SeqCst)];
+        let mut results = vec![atomic.load(SeqCst)];
         let orders = [Relaxed, Acquire, Release, AcqRel, SeqCst];
         for _ in 0..pick(20, 200) {
             let (value, order) = (of(random.next()), orders[random.below(5)]);
-            let now = *answers.last().unwrap();
-            answers.push(match random.below(8) {
+            let now = *results.last().unwrap();
+            results.push(match random.below(8) {
                 0 => atomic.swap(value, order),
                 1 => atomic.fetch_and(value, order),
                 2 => atomic.fetch_nand(value, order),
@@ -56,8 +56,8 @@ macro_rules! random_calls {
                 }
             });
         }
-        answers.push(atomic.into_inner());
-        answers
+        results.push(atomic.into_inner());
+        results
     }};
 }
 
@@ -65,17 +65,17 @@ macro_rules! random_sums {
     ($name:ty, $type:ty) => {{
         let mut random = Random::new(7);
         let atomic = <$name>::default();
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         for _ in 0..pick(20, 100) {
             let value = random.next() as $type;
-            answers.push(match random.below(4) {
+            results.push(match random.below(4) {
                 0 => atomic.fetch_add(value, SeqCst),
                 1 => atomic.fetch_sub(value, Relaxed),
                 2 => atomic.fetch_max(value, AcqRel),
                 _ => atomic.fetch_min(value, Release),
             });
         }
-        answers
+        results
     }};
 }
 

@@ -54,13 +54,13 @@ pub(super) fn check(control: Control, address: usize, size: usize, is_write: boo
 #[cold]
 fn report_bad_access(control: Control, address: usize, grain: GrainState, is_write: bool, pc: usize) -> ! {
     let what = if is_write { "write to" } else { "read of" };
-    let told = match grain {
+    let message = match grain {
         GrainState::Freed => format!("use after free: {what} {}", places::describe(address)),
         GrainState::Unused | GrainState::Header | GrainState::Live => {
             format!("{what} memory outside of any block: {}", places::describe(address))
         }
     };
-    places::fail(control, told, pc)
+    places::fail(control, message, pc)
 }
 
 /// A value as it is shown: a block by its number.

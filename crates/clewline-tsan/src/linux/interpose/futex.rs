@@ -110,12 +110,12 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
 }
 
 fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
-    let answer: isize;
+    let result: isize;
     // SAFETY: the caller asks for it.
     unsafe {
         asm!(
             "syscall",
-            inlateout("rax") number as isize => answer,
+            inlateout("rax") number as isize => result,
             in("rdi") a,
             in("rsi") b,
             in("rdx") c,
@@ -126,9 +126,9 @@ fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
             out("r11") _,
         );
     }
-    match answer {
-        -4095..=-1 => fails_with(-answer as i32).into(),
-        _ => answer as c_long,
+    match result {
+        -4095..=-1 => fails_with(-result as i32).into(),
+        _ => result as c_long,
     }
 }
 

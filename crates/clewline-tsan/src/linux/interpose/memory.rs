@@ -86,11 +86,11 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
             control.set_detail(|| "free".to_owned());
         }
         if !heap::is_block(address) {
-            let told = match heap::grain(address) {
+            let message = match heap::grain(address) {
                 heap::GrainState::Freed => format!("double free of {}", places::describe(address)),
                 _ => format!("free of what is no block: {}", places::describe(address)),
             };
-            places::fail(control, told, pc);
+            places::fail(control, message, pc);
         }
         races::plain(control, address, heap::size_of(address), true, pc);
     }

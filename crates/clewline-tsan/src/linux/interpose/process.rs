@@ -34,8 +34,8 @@ extern "C" fn abort_at(pc: usize) -> ! {
             if let Some(panic) = panics::panic_in_output(&output::captured()) {
                 control.fail(panic, current_task::place(pc));
             }
-            let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
-            places::fail(control, told, pc)
+            let message = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
+            places::fail(control, message, pc)
         }
         // SAFETY: it asks for nothing.
         None => unsafe { real::abort() },
@@ -51,7 +51,7 @@ extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
 }
 
 extern "C" fn assert_at(
-    told: *const c_char,
+    message: *const c_char,
     file: *const c_char,
     line: c_uint,
     function: *const c_char,
@@ -59,11 +59,11 @@ extern "C" fn assert_at(
 ) -> ! {
     let Some(control) = current_task::control() else {
         // SAFETY: the caller asks for it.
-        unsafe { real::__assert_fail(told, file, line, function) }
+        unsafe { real::__assert_fail(message, file, line, function) }
     };
     // SAFETY: the caller says that it is a string.
-    let told = unsafe { CStr::from_ptr(told) }.to_string_lossy().into_owned();
-    places::fail(control, format!("assertion failed: {told}"), pc)
+    let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+    places::fail(control, format!("assertion failed: {message}"), pc)
 }
 
 stubs! {

@@ -49,11 +49,11 @@ extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
 extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => {
-            let answer = wait(control, semaphore as usize, Until::MetOrLate, pc);
-            if answer != 0 {
+            let result = wait(control, semaphore as usize, Until::MetOrLate, pc);
+            if result != 0 {
                 time::advance_to(until);
             }
-            answer
+            result
         }
         // SAFETY: as above.
         None => unsafe { real::sem_timedwait(semaphore, until) },

@@ -46,16 +46,16 @@ fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
         let Some(ops) = ops.get(*at) else {
             return words[..LOCATIONS].iter().map(|it| it.load(Relaxed)).collect();
         };
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         for op in ops {
             match *op {
-                Op::Load(at, order) => answers.push(words[at].load(order)),
+                Op::Load(at, order) => results.push(words[at].load(order)),
                 Op::Store(at, value, order) => words[at].store(value, order),
-                Op::Swap(at, value, order) => answers.push(words[at].swap(value, order)),
+                Op::Swap(at, value, order) => results.push(words[at].swap(value, order)),
                 Op::Fence(order) => fence(order),
             }
         }
-        answers
+        results
     };
     let columns = (0..tasks.len()).map(|it| vec![it]).collect();
     let calls = Calls { columns, last: vec![tasks.len()], initial: Vec::new() };
@@ -63,10 +63,10 @@ fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
     let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
     let mut seen = HashSet::new();
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
-        let answers = program.outcome().operations.into_iter();
-        let mut answers: Vec<Vec<usize>> = answers.filter_map(|it| it.ret).map(|it| it.1).collect();
-        let last = answers.pop().expect("the last call was made");
-        seen.insert((answers, last));
+        let results = program.outcome().operations.into_iter();
+        let mut results: Vec<Vec<usize>> = results.filter_map(|it| it.ret).map(|it| it.1).collect();
+        let last = results.pop().expect("the last call was made");
+        seen.insert((results, last));
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
@@ -79,7 +79,7 @@ struct Machine {
     at: Vec<usize>,
     buffers: Vec<Vec<(usize, usize)>>,
     memory: Vec<usize>,
-    answers: Vec<Vec<usize>>,
+    results: Vec<Vec<usize>>,
 }
 
 fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
@@ -88,7 +88,7 @@ fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
         at: vec![0; n],
         buffers: vec![Vec::new(); n],
         memory: vec![0; LOCATIONS],
-        answers: vec![Vec::new(); n],
+        results: vec![Vec::new(); n],
     };
     let (mut todo, mut known, mut ends) = (vec![first], HashSet::new(), HashSet::new());
     while let Some(machine) = todo.pop() {
@@ -110,7 +110,7 @@ fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
             }
         }
         if is_over {
-            ends.insert((machine.answers, machine.memory));
+            ends.insert((machine.results, machine.memory));
         }
     }
     ends
@@ -123,14 +123,14 @@ fn step(machine: &Machine, task: usize, op: Op, has_buffers: bool) -> Option<Mac
     match op {
         Op::Load(location, _) => {
             let own = machine.buffers[task].iter().rev().find(|it| it.0 == location);
-            next.answers[task].push(own.map_or(machine.memory[location], |it| it.1));
+            next.results[task].push(own.map_or(machine.memory[location], |it| it.1));
         }
         Op::Store(location, value, order) if has_buffers && order != SeqCst => {
             next.buffers[task].push((location, value));
         }
         Op::Store(location, value, _) if is_empty => next.memory[location] = value,
         Op::Swap(location, value, _) if is_empty => {
-            next.answers[task].push(machine.memory[location]);
+            next.results[task].push(machine.memory[location]);
             next.memory[location] = value;
         }
         Op::Fence(order) if is_empty || order != SeqCst => (),
@@ -264,7 +264,7 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
 fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut HashSet<Answers>) {
     let Some(event) = candidate.events.get(at) else {
         if candidate.is_consistent() {
-            seen.insert(candidate.answers(tasks));
+            seen.insert(candidate.results(tasks));
         }
         return;
     };
@@ -284,14 +284,14 @@ impl Candidate<'_> {
         self.events[store].writes().expect("a store")
     }
 
-    fn answers(&self, tasks: usize) -> Answers {
-        let mut answers = vec![Vec::new(); tasks];
+    fn results(&self, tasks: usize) -> Answers {
+        let mut results = vec![Vec::new(); tasks];
         for (event, from) in self.events.iter().zip(&self.from) {
             if let (Some(task), Some(from)) = (event.task, from) {
-                answers[task].push(self.value(*from));
+                results[task].push(self.value(*from));
             }
         }
-        (answers, self.orders.iter().map(|it| self.value(*it.last().expect("the first store"))).collect())
+        (results, self.orders.iter().map(|it| self.value(*it.last().expect("the first store"))).collect())
     }
 
     fn program_order(&self) -> Relation {

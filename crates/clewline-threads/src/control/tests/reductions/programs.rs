@@ -129,11 +129,11 @@ impl<T> Carried<T> {
 }
 
 fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
-    let mut answer = 1;
+    let mut result = 1;
     for action in actions {
-        answer = answer * 31 + act_once(objects, action);
+        result = result * 31 + act_once(objects, action);
     }
-    answer
+    result
 }
 
 fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
@@ -167,9 +167,9 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
                     spin_loop();
                 }
             }
-            let answer = inside(inner);
+            let result = inside(inner);
             objects.cells[*at].store(0, SeqCst);
-            answer
+            result
         }
         Read(inner) => {
             let _guard = objects.shared.read();
@@ -187,9 +187,9 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
             0
         }
         Once(inner) => {
-            let answer = Cell::new(7);
-            objects.once.call_once(|| answer.set(inside(inner)));
-            answer.get()
+            let result = Cell::new(7);
+            objects.once.call_once(|| result.set(inside(inner)));
+            result.get()
         }
         Barrier => usize::from(objects.barrier.wait().is_leader()),
         Start(inner, joins) => start(objects, inner, *joins),
@@ -201,14 +201,14 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
 fn start(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
     let control = control().unwrap();
     let (shared, inner) = (Rc::clone(objects), inner.to_vec());
-    let answer = Rc::new(Cell::new(0));
-    let place = Rc::clone(&answer);
+    let result = Rc::new(Cell::new(0));
+    let place = Rc::clone(&result);
     let task = control.spawn(Box::new(move || place.set(act(&shared, &inner))));
     if !joins {
         return 0;
     }
     control.attempt(&objects.joins, Attempt::new(Access::Join).after(task));
-    answer.get()
+    result.get()
 }
 
 fn spawn(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
