@@ -97,7 +97,11 @@ impl Explorable for Structure {
         self.invocations.iter().map(|it| (*it).to_owned()).collect()
     }
 
-    fn test_program(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         self.testable.explorable().test_program(calls, limits)
     }
 }

@@ -21,10 +21,12 @@ use crate::{
     line::Line,
     message::Message,
     offer::{Offer, RunOptions},
-    remote_scheduler::serve_scheduler,
-    request::{BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, Setup, NEW_PROGRAM, VISIT},
-    results::ReceivedResults,
     places::ReceivedPlaces,
+    remote_scheduler::serve_scheduler,
+    request::{
+        BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, Setup, VISIT,
+    },
+    results::ReceivedResults,
     state::{ReceivedState, StateDecoder},
 };
 
@@ -104,7 +106,8 @@ impl Remote {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
         let line = Mutex::new((line, ReceivedNames::default()));
-        let shared = Shared { line, is_lost: AtomicBool::new(false), is_protocol_violated: AtomicBool::new(false) };
+        let shared =
+            Shared { line, is_lost: AtomicBool::new(false), is_protocol_violated: AtomicBool::new(false) };
         Ok(Remote { offer, shared: Arc::new(shared), next_program: AtomicU64::new(0) })
     }
 
@@ -146,7 +149,11 @@ impl Explorable for Remote {
         self.offer.invocations.clone()
     }
 
-    fn test_program(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let number = self.next_program.fetch_add(1, Ordering::Relaxed);
         let mut request = Message::new(NEW_PROGRAM);
         request.put(number);

@@ -9,15 +9,15 @@
 //! panics here: what was under way ends early, and [`Remote::is_lost`] says so.
 
 mod client;
+mod history_filter;
 mod line;
 mod message;
 mod offer;
+mod places;
 mod remote_scheduler;
 mod request;
 mod results;
-mod history_filter;
 mod server;
-mod places;
 mod state;
 mod steps;
 

@@ -113,7 +113,8 @@ mod tests {
     #[test]
     fn what_is_wanted_and_offered_is_read_as_it_was_written() {
         for points in Points::ALL {
-            let wanted = RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };
+            let wanted =
+                RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };
             assert_eq!(RunOptions::from_message(wanted.to_message()), Some(wanted));
         }
         let offer = Offer {

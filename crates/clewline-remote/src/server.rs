@@ -7,14 +7,14 @@ use clewline_explore::{Coverage, Ending, Limit};
 use clewline_threads::{Explorable, TestProgram, Visits, control::Place};
 
 use crate::{
+    history_filter::HistoryFilter,
     line::Line,
     message::Message,
     offer::Offer,
-    remote_scheduler::RemoteScheduler,
-    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, NEW_PROGRAM, VISIT},
-    results::{ResultIdMap, Results},
-    history_filter::HistoryFilter,
     places::SentPlaces,
+    remote_scheduler::RemoteScheduler,
+    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, VISIT},
+    results::{ResultIdMap, Results},
     state::{StateEncoder, put_state},
 };
 
@@ -44,8 +44,12 @@ impl std::fmt::Debug for Served<'_> {
 /// If what it asks for makes no sense, or it is gone in the middle of something.
 pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
-    let mut server =
-        Server { served, programs: HashMap::new(), places: SentPlaces::default(), results: Results::default() };
+    let mut server = Server {
+        served,
+        programs: HashMap::new(),
+        places: SentPlaces::default(),
+        results: Results::default(),
+    };
     loop {
         let mut request = match line.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -123,7 +127,13 @@ impl StateEncoder for SentNames<'_> {
         self.message.put(to, place);
     }
 
-    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId) {
+    fn put_result(
+        &mut self,
+        to: &mut Message,
+        program: &dyn TestProgram,
+        operation: usize,
+        result: ResultId,
+    ) {
         let result = self.renamed.id(self.results, program, operation, result);
         self.results.put(to, result);
     }

@@ -4,7 +4,7 @@ use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId};
 use clewline_threads::{
     TestProgram,
-    control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, CellAccess, RacingAccess},
+    control::{CellAccess, Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, RacingAccess},
 };
 
 use crate::message::Message;
@@ -27,7 +27,12 @@ pub trait StateDecoder {
 
 /// Puts what the last execution of `trial` left;
 /// steps and waiting tasks only if `is_shown`.
-pub fn put_state(to: &mut Message, program: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn StateEncoder) {
+pub fn put_state(
+    to: &mut Message,
+    program: &mut dyn TestProgram,
+    is_shown: bool,
+    writing: &mut dyn StateEncoder,
+) {
     let outcome = program.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {

@@ -24,7 +24,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, Served, RunOptions, serve};
+use crate::{Line, Offer, Points, Remote, RunOptions, Served, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -300,7 +300,8 @@ fn a_scheduler_that_is_known_here_alone_explores_as_well() {
 #[test]
 fn a_call_that_is_not_known_there_is_refused_in_its_words() {
     let (remote, _served) = meet();
-    let program = |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
+    let program =
+        |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
     assert_eq!(program(&remote).to_string(), program(&component()).to_string());
     assert!(!remote.is_lost());
 }

@@ -1,4 +1,4 @@
-//! Small programs whose every outcome is known, for tests.
+//! Small programs with known outcomes, for tests.
 
 use std::{
     cell::Cell,
@@ -18,7 +18,7 @@ explorer_local! {
     static ALIVE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Something that must not be left when an execution is over.
+/// A value that must not exist after an execution.
 pub(crate) struct Counted(pub(crate) i32);
 
 impl Counted {
@@ -34,8 +34,8 @@ impl Drop for Counted {
     }
 }
 
-/// Every outcome of `tasks` tasks that make one call each: what they answered, `-` for one that did not, and what somebody
-/// panicked with.
+/// Every outcome of `tasks` tasks that make one call each: their results, `-` for a task without
+/// one, and the panic message if a task panicked.
 pub(crate) fn outcomes<T: 'static>(
     scheduler: &mut dyn Scheduler,
     limits: Limits,
@@ -70,7 +70,7 @@ pub(crate) fn outcomes<T: 'static>(
     outcomes
 }
 
-/// These are all outcomes, and there are no others.
+/// Checks that these are all outcomes.
 #[track_caller]
 pub(crate) fn check<T: 'static>(
     tasks: usize,
@@ -83,7 +83,7 @@ pub(crate) fn check<T: 'static>(
     assert_eq!(found, expected);
 }
 
-/// The same; and real threads have no others either. None of them may wait for ever.
+/// The same; and real threads produce no other outcomes. No thread may block forever.
 #[track_caller]
 pub(crate) fn check_with_threads<T: Sync + 'static>(
     tasks: usize,
@@ -125,7 +125,7 @@ impl Number {
         self.0.store(value as u32, Ordering::SeqCst);
     }
 
-    /// What it was before.
+    /// Returns the previous value.
     #[track_caller]
     pub(crate) fn add(&self, value: i32) -> i32 {
         self.0.fetch_add(value as u32, Ordering::SeqCst) as i32

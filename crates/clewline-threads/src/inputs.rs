@@ -1,7 +1,8 @@
-//! Subjects to be run, their types forgotten.
+//! Subjects to be run, with erased types.
 //!
-//! A [`SubjectFactory`] is a specification, a way to make a subject, and a way to draw calls. Seen as a [`ErasedSubject`] it has no types
-//! any more: inputs go in, cases to be judged come out.
+//! A [`SubjectFactory`] is a specification, a constructor of subjects, and a generator of calls. As
+//! an [`ErasedSubject`] it has no type parameters: it takes inputs and returns histories to be
+//! checked.
 
 use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
@@ -17,41 +18,41 @@ use crate::{
     test_program::{Explorable, TestProgram, TypedProgram as TypedTrial},
 };
 
-/// What the threads of one run are given. The same inputs give the same calls.
+/// The inputs of one run. The same inputs give the same calls.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// How many calls each thread makes.
+    /// The number of calls per thread.
     pub operations: usize,
-    /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and objects are not
-    /// looked at.
+    /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and
+    /// objects are ignored.
     pub plan: GeneratorConfig,
 }
 
-/// Something that can be run.
+/// A subject that can be run.
 pub trait ErasedSubject: Send + Sync {
     /// Starts threads for it.
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give.
+    /// If the system cannot create the threads.
     fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>>;
 
-    /// The name by which the catalog knows its specification, if it does.
+    /// The name of its specification in the catalog, if it has one.
     fn specification(&self) -> Option<String>;
 
-    /// The same subject, to be explored instead.
+    /// The same subject, for exploration.
     fn explorable(&self) -> &dyn Explorable;
 }
 
-/// Threads that run a subject again and again, each time a new one.
+/// Threads that run a subject repeatedly, each time a new one.
 pub trait Session {
-    /// Draws the calls of a run. This may be done while another run goes on.
+    /// Draws the calls of a run. This may be done during another run.
     fn draw(&self, inputs: &Inputs) -> DrawnCalls;
 
-    /// Makes a subject, and starts a run.
+    /// Constructs a subject, and starts a run.
     fn launch(&mut self, drawn: DrawnCalls);
 
-    /// Waits for its end. After a run that got stuck, the session is over.
+    /// Waits for its end. After a run that got stuck, the session cannot be used again.
     fn wait(&mut self) -> RunResult;
 }
 
@@ -67,7 +68,7 @@ impl fmt::Debug for DrawnCalls {
     }
 }
 
-/// What a run took, and left.
+/// The result of a run.
 pub struct RunResult {
     /// How it ended.
     pub ending: Ending,
@@ -77,7 +78,7 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// Whether each thread stayed on one processor.
     pub is_pinned: bool,
-    /// Merges the logs into a history with its specification. This may be done while the next run goes on.
+    /// Merges the logs into a history with its specification. This may be done during the next run.
     pub case: Box<dyn FnOnce() -> Box<dyn ErasedHistory> + Send>,
 }
 
@@ -90,7 +91,7 @@ impl fmt::Debug for RunResult {
     }
 }
 
-/// A specification, a way to make a subject, and a way to draw calls.
+/// A specification, a constructor of subjects, and a generator of calls.
 pub struct SubjectFactory<S: Specification> {
     specification: S,
     make: Make<S>,
@@ -100,7 +101,7 @@ pub struct SubjectFactory<S: Specification> {
     text_format: Option<TextFormat<S>>,
 }
 
-/// How calls and answers are written.
+/// The text format of calls and results.
 struct TextFormat<S: Specification> {
     read_call: ReadCall<S>,
     show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
@@ -118,7 +119,7 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    /// Calls are those that the specification draws.
+    /// The specification draws the calls.
     pub fn new<T: Subject<S>>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
         S: Codec,
@@ -139,7 +140,7 @@ where
         }
     }
 
-    /// Calls are those that `draw` draws.
+    /// `draw` draws the calls.
     pub fn drawing<T: Subject<S>>(
         specification: S,
         make: impl Fn() -> T + Send + Sync + 'static,
@@ -198,7 +199,11 @@ where
         Vec::new()
     }
 
-    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let Some(written) = &self.text_format else {
             return Err(CodecError("the specification does not say how its calls are written".to_owned()));
         };

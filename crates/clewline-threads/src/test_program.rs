@@ -1,7 +1,7 @@
-//! Subjects to be explored, their types forgotten.
+//! Subjects to be explored, with erased types.
 //!
-//! An [`Explorable`] reads calls as people write them, and makes a [`TestProgram`] of a matrix: something that can be run under a
-//! scheduler. From here on an operation is a number, and so is an answer.
+//! An [`Explorable`] parses calls, and makes a [`TestProgram`] of a matrix: a system that can be
+//! run under a scheduler. From here on operations and results are numbers.
 
 use std::{
     any::Any, cell::RefCell, fmt, hash::Hash, marker::PhantomData, ops::ControlFlow, rc::Rc, sync::Arc,
@@ -16,76 +16,82 @@ use crate::{
     survey::{Explained, Explanation, Extent, Strategy, Survey},
 };
 
-/// Something whose executions can be explored.
+/// A subject whose executions can be explored.
 pub trait Explorable: Send + Sync {
-    /// What can be called, as it is written in a matrix. Empty if that is for the user to say.
+    /// The possible calls, as they are written in a matrix. Empty if the user must supply them.
     fn invocations(&self) -> Vec<String>;
 
-    /// A matrix, ready to be run.
+    /// A test program for a matrix.
     ///
     /// # Errors
     ///
-    /// If something in it is no call that the subject knows.
-    fn test_program(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError>;
+    /// If it contains an unknown call.
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError>;
 }
 
-/// A matrix on a subject, ready to be run again and again.
+/// A matrix on a subject, which can be run repeatedly.
 ///
-/// It may be one of another process. Then a scheduler of this process that [runs](System::run) it
-/// is asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
-/// where the calls are made.
+/// It may be in another process. Then a scheduler of this process that [runs](System::run) it is
+/// asked over a connection at each point, which is slow; [`explore`](Self::explore) has its
+/// scheduler in the process that makes the calls.
 pub trait TestProgram: System {
-    /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
-    /// those that `extent` asks for. [`survey`] does so for a trial of this process.
+    /// Runs executions as `strategy` selects, and calls `visit` after each, or after those that
+    /// `extent` selects. [`survey`] does so for a test program of this process.
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey;
 
-    /// Tells what explains histories, for visits of those that are not. Of use if a visit is dear: a
-    /// trial of this process visits them all the same.
+    /// Sets what explains histories, so that only unexplained ones are visited. Useful if a visit
+    /// is expensive: a test program of this process visits all histories anyway.
     fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
         let _not_needed = explanation;
     }
 
-    /// The operations: of each, its process and its call as it is written.
+    /// The process and the text of the call of each operation.
     fn operations(&self) -> &[(usize, String)];
 
-    /// What the last execution left.
+    /// The outcome of the last execution.
     fn outcome(&self) -> Outcome<ResultId>;
 
-    /// An answer of an operation as it is written. Empty if the method answers nothing.
+    /// The text of an operation's result. Empty if the method returns nothing.
     fn show_result(&self, operation: usize, result: ResultId) -> String;
 
-    /// Has executions from the next one on in another model of memory.
+    /// Sets the memory options from the next execution on.
     fn set_memory(&mut self, memory: Memory);
 
-    /// Keeps schedules from the next execution on, and every step if `moments`.
+    /// Records schedules from the next execution on, and every step if `moments`.
     fn keep(&mut self, schedule: bool, moments: bool);
 
-    /// Asks at these points as well, from the next execution on.
+    /// Adds these points from the next execution on.
     fn set_points(&mut self, points: Points);
 
-    /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution.
+    /// A loop that was classified as waiting although it may be counting, if there was one in any
+    /// execution.
     fn guess(&self) -> Option<Place>;
 
-    /// What was chosen in the last execution, if that was kept.
+    /// The schedule of the last execution, if recorded.
     fn schedule(&self) -> Option<Schedule>;
 
-    /// Its steps, if they were kept.
+    /// Its steps, if recorded.
     fn moments(&mut self) -> Vec<Moment>;
 
-    /// What those waited for who could not go on.
+    /// The pending accesses of the tasks that were blocked.
     fn pending(&self) -> &[Pending];
 
     /// The history with the subject's own specification, if it has one.
     fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
 }
 
-/// What is called after an execution, with the number of executions so far.
+/// Called after an execution, with the number of executions so far.
 pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlow<()> + 'a;
 
-// How many executions pass between two looks at the clock.
+// The number of executions between two clock checks.
 const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
 
-/// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
+/// Runs a test program of this process under `scheduler`, and visits each execution that is not
+/// redundant.
 pub fn survey<T: TestProgram>(
     program: &mut T,
     scheduler: &mut dyn Scheduler,
@@ -132,7 +138,7 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, 
         self
     }
 
-    /// `labels` are `calls` as they are written.
+    /// `labels` are the texts of `calls`.
     pub(crate) fn new(
         labels: &Calls<String>,
         calls: Calls<C>,
@@ -144,7 +150,8 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, 
     ) -> Self {
         let results = Rc::new(RefCell::new(Interner::new()));
         let numbered = Rc::clone(&results);
-        // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
+        // The result is computed before the interner is borrowed: a task may be interrupted inside
+        // `call`.
         let numbering = move |subject: &T, it: &C| {
             let result = call(subject, it);
             ResultId(numbered.borrow_mut().intern(result))
@@ -230,7 +237,7 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
     }
 }
 
-/// A subject without a specification: how to make one, and what can be called on it.
+/// A subject without a specification: its constructor and its calls.
 ///
 /// ```
 /// use clewline_threads::{Component, sync::atomic::{AtomicU32, Ordering::SeqCst}};
@@ -246,7 +253,7 @@ pub struct Component<T> {
     of: PhantomData<fn() -> T>,
 }
 
-/// How to make a subject, and what can be called on it, whatever its type: one program runs all components.
+/// The constructor and the calls of a subject with erased types: one program runs all components.
 struct Methods {
     make: Arc<dyn Fn() -> Box<dyn Any> + Send + Sync>,
     calls: Vec<(String, Method)>,
@@ -261,13 +268,13 @@ impl<T> fmt::Debug for Component<T> {
 }
 
 impl<T: 'static> Component<T> {
-    /// `make` makes a fresh one. Nothing can be called yet.
+    /// `make` constructs a new subject. It has no calls yet.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         let methods = Methods { make: Arc::new(move || Box::new(make())), calls: Vec::new() };
         Component { methods, of: PhantomData }
     }
 
-    /// One more thing that can be called. What it answers is compared by the way it is written in `Debug`.
+    /// Adds a call. Its results are compared by their `Debug` output.
     #[must_use]
     pub fn call<R: fmt::Debug>(
         mut self,
@@ -283,7 +290,7 @@ impl<T: 'static> Component<T> {
     }
 }
 
-/// An answer as it is written. One that says nothing is not.
+/// The text of a result; empty for `()`.
 fn shown(result: &dyn fmt::Debug) -> String {
     let result = format!("{result:?}");
     if result == "()" { String::new() } else { result }
@@ -315,7 +322,11 @@ impl<T: 'static> Explorable for Component<T> {
         self.methods.labels().into_iter().map(str::to_owned).collect()
     }
 
-    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         self.methods.program(labels, limits)
     }
 }

@@ -1,8 +1,9 @@
 //! Atomic instructions that nobody sees: those that the instrumentation did not turn into calls.
 //!
-//! With the instrumentation on, a compiler makes a call of every atomic operation. So a `lock` that is left in what it hands to the
-//! assembler was written by hand, in inline assembly, or is in a function that was to be left alone. That text names the function and
-//! the line, and nothing has to be disassembled.
+//! With the instrumentation on, a compiler makes a call of every atomic operation. So a `lock` that
+//! is left in what it hands to the assembler was written by hand, in inline assembly, or is in a
+//! function that was to be left alone. That text names the function and the line, and nothing has
+//! to be disassembled.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -154,7 +155,8 @@ impl<'a> Reader<'a> {
     }
 
     fn record(&mut self, instruction: &str, word: &str, operands: &str) {
-        // Nothing is added to what is on the stack: that is a fence, and here memory is sequentially consistent anyhow.
+        // Nothing is added to what is on the stack: that is a fence, and here memory is
+        // sequentially consistent anyhow.
         let is_fence = (word.starts_with("or") || word.starts_with("add"))
             && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
             && operands.contains("sp");
@@ -195,7 +197,8 @@ fn is_memory(operands: &str) -> bool {
     operands.contains(['(', '[']) || is_register(one) != is_register(two)
 }
 
-/// A name as it is in the source, of a plain function or one in classes, namespaces or modules; what else is encoded is left out.
+/// A name as it is in the source, of a plain function or one in classes, namespaces or modules;
+/// what else is encoded is left out.
 fn readable(symbol: &str) -> String {
     let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
         return symbol.to_owned();
@@ -252,7 +255,8 @@ mod tests {
         );
     }
 
-    /// To exchange registers is nobody's business, and to exchange with memory is atomic without a word.
+    /// To exchange registers is nobody's business, and to exchange with memory is atomic without a
+    /// word.
     #[test]
     fn an_exchange_with_memory_locks() {
         for (code, word) in [

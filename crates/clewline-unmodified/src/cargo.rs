@@ -1,4 +1,5 @@
-//! Tests of a Rust crate: built with the instrumentation by `cargo`, listed, and run one process each.
+//! Tests of a Rust crate: built with the instrumentation by `cargo`, listed, and run one process
+//! each.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +16,7 @@ use super::{
     assembly::{UnseenInstruction, unseen_instructions},
     error::Error,
     runtime::Runtime,
-    session::{Session, OutputMode, set_argv0},
+    session::{OutputMode, Session, set_argv0},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -68,14 +69,20 @@ impl Crate {
     /// # Errors
     ///
     /// If that fails.
-    pub fn build_in(&self, target: &Path, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, Error> {
+    pub fn build_in(
+        &self,
+        target: &Path,
+        toolchain: &Toolchain,
+        runtime: &Runtime,
+    ) -> Result<BuiltTests, Error> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         let mut flags = toolchain.flags(runtime);
         flags.push(EMIT_ASSEMBLY_FLAG.into());
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
-        // Functions of the standard library are inlined, so that lines are those of whoever calls them.
+        // Functions of the standard library are inlined, so that lines are those of whoever calls
+        // them.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // What is instrumented must not be mixed up with what is not.
         command.env("CARGO_TARGET_DIR", target);
@@ -128,7 +135,8 @@ fn executables(messages: &str) -> Vec<Executable> {
     messages.lines().filter_map(of).collect()
 }
 
-/// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as they are in the tests.
+/// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as
+/// they are in the tests.
 fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenInstruction>, Error> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
@@ -145,8 +153,9 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenIns
     let mut linked = BTreeSet::new();
     for executable in executables.iter().filter(|_| !found.is_empty()) {
         let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
-        let has =
-            |it: &UnseenInstruction| bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes());
+        let has = |it: &UnseenInstruction| {
+            bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes())
+        };
         linked.extend(found.iter().filter(|it| has(it)).cloned());
     }
     Ok(linked.into_iter().collect())
@@ -189,7 +198,9 @@ impl BuiltTests {
             let output = command.output().map_err(Error::io(shown.clone()))?;
             if !output.status.success() {
                 let message = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Error::Building { message: format!("{shown} does not list its tests: {message}") });
+                return Err(Error::Building {
+                    message: format!("{shown} does not list its tests: {message}"),
+                });
             }
             tests.extend(names(&String::from_utf8_lossy(&output.stdout)).map(|name| TestId {
                 name: name.to_owned(),
@@ -215,10 +226,12 @@ impl TestId {
     /// If it cannot be started, or ends at once.
     pub fn start(&self, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
-        // The one thread that runs the test is the process's first. What it says when it panics goes to the runtime.
+        // The one thread that runs the test is the process's first. What it says when it panics
+        // goes to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
         command.args(arguments).current_dir(&self.folder);
-        // The report shows where it panics. A backtrace would look through the runtime's symbols each time.
+        // The report shows where it panics. A backtrace would look through the runtime's symbols
+        // each time.
         command.env("RUST_BACKTRACE", "0");
         // What runs tests would read all that is known of the terminal, in each execution.
         command.env_remove("TERM");

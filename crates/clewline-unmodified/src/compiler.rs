@@ -1,4 +1,5 @@
-//! Compilers of C and C++: which there are, and with which flags they have each access call the runtime.
+//! Compilers of C and C++: which there are, and with which flags they have each access call the
+//! runtime.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -59,7 +60,8 @@ impl Language {
 /// Without these nothing can be seen.
 const REQUIRED_FLAGS: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
 
-/// Little is optimized, so that lines of a report are those of the source. 16 bytes at once are one access.
+/// Little is optimized, so that lines of a report are those of the source. 16 bytes at once are one
+/// access.
 const OPTIONAL_FLAGS: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
 
 /// gcc writes small copies in place, without calling anybody; and takes volatile for plain.
@@ -73,7 +75,8 @@ const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
 const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
     [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
 
-/// Symbols are bound at the start, since data is put back between executions; copies of memory go through the runtime.
+/// Symbols are bound at the start, since data is put back between executions; copies of memory go
+/// through the runtime.
 const LINKER_FLAGS: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
 
 /// Tried in turn.
@@ -156,7 +159,8 @@ impl Compiler {
     }
 }
 
-/// Which compiler says so of itself. gcc's is called after whatever it was started as, so its owner is what tells.
+/// Which compiler says so of itself. gcc's is called after whatever it was started as, so its owner
+/// is what tells.
 fn kind_of(version: &str) -> Option<CompilerKind> {
     if version.contains("clang") {
         Some(CompilerKind::Clang)

@@ -25,8 +25,8 @@
 
 mod assembly;
 mod cargo;
-mod compiler;
 mod census;
+mod compiler;
 mod error;
 mod new_crate;
 mod program;
@@ -37,14 +37,14 @@ mod toolchain;
 
 pub use assembly::{UnseenCause, UnseenInstruction};
 pub use cargo::{BuiltTests, Crate, TestId};
+pub use census::CensusRequest;
 pub use clewline_remote::{Points, Remote, RunOptions};
 pub use compiler::{Compiler, CompilerKind, Language};
-pub use census::CensusRequest;
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{BlindSpot, Program, Sources};
 pub use runtime::{HEADER, Runtime};
-pub use session::{Session, OutputMode};
+pub use session::{OutputMode, Session};
 pub use toolchain::{Instrumentation, Toolchain};
 
 #[cfg(test)]

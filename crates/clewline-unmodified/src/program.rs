@@ -15,7 +15,7 @@ use super::{
     error::Error,
     runtime::{HEADER, Runtime},
     scratch::Scratch,
-    session::{Session, OutputMode},
+    session::{OutputMode, Session},
 };
 
 /// What is compiled.

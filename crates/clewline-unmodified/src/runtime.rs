@@ -17,8 +17,8 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Looks for it: where the environment variable `CLEWLINE_RUNTIME` says, else beside the executable, else in `lib` beside
-    /// its folder.
+    /// Looks for it: where the environment variable `CLEWLINE_RUNTIME` says, else beside the
+    /// executable, else in `lib` beside its folder.
     ///
     /// # Errors
     ///
@@ -58,7 +58,8 @@ fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
         return if named.is_dir() { vec![named.join(RUNTIME_FILE)] } else { vec![named.to_owned()] };
     }
     let Some(folder) = executable.parent() else { return Vec::new() };
-    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an old one.
+    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an
+    // old one.
     let mut places = vec![folder.join("deps").join(RUNTIME_FILE), folder.join(RUNTIME_FILE)];
     places.extend(folder.parent().map(|it| it.join("lib").join(RUNTIME_FILE)));
     places

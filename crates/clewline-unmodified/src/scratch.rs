@@ -1,8 +1,8 @@
 //! Temporary folders that are gone when they are no longer needed.
 //!
-//! Who is killed cannot remove its own. So whoever makes the first one of a process removes those whose process is gone: nobody has
-//! its number, and nobody holds the lock on the file inside. (The number alone would not do: processes that share a folder need not see each
-//! other.)
+//! Who is killed cannot remove its own. So whoever makes the first one of a process removes those
+//! whose process is gone: nobody has its number, and nobody holds the lock on the file inside. (The
+//! number alone would not do: processes that share a folder need not see each other.)
 
 use std::{
     env,

@@ -38,7 +38,11 @@ struct Running {
 
 impl Session {
     /// Starts `command`. The line is in place of standard input, which the program opens again.
-    pub(super) fn start(mut command: Command, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
+    pub(super) fn start(
+        mut command: Command,
+        wanted: &RunOptions,
+        talk: OutputMode,
+    ) -> Result<Session, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (line, there) = line().map_err(Error::io(name.clone()))?;
         command.env(DRIVEN_VARIABLE, "1").stdin(there);

@@ -52,7 +52,8 @@ fn errors_say_what_to_do() {
         message,
         "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
     );
-    let message = Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+    let message =
+        Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
     assert!(message.contains("cargo build --release -p clewline-tsan"), "{message}");
     let message = Error::Compiling { file: "stack.c".into(), message: "stack.c:1:1: error: no\n".to_owned() };
     assert_eq!(message.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");

@@ -1,6 +1,7 @@
 //! Rust toolchains: with which flags `rustc` has each access call the runtime.
 //!
-//! The flags are not a promise of the compiler's, so they are tried on a few lines, and what comes out is looked at.
+//! The flags are not a promise of the compiler's, so they are tried on a few lines, and what comes
+//! out is looked at.
 
 use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
@@ -23,7 +24,8 @@ pub struct Toolchain {
 pub enum Instrumentation {
     /// Atomics, and plain reads and writes.
     Everything,
-    /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen only where atomics are near.
+    /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen
+    /// only where atomics are near.
     Atomics,
 }
 
@@ -42,7 +44,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[unsafe(no_mangle)] pub fn plain(at: &mut u64) -> u64 { *at += 1; *at }
 ";
 
-/// Build scripts and macros run here as well, and must not be instrumented: naming a target keeps them apart.
+/// Build scripts and macros run here as well, and must not be instrumented: naming a target keeps
+/// them apart.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 impl Toolchain {

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use clewline_unmodified::{Error, Points, Remote, Session, RunOptions};
+use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 
 use super::{
     explore,
@@ -152,7 +152,12 @@ mod tests {
     fn options_of_code_as_it_stands_are_told_from_others() {
         let (wanted, others) =
             read("--full --points all --reuse=any --isolate --racing 1f,a0 --matrix x").unwrap();
-        let expected = RunOptions { points: Points::All, racing: vec![0x1f, 0xa0], reuses_memory: true, isolates_executions: true };
+        let expected = RunOptions {
+            points: Points::All,
+            racing: vec![0x1f, 0xa0],
+            reuses_memory: true,
+            isolates_executions: true,
+        };
         assert_eq!(wanted, expected);
         assert_eq!(others, ["--full", "--matrix", "x"]);
         assert_eq!(read("--steps 9").unwrap().0, RunOptions::default());

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Crate, Instrumentation, Runtime, OutputMode, Toolchain, RunOptions};
+use clewline_unmodified::{Crate, Instrumentation, OutputMode, RunOptions, Runtime, Toolchain};
 
 use super::{
     alone::explore_started,
@@ -60,7 +60,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if toolchain.instrumentation() == Instrumentation::Atomics {
         eprintln!("note: this rustc instruments atomics alone: plain reads and writes are not seen");
     }
-    let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), output: OutputMode::Inherited };
+    let tested =
+        Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;
     tell_blind_spots(built.unseen());
     let tests = built.tests(filter.as_deref())?;

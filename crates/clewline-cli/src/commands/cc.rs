@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources, OutputMode};
+use clewline_unmodified::{Compiler, Language, OutputMode, Program, Runtime, Sources};
 
 use super::{
     alone::explore_started,

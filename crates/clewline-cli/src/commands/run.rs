@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Program, Runtime, OutputMode};
+use clewline_unmodified::{OutputMode, Program, Runtime};
 
 use super::{
     alone::explore_started,
@@ -58,7 +58,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
              memory; `clewline cc FILE…` compiles so"
         );
     }
-    explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, OutputMode::Inherited))
+    explore_started(program.name(), command, &options, |wanted| {
+        program.start(&own, wanted, OutputMode::Inherited)
+    })
 }
 
 /// What is before the first `--`, and what is after. clap takes it away if it comes first, so what was `typed` decides.

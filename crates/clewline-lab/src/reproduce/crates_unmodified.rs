@@ -15,7 +15,7 @@ use clewline_report::render::table::{Cell, Column, Table};
 use self::cases::{CASES, Case, Known, RIGHT, Right};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_unmodified::{
-    Crate, Error, GaveUp, Instrumentation, NewCrate, Runtime, OutputMode, TestId, Toolchain, RunOptions,
+    Crate, Error, GaveUp, Instrumentation, NewCrate, OutputMode, RunOptions, Runtime, TestId, Toolchain,
 };
 
 /// What the command line knows.
@@ -145,7 +145,8 @@ impl Explorer<'_> {
     }
 
     fn tests(&self, new: &NewCrate) -> Result<Vec<TestId>, Error> {
-        let tested = Crate { folder: new.folder().to_owned(), arguments: Vec::new(), output: OutputMode::Captured };
+        let tested =
+            Crate { folder: new.folder().to_owned(), arguments: Vec::new(), output: OutputMode::Captured };
         tested.build_in(self.target.folder(), self.toolchain, self.runtime)?.tests(None)
     }
 

@@ -98,7 +98,11 @@ impl Explorable for BuiltIn {
         self.0.invocations()
     }
 
-    fn test_program(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         self.0.test_program(calls, limits)
     }
 }

@@ -10,7 +10,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Style, duration},
 };
-use clewline_threads::control::{MemoryModel, CellAccess};
+use clewline_threads::control::{CellAccess, MemoryModel};
 
 pub use super::drawing::Shown;
 use super::{

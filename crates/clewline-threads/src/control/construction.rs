@@ -1,4 +1,4 @@
-//! Whether a subject is being made, which tasks will use.
+//! Whether a subject is being constructed.
 
 use std::cell::Cell;
 
@@ -8,12 +8,12 @@ explorer_local! {
     static IS_CONSTRUCTING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a subject is being made on this thread, which tasks will use.
+/// Whether a subject for tasks is being constructed on this thread.
 pub(crate) fn is_constructing() -> bool {
     IS_CONSTRUCTING.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Makes one.
+/// Constructs a subject.
 pub(super) fn construct<T>(make: impl FnOnce() -> T) -> T {
     struct Reset(bool);
     impl Drop for Reset {

@@ -1,22 +1,23 @@
-//! Leaks: what is made in an execution and never dropped.
+//! Leaks: objects created in an execution and never dropped.
 
 use std::cell::RefCell;
 
 use super::{explorer::explorer_local, place::Place};
 
-/// Something that was never dropped.
+/// An object that was never dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// Where it was made.
+    /// Where it was created.
     pub place: Place,
 }
 
 explorer_local! {
-    // What is alive in the execution that is watched, in the order in which it was made. Few, and mostly the youngest die first.
+    // The live objects of the watched execution, in creation order. There are few, and the youngest
+    // are usually dropped first.
     static ALIVE: RefCell<Option<Vec<(usize, Leak)>>> = const { RefCell::new(None) };
 }
 
-/// Something was made at `address`.
+/// An object was created at `address`.
 #[inline]
 #[track_caller]
 pub(crate) fn note_created(address: usize) {
@@ -29,7 +30,7 @@ pub(crate) fn note_created(address: usize) {
     });
 }
 
-/// What was at `address` is no more.
+/// The object at `address` was dropped.
 #[inline]
 pub(crate) fn note_dropped(address: usize) {
     let _ = ALIVE.try_with(|it| {
@@ -41,10 +42,10 @@ pub(crate) fn note_dropped(address: usize) {
     });
 }
 
-/// While there is one, what is made and dropped on this thread is watched.
+/// Watches the objects created and dropped on this thread while it lives.
 #[derive(Debug)]
 pub(super) struct LeakDetector {
-    // `None` once it is over.
+    // `None` when watching has ended.
     outer: Option<Option<Vec<(usize, Leak)>>>,
 }
 
@@ -53,7 +54,7 @@ impl LeakDetector {
         LeakDetector { outer: Some(ALIVE.replace(Some(Vec::new()))) }
     }
 
-    /// What is alive, oldest first.
+    /// The live objects, oldest first.
     pub(super) fn end(mut self) -> Vec<Leak> {
         let alive = ALIVE.replace(self.outer.take().flatten());
         alive.unwrap_or_default().into_iter().map(|it| it.1).collect()

@@ -1,12 +1,14 @@
-//! What a task has in mind: its registers, and its stack.
+//! The local state of a task: its registers and its stack.
 //!
-//! A task that comes to the same access twice with the same registers and the same stack, while nothing that it read has changed, will come
-//! there for ever. If a register or a word differs, it may be counting.
+//! A task that reaches the same access twice with the same registers and the same stack, while
+//! nothing it read has changed, will reach it forever. If a register or a word differs, the task
+//! may be counting.
 
 use super::place::Place;
 
-/// A number for what the task that runs has in mind at its access at `place`: the same if that is the same. Its stack ends below `end`.
-/// `entries` are the functions of ours that its code calls. If nobody can tell, there is none.
+/// A hash of the local state of the running task at its access at `place`: equal for equal states.
+/// The task's stack ends below `end`. `entries` are our functions that its code calls. `None` if
+/// the state cannot be determined.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[cold]
 #[inline(never)]
@@ -19,20 +21,21 @@ pub(super) fn local_state_hash(_place: Place, _entries: &[usize], _end: usize) -
     None
 }
 
-/// Looks for the frame of code that is not ours, by the way that a panic takes.
+/// Finds the frame of code that is not ours with the unwinder.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod frames {
     use std::ffi::{c_int, c_void};
 
-    // Registers that a call leaves as they are, by their numbers in DWARF. What is in others does not outlive an access.
+    // Callee-saved registers, by their DWARF numbers. Values in other registers do not survive an
+    // access.
     #[cfg(target_arch = "x86_64")]
     const CALLEE_SAVED_REGISTERS: [c_int; 6] = [3, 6, 12, 13, 14, 15];
     #[cfg(target_arch = "aarch64")]
     const CALLEE_SAVED_REGISTERS: [c_int; 11] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29];
 
-    // Whoever calls is not farther.
+    // The calling frame is at most this far away.
     const FRAMES_MAX: usize = 32;
-    // What the unwinder is answered (Itanium C++ ABI, level I).
+    // Return codes for the unwinder (Itanium C++ ABI, level I).
     const UNWIND_CONTINUE: c_int = 0;
     const UNWIND_STOP: c_int = 4;
 
@@ -61,19 +64,20 @@ mod frames {
         found: Option<Caller>,
     }
 
-    /// The frame that calls one of `entries`; or the one that goes on at `address`, if that is known.
+    /// The frame that calls one of `entries`; or the frame with the return address `address`, if
+    /// given.
     pub(super) fn caller(address: Option<usize>, entries: &[usize]) -> Option<Caller> {
         let mut walk = FrameWalk { address, entries, is_inside: false, frames: 0, found: None };
-        // SAFETY: `visit` takes such data, which lives longer than the walk.
+        // SAFETY: `visit` takes a pointer of this type, and its target outlives the walk.
         unsafe { _Unwind_Backtrace(visit, (&raw mut walk).cast()) };
         walk.found
     }
 
     extern "C" fn visit(context: Context, data: *mut c_void) -> c_int {
-        // SAFETY: it is what `caller` handed over, and nobody else has it meanwhile.
+        // SAFETY: this is the pointer that `caller` passed, and nothing else uses it meanwhile.
         let walk = unsafe { &mut *data.cast::<FrameWalk<'_>>() };
         walk.frames += 1;
-        // SAFETY: the context is valid during this call, and may be asked these things.
+        // SAFETY: the context is valid during this call, and these queries are allowed.
         let (goes_on, start) = unsafe { (_Unwind_GetIP(context), _Unwind_GetRegionStart(context)) };
         let is_entry = walk.entries.contains(&start);
         let is_found = walk.address.map_or(walk.is_inside && !is_entry, |it| it == goes_on);
@@ -89,11 +93,12 @@ mod frames {
     }
 
     impl Caller {
-        /// All of it in one number.
+        /// A hash of the whole state.
         pub(super) fn hash(&self, end: usize) -> Option<u64> {
-            // The first words of a stack are not the task's.
+            // The first words of a stack do not belong to the task.
             let stack = (self.low.next_multiple_of(8)..end).step_by(8).map(|it| {
-                // SAFETY: this is the stack that this very code runs on, above its own frames. Nobody else writes there meanwhile.
+                // SAFETY: this is the stack that this code runs on, above its own frames. Nothing
+                // else writes there meanwhile.
                 unsafe { std::ptr::with_exposed_provenance::<usize>(it).read_volatile() }
             });
             let mixed = self.registers.iter().copied().chain(stack).fold(0, |mixed: u64, word| {

@@ -1,25 +1,27 @@
-//! Loops that wait for someone else: the same reads of the same values again and again.
+//! Waiting loops: repeated reads of the same values.
 //!
-//! A task that runs round such a loop would see nothing new until somebody changes one of the objects that it reads, so it
-//! waits until somebody does. A loop is taken for one that waits if it made the same accesses in the same places several
-//! times, and nothing that it read or wrote has changed in between. If it says that it spins (`spin_loop`, `yield_now`),
-//! two rounds are enough. If not, it may be a loop that counts, so its [mind](super::local) is looked at as well: if that has
-//! not changed either, it waits for certain. Else it gets many more rounds, and what comes then is a [guess](Round::is_guess).
+//! A task in such a loop observes nothing new until another task changes one of the objects it
+//! reads, so it waits for that. A loop is classified as waiting if it made the same accesses at the
+//! same places several times, and nothing it read or wrote has changed meanwhile. If it declares
+//! that it spins (`spin_loop`, `yield_now`), two rounds are enough. Otherwise it may be a counting
+//! loop, so its [local state](super::local_state) is compared as well: if that is equal too, the
+//! loop waits for certain. Else it gets many more rounds, and the classification is a
+//! [guess](SpinLoop::is_guess).
 //!
-//! If nobody else can move either, a waiting task goes on after all: it may count its rounds and give up. Only if many
-//! rounds bring nothing is it stuck.
+//! If no other task can move either, a waiting task continues: it may count its rounds and give up.
+//! Only if many rounds change nothing is it stuck.
 
 use clewline_explore::SharedId;
 
 use super::place::Place;
 
-/// What a task has accessed since it last changed anything.
+/// The accesses of a task since it last changed anything.
 #[derive(Debug, Default)]
 pub(super) struct SpinDetector {
     observed: Vec<ObservedAccess>,
-    // One bit for each access that was seen: whoever is not in here has not been.
+    // A Bloom filter of the observed accesses: an access that is not in it was not observed.
     filter: u64,
-    // How many of them were hints.
+    // The number of hints among them.
     hints: usize,
 }
 
@@ -29,7 +31,7 @@ struct ObservedAccess {
     // `NONE` for a hint.
     object: SharedId,
     version: u32,
-    // What the task had in mind, once it was asked.
+    // The hash of the local state, once computed.
     local_state: Option<u64>,
 }
 
@@ -39,24 +41,25 @@ impl ObservedAccess {
     }
 }
 
-/// A loop that waits.
+/// A waiting loop.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SpinLoop {
-    /// What it looks at.
+    /// The objects it reads.
     pub(super) objects: Vec<SharedId>,
-    /// It may as well count.
+    /// It may be a counting loop.
     pub(super) is_guess: bool,
 }
 
-// How many equal rounds make a loop that waits: if it says so, if its mind is the same, and if not.
+// How many equal rounds make a waiting loop: with a hint, with equal local states, and with
+// changing ones.
 const ROUNDS_WITH_HINT: usize = 2;
 const ROUNDS_WITH_SAME_STATE: usize = 4;
 const ROUNDS_WITH_CHANGING_STATE: usize = 24;
-// The longest round that is recognised.
+// The maximum length of a round that is recognised.
 const LOOP_ACCESSES_MAX: usize = 64;
 
 impl SpinDetector {
-    /// The task has changed something, or begins anew.
+    /// The task has changed something, or begins again.
     #[inline]
     pub(super) fn clear(&mut self) {
         if self.filter != 0 {
@@ -65,11 +68,11 @@ impl SpinDetector {
         }
     }
 
-    /// The task accesses `object`, or says that it spins. Answers whether it may run round a loop: then somebody must ask for
-    /// the [round](Self::round).
+    /// The task accesses `object`, or gives a hint. Returns whether it may be in a loop: then the
+    /// caller must call [`spin_loop`](Self::spin_loop).
     #[inline(always)]
     pub(super) fn note(&mut self, place: Place, object: SharedId, version: u32) -> bool {
-        // Whatever has changed since is something else.
+        // An object that has changed counts as a different one.
         let mixed = (place.word() >> 3) as u32 ^ object.0 ^ version.wrapping_mul(5);
         let bit = 1 << (mixed & 63);
         let is_new = self.filter & bit == 0;
@@ -79,7 +82,8 @@ impl SpinDetector {
         !is_new
     }
 
-    /// The loop that it waits in, if it does. `mind` answers what it has in mind, if anybody can tell.
+    /// The waiting loop of the task, if any. The closure returns the hash of its local state, if it
+    /// can be determined.
     #[cold]
     pub(super) fn spin_loop(&mut self, mind: impl FnOnce() -> Option<u64>) -> Option<SpinLoop> {
         let n = self.observed.len();
@@ -99,7 +103,7 @@ impl SpinDetector {
             if let Some(mind) = mind.take() {
                 self.observed[n - 1].local_state = mind();
             }
-            // If nobody can tell, both are none.
+            // If the state cannot be determined, both are `None`.
             let is_same = || self.observed[n - 1].local_state == self.observed[n - 1 - length].local_state;
             if self.repeats(length, ROUNDS_WITH_SAME_STATE) && is_same() {
                 return Some(self.found(length, ROUNDS_WITH_SAME_STATE, false));
@@ -114,9 +118,9 @@ impl SpinDetector {
         None
     }
 
-    /// Whether the last rounds, so many of this length, were alike.
+    /// Whether the last `rounds` rounds of this length were equal.
     fn repeats(&self, length: usize, rounds: usize) -> bool {
-        // Then each access is like the one a round before.
+        // Then each access equals the one a round before.
         let n = self.observed.len();
         rounds * length <= n && {
             let compared = (rounds - 1) * length;
@@ -132,7 +136,7 @@ impl SpinDetector {
         objects.retain(|it| *it != SharedId::NONE);
         objects.sort_unstable();
         objects.dedup();
-        // The rounds so far are enough for the next time.
+        // The remaining rounds are enough for the next time.
         self.observed.drain(..n - (rounds - 1) * length);
         SpinLoop { objects, is_guess }
     }

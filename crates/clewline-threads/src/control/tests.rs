@@ -122,8 +122,9 @@ fn a_lock_that_is_never_released_gets_spinners_stuck() {
     assert_eq!(seen.stuck, seen.executions);
 }
 
-/// Of a column that looks `looks` times at one atomic before it changes another, and one that looks at that and changes the first: what the
-/// second one can see, and whether a loop was guessed to wait.
+/// Of a column that looks `looks` times at one atomic before it changes another, and one that looks
+/// at that and changes the first: what the second one can see, and whether a loop was guessed to
+/// wait.
 fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>, bool) {
     let calls = Calls { columns: vec![vec![looks], vec![0]], ..Calls::default() };
     let call = |it: &[AtomicUsize; 2], looks: &usize| {

@@ -1,24 +1,27 @@
-//! Clocks: where stamps come from.
+//! Clocks: the source of stamps.
 //!
-//! A recorder is sound if no stamp is later than the beginning of the operation whose call it marks, and none is earlier
-//! than the end of the operation whose return it marks, on one clock that all threads share.
+//! A recorder is sound if no stamp is later than the beginning of the operation whose call it
+//! marks, and none is earlier than the end of the operation whose return it marks, on one clock
+//! that all threads share.
 //!
-//! * [`ClockKind::Counter`]: the processor's time-stamp counter, read by `lfence; rdtsc; lfence`. The first fence
-//!   waits for every load of the operation before it, the second keeps every instruction of the next operation behind it.
-//!   *Assumption*: the counters of all processors show the same time, or at least never one that is behind what another
-//!   has shown to someone who could tell. Hardware promises it ("invariant TSC"), the kernel checks it at boot and
-//!   chooses another clock source if it fails; we look at both, and let two threads pass the time back and forth
-//!   before we believe it.
-//! * [`ClockKind::Monotonic`]: the system's monotonic clock, between fences. *Assumption*: the system's, that it is
-//!   monotonic across processors.
-//! * [`ClockKind::Shared`]: a counter in memory that every stamp increments. No assumption; but every stamp
-//!   synchronizes with every other, which hides bugs in the order of memory accesses, and takes turns.
+//! * [`ClockKind::Counter`]: the processor's time-stamp counter, read by `lfence; rdtsc; lfence`.
+//!   The first fence waits for every load of the operation before it, the second keeps every
+//!   instruction of the next operation behind it. *Assumption*: the counters of all processors show
+//!   the same time, or at least never a time behind one that another processor has already
+//!   communicated. Hardware promises it ("invariant TSC"), the kernel checks it at boot and chooses
+//!   another clock source if it fails; we check both, and let two threads pass the time back and
+//!   forth before we trust it.
+//! * [`ClockKind::Monotonic`]: the system's monotonic clock, between fences. *Assumption*: the
+//!   system's, that it is monotonic across processors.
+//! * [`ClockKind::Shared`]: a counter in memory that every stamp increments. No assumption; but
+//!   every stamp synchronizes with every other, which hides bugs in the order of memory accesses,
+//!   and serializes the threads.
 //!
-//! None of them is ever compared with a time of day. Equal stamps of different threads count as overlapping
-//! ([`History::merge`](clewline_core::History::merge)).
+//! None of them is ever compared with a time of day. Equal stamps of different threads count as
+//! overlapping ([`History::merge`](clewline_core::History::merge)).
 //!
-//! No fence here drains a store buffer, but for the shared counter's and on processors that are not x86: see the crate's
-//! documentation.
+//! No fence here drains a store buffer, except the shared counter's and on processors that are not
+//! x86: see the crate's documentation.
 
 use std::{
     fmt,
@@ -26,7 +29,7 @@ use std::{
     time::Instant,
 };
 
-/// Which clock.
+/// The kind of clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockKind {
@@ -70,7 +73,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The best clock this machine has: its counter if that can be trusted, else the system's clock.
+    /// The best clock of this machine: its counter if that can be trusted, else the system's clock.
     #[must_use]
     pub fn best() -> Clock {
         Clock::of(ClockKind::Counter).unwrap_or(Clock { kind: ClockKind::Monotonic })
@@ -88,7 +91,7 @@ impl Clock {
         Ok(Clock { kind })
     }
 
-    /// Which clock it is.
+    /// The kind of the clock.
     #[must_use]
     pub fn kind(self) -> ClockKind {
         self.kind
@@ -109,11 +112,12 @@ impl std::error::Error for UntrustedClock {}
 
 /// Reads a clock between two operations of a thread.
 pub(crate) trait Stamp: Copy {
-    /// The time between what came before, which is done, and what comes after, which has not begun.
+    /// The time between the preceding code, which is complete, and the following code, which has
+    /// not begun.
     fn now(self) -> u64;
 }
 
-/// Waits for the loads before it, and keeps what comes after it behind it.
+/// Waits for the preceding loads, and keeps the following instructions behind it.
 #[inline(always)]
 fn order() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -160,8 +164,8 @@ pub(crate) struct Shared<'a>(pub(crate) &'a AtomicU64);
 impl Stamp for Shared<'_> {
     #[inline(always)]
     fn now(self) -> u64 {
-        // What comes before stays before the increment, and what comes after behind it, in the order in which all
-        // threads see all of it.
+        // The preceding code stays before the increment and the following code behind it, in the
+        // order that all threads observe.
         fence(Ordering::SeqCst);
         let now = self.0.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -191,13 +195,15 @@ mod counter {
         unsafe { _rdtsc() }
     }
 
-    /// Whether the counter can be trusted. Asked once.
+    /// Whether the counter can be trusted. Determined once.
     pub(super) fn trust() -> Result<(), UntrustedClock> {
         static TRUSTED: OnceLock<Result<(), UntrustedClock>> = OnceLock::new();
         TRUSTED
             .get_or_init(|| {
                 if !is_invariant() {
-                    return Err(UntrustedClock("the processor does not promise that it is invariant".to_owned()));
+                    return Err(UntrustedClock(
+                        "the processor does not promise that it is invariant".to_owned(),
+                    ));
                 }
                 if let Some(source) = doubtful_kernel_source() {
                     return Err(UntrustedClock(format!("the kernel prefers the clock source `{source}`")));
@@ -220,31 +226,33 @@ mod counter {
         }
     }
 
-    /// The kernel's clock source, if it is known and does not vouch for this counter.
+    /// The kernel's clock source, if it is known and does not confirm this counter.
     fn doubtful_kernel_source() -> Option<String> {
         let folder = "/sys/devices/system/clocksource/clocksource0";
         let read = |which: &str| fs::read_to_string(format!("{folder}/{which}_clocksource")).ok();
         doubtful_source(&read("current")?, read("available").as_deref()).map(str::to_owned)
     }
 
-    /// The clock source in use, unless it vouches for the counter.
+    /// The clock source in use, unless it confirms the counter.
     pub(super) fn doubtful_source<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
         let current = current.trim();
         let vouches = match current {
             "tsc" | "hyperv_clocksource_tsc_page" => true,
-            // It reads the counter, but corrects it for each processor. A kernel that has found the counters to differ
-            // no longer offers them.
+            // It reads the counter, but corrects it for each processor. A kernel that has found the
+            // counters to differ no longer offers them.
             "kvm-clock" => available.is_none_or(|it| it.split_whitespace().any(|it| it == "tsc")),
             _ => false,
         };
         (!vouches).then_some(current)
     }
 
-    /// Two threads pass the time back and forth; whoever gets a time looks at the clock.
+    /// Two threads pass the time back and forth; each receiver of a time compares it with its own
+    /// clock.
     fn has_gone_back() -> bool {
         const ROUNDS: u64 = 2_000;
         let ball = AtomicU64::new(0);
-        // Even turns are one thread's, odd turns the other's. The low half of a time says whose turn it is.
+        // One thread has the even turns, the other the odd ones. The low half of a time is the
+        // turn.
         let play = |me: u64| {
             let mut has_gone_back = false;
             for round in 0..ROUNDS {
@@ -270,7 +278,7 @@ mod counter {
             let other = thread::Builder::new().spawn_scoped(scope, || play(1));
             match other {
                 Ok(other) => play(0) | other.join().unwrap_or(true),
-                // Nobody to play with: nobody to trust.
+                // Without a second thread the counter cannot be checked, so it is not trusted.
                 Err(_) => true,
             }
         })
@@ -279,7 +287,7 @@ mod counter {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 mod counter {
-    //! No counter that we know how to read in order.
+    //! No counter that we can read in order.
 
     use super::UntrustedClock;
 

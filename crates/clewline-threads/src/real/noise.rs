@@ -1,11 +1,12 @@
-//! Noise: threads that are disturbed where that may bring a bug to light.
+//! Noise: threads are disturbed where that may expose a bug.
 //!
-//! A bug that needs a thread to be interrupted between two instructions shows rarely on a quiet machine. Noise makes a
-//! thread lose time there: it spins for a moment, or lets another thread run. *Between* operations the recorder does so
-//! itself. *Inside* them it needs help: the subject calls [`point`] where it may be disturbed. The [facade](crate::sync)
-//! does so before each access.
+//! A bug that needs a thread to be interrupted between two instructions shows rarely on a quiet
+//! machine. Noise delays a thread there: it spins for a moment, or lets another thread run.
+//! *Between* operations the recorder does so itself. *Inside* them it needs help: the subject calls
+//! [`point`] where it may be disturbed. The primitives of [`sync`](crate::sync) do so before each
+//! access.
 //!
-//! When no run in the process is noisy, [`point`] reads one word that nobody writes.
+//! When no run in the process is noisy, [`point`] reads one word that is never written.
 
 use std::{
     cell::RefCell,
@@ -22,17 +23,17 @@ use clewline_core::Random;
 /// How often threads are disturbed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// The share of operations before which the thread is.
+    /// The share of operations before which the thread is disturbed.
     pub between: f64,
-    /// The share of [points](point) inside operations at which it is.
+    /// The share of [points](point) inside operations at which it is disturbed.
     pub inside: f64,
 }
 
 impl Noise {
-    /// None at all.
+    /// No noise.
     pub const NONE: Noise = Noise { between: 0.0, inside: 0.0 };
 
-    /// Whether there is any.
+    /// Whether there is no noise.
     #[must_use]
     pub fn is_none(self) -> bool {
         self == Noise::NONE
@@ -41,8 +42,8 @@ impl Noise {
 
 /// A point inside an operation at which a thread may be disturbed.
 ///
-/// Does nothing on threads that are not a [crew](crate::Workers)'s, and nothing unless noise was asked for. A thread that has been given
-/// up, because nothing moved for too long, ends worker.
+/// Does nothing on threads that are not [workers](crate::Workers), and nothing unless noise was
+/// requested. A thread that was abandoned, because its run got stuck, ends here.
 #[inline(always)]
 #[track_caller]
 pub fn point() {
@@ -51,44 +52,44 @@ pub fn point() {
     }
 }
 
-/// Whether any thread of this process is to look at what it is told.
+/// Whether any run of this process needs [`point`] to do something.
 #[inline(always)]
 pub(crate) fn is_hook_active() -> bool {
     ACTIVE_HOOKS.load(Ordering::Relaxed) != 0
 }
 
-/// How many runs of this process want [`point`] to do something.
+/// The number of runs of this process that need [`point`] to do something.
 static ACTIVE_HOOKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static WORKER: RefCell<Option<WorkerNoise>> = const { RefCell::new(None) };
 }
 
-/// What a thread of a crew is told, and tells.
+/// The flags shared between a worker thread and the watchdog.
 #[derive(Debug, Default)]
 pub(crate) struct StopFlag {
-    /// Nobody waits for the thread any more.
+    /// The thread is abandoned.
     pub(crate) is_abandoned: AtomicBool,
-    /// Somebody wants to know where it is.
+    /// The watchdog wants to know where the thread is.
     pub(crate) is_place_requested: AtomicBool,
     place: Mutex<Option<&'static Location<'static>>>,
 }
 
 impl StopFlag {
-    /// The last point that the thread came by since it was asked.
+    /// The last point that the thread passed since the request.
     pub(crate) fn place(&self) -> Option<&'static Location<'static>> {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a thread of a crew knows of its run.
+/// The noise state of a worker thread.
 pub(crate) struct WorkerNoise {
     stop_flag: Arc<StopFlag>,
     noise: Noise,
     random: Random,
 }
 
-/// Told to a thread that has been given up.
+/// The panic payload of an abandoned thread.
 pub(crate) struct Abandoned;
 
 #[cold]
@@ -96,7 +97,7 @@ pub(crate) struct Abandoned;
 pub(crate) fn run_hook() {
     let place = Location::caller();
     let disturbance = WORKER.try_with(|worker| {
-        // Nobody is here on other threads; and a thread that is ending keeps its last words to itself.
+        // Other threads have no worker state, and a thread that is ending has none any more.
         let mut worker = worker.try_borrow_mut().ok()?;
         let worker = worker.as_mut()?;
         if worker.stop_flag.is_place_requested.load(Ordering::Relaxed) {
@@ -108,19 +109,20 @@ pub(crate) fn run_hook() {
         let noise = worker.noise.inside;
         (0.0 < noise && worker.random.chance(noise)).then(|| Some(worker.random.next()))
     });
-    // What a thread drops when it has ended, and `HERE` is gone, may come by as well.
+    // Destructors that run when the thread has ended, after `WORKER` is destroyed, may come here as
+    // well.
     match disturbance.ok().flatten() {
         None => (),
         Some(Some(random)) => disturb(random),
-        // Not a panic that anyone needs to hear of.
+        // This panic is not reported.
         Some(None) => panic::resume_unwind(Box::new(Abandoned)),
     }
 }
 
-/// Loses some time, as the bits of `random` have it.
+/// Delays the thread, as the bits of `random` select.
 fn disturb(random: u64) {
     match random & 3 {
-        // Others run, if there are any.
+        // Other threads run, if there are any.
         0 | 1 => thread::yield_now(),
         _ => {
             let spins = 1_u64 << (2 + (random >> 2) % 10);
@@ -140,7 +142,7 @@ impl BetweenCallsNoise {
         BetweenCallsNoise { probability: noise.between, random: Random::new(seed) }
     }
 
-    /// Disturbs the thread, or not; answers whether it did.
+    /// Disturbs the thread, or not; returns whether it did.
     #[inline(always)]
     pub(crate) fn disturb(&mut self) -> bool {
         let does = 0.0 < self.probability && self.random.chance(self.probability);
@@ -151,7 +153,7 @@ impl BetweenCallsNoise {
     }
 }
 
-/// Tells this thread which run it is in, until it is dropped.
+/// Registers the run of this thread, until it is dropped.
 pub(crate) struct WorkerRegistration;
 
 impl WorkerRegistration {
@@ -168,7 +170,7 @@ impl Drop for WorkerRegistration {
     }
 }
 
-/// While there is one, [`point`] looks at what its thread is told.
+/// While one exists, [`point`] checks the flags of its thread.
 #[derive(Debug)]
 pub(crate) struct NoiseHook;
 

@@ -1,4 +1,4 @@
-//! Where a thread stands that does not come back.
+//! The state of a thread whose operation does not return.
 
 use std::{fmt, fs, panic::Location, time::Duration};
 
@@ -6,23 +6,23 @@ use std::{fmt, fs, panic::Location, time::Duration};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StuckThread {
-    /// Which thread of the crew, from 0: the process of its operations.
+    /// The index of the worker thread, from 0: the process of its operations.
     pub thread: usize,
-    /// What the system says it does.
+    /// What it does, according to the system.
     pub activity: ThreadActivity,
-    /// The last [point](crate::point) it came by while it was watched, if it came by any.
+    /// The last [point](crate::point) it passed while it was watched, if any.
     pub place: Option<&'static Location<'static>>,
 }
 
-/// What a thread does, as far as the system knows.
+/// What a thread does, as far as the system reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadActivity {
-    /// It runs, or would like to: it loops.
+    /// It is running or runnable: it loops.
     Running,
-    /// It sleeps; in this function of the kernel, if that is known.
+    /// It sleeps; in this function of the kernel, if known.
     Sleeping(Option<String>),
-    /// The system does not tell.
+    /// The system does not report it.
     Unknown,
 }
 
@@ -44,14 +44,14 @@ impl fmt::Display for StuckThread {
     }
 }
 
-/// The system's number for this thread, if it has one that we can find.
+/// The system's number for this thread, if it can be found.
 pub(crate) fn current_thread_id() -> Option<u32> {
     // A link to `PROCESS/task/THREAD`.
     let link = fs::read_link("/proc/thread-self").ok()?;
     link.file_name()?.to_str()?.parse().ok()
 }
 
-/// How long the thread with that number has been on a processor, if the system tells.
+/// The processor time of the thread with that number, if the system reports it.
 pub(crate) fn processor_time(thread: Option<u32>) -> Option<Duration> {
     let times = fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread?)).ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)

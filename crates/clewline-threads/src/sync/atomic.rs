@@ -1,8 +1,8 @@
 //! Atomics.
 //!
-//! In an exploration each access is a point. In the sequentially consistent model that is all: an atomic holds its value. In
-//! other [models](crate::control::MemoryModel), and if data races are looked for, the engine keeps what was stored, and an atomic
-//! holds the value that whoever comes last would find: the newest in modification order.
+//! In an exploration each access is a point. In the sequentially consistent model that is all: an
+//! atomic holds its value. In other [models](crate::control::MemoryModel), and with race detection,
+//! the engine keeps the stores, and an atomic holds the newest value in modification order.
 
 use std::{cell::Cell, fmt, mem::ManuallyDrop, sync::atomic};
 
@@ -10,16 +10,16 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{ReadModifyWrite, Control, control, here};
+use crate::control::{Control, ReadModifyWrite, control, here};
 
 #[cfg(test)]
 mod tests;
 
-/// See `std`. In the sequentially consistent model it does nothing: nothing is left to be ordered.
+/// See `std`. In the sequentially consistent model it has no effect.
 ///
 /// # Panics
 ///
-/// If `order` is `Relaxed`, as that of `std` does.
+/// If `order` is `Relaxed`, as in `std`.
 #[inline(always)]
 #[track_caller]
 pub fn fence(order: Ordering) {
@@ -29,13 +29,13 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// Tells whoever records an execution what a load saw.
+/// Records the value that a load returned.
 #[inline(always)]
 fn saw<T: fmt::Debug>(control: Control, value: T) {
     control.detail(|| format!("{value:?}"));
 }
 
-/// Tells that an object was changed, or was not, from one value to another.
+/// Records that an object was changed, or was not, from one value to another.
 #[inline(always)]
 fn replaced<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, new: T) {
     if old != new {
@@ -44,7 +44,8 @@ fn replaced<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, 
     control.detail(|| format!("{old:?} -> {new:?}"));
 }
 
-/// What comes to this address next is another object. Answers what it holds, if that is not what it says.
+/// The next object at this address is a different one. Returns its value if that differs from the
+/// value it holds.
 #[inline(always)]
 fn forget<T>(object: &T) -> Option<u64> {
     let control = here()?;
@@ -106,20 +107,20 @@ macro_rules! atomic {
         pub struct $name $(<$parameter>)? ($std);
 
         impl $(<$parameter>)? $name $(<$parameter>)? {
-            /// One that holds `value`.
+            /// An atomic that holds `value`.
             #[must_use]
             pub const fn new(value: $type) -> Self {
                 $name(<$std>::new(value))
             }
 
-            /// The one at `pointer`.
+            /// The atomic at `pointer`.
             ///
             /// # Safety
             ///
             /// See `std`.
             #[must_use]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $type) -> &'a Self {
-                // SAFETY: `std` asks the caller for the same, and the layout is the same.
+                // SAFETY: the caller guarantees what `std` requires, and the layout is the same.
                 unsafe { &*pointer.cast::<Self>() }
             }
 
@@ -155,7 +156,7 @@ macro_rules! atomic {
             ///
             /// # Errors
             ///
-            /// What it holds, if that is not `current`.
+            /// The current value, if that is not `current`.
             #[inline(always)]
             #[track_caller]
             pub fn compare_exchange(
@@ -171,12 +172,12 @@ macro_rules! atomic {
                 self.exchange(control, current, new, [success, failure], false)
             }
 
-            /// See `std`. In an exploration it fails for no reason only if that was [asked
-            /// for](crate::control::Memory::spurious_failures).
+            /// See `std`. In an exploration it fails spuriously only [on
+            /// request](crate::control::Memory::spurious_failures).
             ///
             /// # Errors
             ///
-            /// What it holds, if that is not `current`, or for no reason.
+            /// The current value, if that is not `current`, or spuriously.
             #[inline(always)]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -223,7 +224,7 @@ macro_rules! atomic {
             ///
             /// # Errors
             ///
-            /// What it holds, if `change` answers `None` for that.
+            /// The current value, if `change` returns `None` for it.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_update(
@@ -242,7 +243,7 @@ macro_rules! atomic {
                 Err(found)
             }
 
-            /// What it holds, without a thread that could object.
+            /// The value, by exclusive access.
             pub fn get_mut(&mut self) -> &mut $type {
                 if let Some(held) = forget(&*self) {
                     *self.0.get_mut() = Bits::from_bits(held);
@@ -250,14 +251,14 @@ macro_rules! atomic {
                 self.0.get_mut()
             }
 
-            /// What it held.
+            /// The value.
             #[must_use]
             pub fn into_inner(self) -> $type {
                 let mut this = ManuallyDrop::new(self);
                 *this.get_mut()
             }
 
-            /// Where it is. Nobody sees what is done through the pointer.
+            /// The address. Accesses through the pointer are not observed.
             #[must_use]
             pub const fn as_ptr(&self) -> *mut $type {
                 self.0.as_ptr()
@@ -276,7 +277,7 @@ macro_rules! atomic {
             #[track_caller]
             fn store_weakly(&self, control: Control, value: $type, order: Ordering) {
                 unsafe fn write_back $(<$parameter>)? (address: *const (), bits: u64) {
-                    // SAFETY: the caller says that such an atomic is there.
+                    // SAFETY: the caller guarantees that such an atomic is there.
                     let atomic = unsafe { &*address.cast::<$std>() };
                     atomic.store(Bits::from_bits(bits), Ordering::SeqCst);
                 }
@@ -290,7 +291,7 @@ macro_rules! atomic {
                 self.0.store(Bits::from_bits(held), order);
                 control.detail(|| match old.get().filter(|_| control.is_sequential()) {
                     Some(old) => format!("{old:?} -> {value:?}"),
-                    // Who sees what is another matter.
+                    // The model decides later which tasks see it.
                     None => format!("-> {value:?}"),
                 });
             }
@@ -361,7 +362,7 @@ macro_rules! atomic {
     };
 }
 
-// Updates that do not fail, and what each makes of the value that is there and of the one that is given.
+// Updates that do not fail, each with its function of the current value and the argument.
 macro_rules! updates {
     ($name:ident $(<$parameter:ident>)?, $type:ty; $($method:ident = $apply:expr),+ $(,)?) => {
         impl $(<$parameter>)? $name $(<$parameter>)? {

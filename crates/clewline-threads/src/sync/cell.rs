@@ -7,33 +7,35 @@ use crate::control::{CellAccess, control, here};
 #[cfg(test)]
 mod tests;
 
-/// See `std`. In an exploration, two accesses that nothing orders, one of which writes, are a [race](crate::control::Race).
+/// See `std`. In an exploration, two unordered accesses, one of which writes, are a
+/// [race](crate::control::Race).
 ///
-/// An access is no point: if it matters when it is made, that is a race. [`with`](Self::with) is a read and [`with_mut`](Self::with_mut) a write. Nobody
-/// knows what is done with the pointer of [`get`](Self::get): it counts as a write, and a race with it is not a
+/// An access is not a point: if its position matters, there is a race. [`with`](Self::with) is a
+/// read and [`with_mut`](Self::with_mut) a write. The use of the pointer from [`get`](Self::get) is
+/// unknown: it counts as a write, and a race with it is not a
 /// [certain](crate::control::Race::is_certain) one.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// One that holds `value`.
+    /// A cell that holds `value`.
     #[must_use]
     pub const fn new(value: T) -> Self {
         UnsafeCell(cell::UnsafeCell::new(value))
     }
 
-    /// What it held.
+    /// The value.
     #[must_use]
     pub fn into_inner(self) -> T {
         dropped(&self);
         let this = ManuallyDrop::new(self);
-        // SAFETY: the cell is not used again, and its value not dropped with it.
+        // SAFETY: the cell is not used again, and its value is not dropped with it.
         unsafe { this.0.get().read() }
     }
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// A pointer to what it holds, which counts as a write here and now.
+    /// A pointer to the value. Taking it counts as a write here and now.
     #[inline(always)]
     #[track_caller]
     pub fn get(&self) -> *mut T {
@@ -57,7 +59,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         write(self.0.get())
     }
 
-    /// What it holds, without a thread that could object. One that does is in a race.
+    /// The value, by exclusive access. A concurrent access is a race.
     #[inline(always)]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
@@ -65,7 +67,7 @@ impl<T: ?Sized> UnsafeCell<T> {
         self.0.get_mut()
     }
 
-    /// A pointer into a cell that is perhaps not made yet. It counts as no access.
+    /// A pointer into a cell that may not be initialized yet. It counts as no access.
     #[must_use]
     pub const fn raw_get(this: *const Self) -> *mut T {
         this as *const T as *mut T
@@ -80,7 +82,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     }
 }
 
-/// A cell is gone, and what comes to its address next is another one.
+/// The cell is dropped, and the next one at its address is a different one.
 #[inline(always)]
 #[track_caller]
 fn dropped<T: ?Sized>(cell: &UnsafeCell<T>) {

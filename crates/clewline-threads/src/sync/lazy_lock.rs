@@ -1,4 +1,4 @@
-//! Values that are made when they are first used.
+//! Values that are created at their first use.
 
 use std::{fmt, ops::Deref, sync};
 
@@ -8,13 +8,14 @@ use super::{identity::Identity, once::OnceControl};
 #[repr(C)]
 pub struct LazyLock<T, F = fn() -> T> {
     id: Identity,
-    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
+    // The value may be at the beginning of the next field and may itself be an object: padding
+    // gives the two different addresses.
     _padding: u8,
     lock: sync::LazyLock<T, F>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// One whose value `f` makes.
+    /// A lock whose value `f` creates.
     #[must_use]
     pub const fn new(f: F) -> Self {
         LazyLock { id: Identity, _padding: 0, lock: sync::LazyLock::new(f) }
@@ -23,7 +24,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// See `std`.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
-        // Nobody can look without waiting, so it does not matter when exactly it is done.
+        // No operation observes it without waiting, so the exact moment of completion does not
+        // matter.
         OnceControl::new(&this.id, || false).run(|| sync::LazyLock::force(&this.lock))
     }
 }

@@ -1,4 +1,4 @@
-//! What is done once, and the gate in front of it that the cells share.
+//! One-time initialization, and the synchronization that the cells share.
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ pub struct Once {
 }
 
 impl Once {
-    /// One that has not been called.
+    /// A `Once` that has not run.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "that of `std` has no default either")]
     pub const fn new() -> Self {
@@ -77,26 +77,27 @@ impl fmt::Debug for Once {
     }
 }
 
-// The levels of a gate. Nobody has come yet.
+// The levels of a `OnceControl`. Not started.
 const IDLE: i32 = 0;
-// Somebody is inside.
+// A task is running the initialization.
 const RUNNING: i32 = 1;
-// Whoever was inside panicked.
+// The initialization panicked.
 const POISONED: i32 = -1;
-// What was to be done is done.
+// The initialization is complete.
 pub(super) const DONE: i32 = -2;
-// The same, and others could move meanwhile.
+// The same, and other tasks could move before it completed.
 const DONE_AFTER_SWITCH: i32 = -3;
 
-/// The gate in front of something that is done once. It lets one task in at a time, so that what `std` has behind it never
-/// has to wait.
+/// Admits one task at a time to a one-time initialization, so that the type of `std` behind it
+/// never blocks.
 pub(super) struct OnceControl<'a> {
     id: &'a Identity,
     control: Option<Control>,
 }
 
 impl<'a> OnceControl<'a> {
-    /// `is_done` says whether all is done already: it may have been outside of this execution.
+    /// `is_done` returns whether the initialization is complete already: it may have run outside
+    /// this execution.
     #[inline]
     #[track_caller]
     pub(super) fn new(id: &'a Identity, is_done: impl Fn() -> bool) -> OnceControl<'a> {
@@ -110,15 +111,16 @@ impl<'a> OnceControl<'a> {
         OnceControl { id, control }
     }
 
-    /// Does `work` inside, or after it was done.
+    /// Runs `work` while holding the initialization, or after it was completed.
     #[track_caller]
     pub(super) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let Some(control) = self.control else {
-            // Whoever is inside may be unwound as well.
+            // The task that runs the initialization may be unwound as well.
             while ending_control().is_some_and(|it| it.level(self.id) == RUNNING) && give_way() {}
             return work();
         };
-        // Also if all seems to be done: what a task sees without an access must not decide which access comes next.
+        // Also if the initialization seems complete: an observation without an access must not
+        // decide which access comes next.
         let attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(IDLE));
         while !control.attempt(self.id, attempt) && control.level(self.id) == RUNNING {}
         if control.level(self.id) <= DONE {
@@ -131,7 +133,7 @@ impl<'a> OnceControl<'a> {
         result
     }
 
-    /// The work is done, and others may see it from here on.
+    /// The initialization is complete, and other tasks may observe it from here on.
     #[track_caller]
     pub(super) fn complete(&self) {
         if let Some(control) = self.control
@@ -142,13 +144,13 @@ impl<'a> OnceControl<'a> {
         }
     }
 
-    /// Looks whether it is done, without waiting.
+    /// Observes without waiting whether it is complete.
     #[track_caller]
     pub(super) fn observe(&self) {
         let Some(control) = self.control else { return };
         control.access(self.id, Access::Read);
         if matches!(control.level(self.id), RUNNING | DONE_AFTER_SWITCH) {
-            // It matters when exactly it is done.
+            // The exact moment of completion matters.
             control.note_try_lock_use();
         }
     }
@@ -166,7 +168,7 @@ impl<'a> OnceControl<'a> {
     }
 }
 
-/// Somebody is inside.
+/// Marks that a task is running the initialization.
 struct RunningInit<'a> {
     id: &'a Identity,
     control: Control,

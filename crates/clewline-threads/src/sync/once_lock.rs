@@ -11,7 +11,8 @@ use super::{
 #[repr(C)]
 pub struct OnceLock<T> {
     id: Identity,
-    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
+    // The value may be at the beginning of the next field and may itself be an object: padding
+    // gives the two different addresses.
     _padding: u8,
     cell: sync::OnceLock<T>,
 }
@@ -83,7 +84,7 @@ impl<T> OnceLock<T> {
         self.cell.take()
     }
 
-    /// It is empty again, as if it were another one.
+    /// It is empty again, as if it were a new cell.
     fn forget(&self) {
         if let Some(control) = crate::control::here() {
             control.forget(&self.id);

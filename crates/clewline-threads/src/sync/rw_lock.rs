@@ -1,4 +1,4 @@
-//! Locks for one writer or many readers.
+//! Reader-writer locks.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ pub struct RwLock<T: ?Sized> {
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    // Always there, but for the time in which it is given back.
+    // Always present, except during its release.
     guard: Option<sync::RwLockReadGuard<'a, T>>,
 }
 
@@ -33,13 +33,13 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    // Always there, but for the time in which it is given back.
+    // Always present, except during its release.
     guard: Option<sync::RwLockWriteGuard<'a, T>>,
-    // Whether what the lock guards may have been changed.
+    // Whether the guarded data may have been changed.
     is_written: bool,
 }
 
-// The level of a lock that a writer has. One that readers have is at the number of its readers.
+// The level of a lock that a writer holds. With readers, the level is their number.
 const WRITTEN: i32 = 1 << 16;
 const READ: Attempt = Attempt::new(Access::AcquireShared).needing(Need::AtMost(WRITTEN - 1));
 const WRITE: Attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(0));
@@ -55,7 +55,7 @@ impl<T> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that wrote.
+    /// The value, if a writer panicked.
     pub fn into_inner(self) -> LockResult<T> {
         self.lock.into_inner()
     }
@@ -66,7 +66,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that wrote.
+    /// The guard, if a writer panicked.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
@@ -76,12 +76,12 @@ impl<T: ?Sized> RwLock<T> {
                 if let Some(result) = tried(self.lock.try_read()) {
                     return self.reads(control, result);
                 }
-                // A guard was forgotten, or belongs to somebody who is no task here.
+                // A guard was forgotten, or its holder is not a task.
                 control.set_level_quietly(&self.id, WRITTEN);
                 control.attempt(&self.id, READ);
             }
         }
-        // What a task drops while it is unwound may need what another one holds.
+        // Destructors of a task that is unwound may need what another task holds.
         while is_ending() && matches!(self.lock.try_read(), Err(TryLockError::WouldBlock)) && give_way() {}
         self.reader(self.lock.read())
     }
@@ -90,7 +90,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that wrote.
+    /// The guard, if a writer panicked.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
@@ -113,7 +113,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody writes, or a thread has panicked that did.
+    /// If a writer holds the lock, or a writer panicked.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         if let Some(control) = control() {
@@ -137,7 +137,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody reads or writes, or a thread has panicked that wrote.
+    /// If a reader or a writer holds the lock, or a writer panicked.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         if let Some(control) = control() {
@@ -169,7 +169,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that wrote.
+    /// The value, if a writer panicked.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.lock.get_mut()
     }

@@ -1,4 +1,4 @@
-//! Threads, and the token of each that they park for.
+//! Thread handles, and the park tokens.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ enum Kind {
     Task(Arc<TaskData>),
 }
 
-/// What is known of a task. Its level is 1 if it has its token.
+/// The data of a task. Its level is 1 if the park token is available.
 #[repr(C)]
 pub(super) struct TaskData {
     id: Identity,
@@ -29,14 +29,14 @@ pub(super) struct TaskData {
 }
 
 impl TaskData {
-    /// That of `task`, whose name is `name` if this is the first that is heard of it.
+    /// The data of `task`. `name` is its name if the data is created now.
     pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<TaskData> {
         let execution = control.execution();
         let badge = control.task_data(task, || Arc::new(TaskData { id: Identity, task, execution, name }));
         badge.downcast().expect("every badge is made here")
     }
 
-    /// The execution that the task belongs to, if that is the one that goes on here.
+    /// The execution that the task belongs to, if that is the current one.
     pub(super) fn control(&self) -> Option<Control> {
         here().filter(|it| it.execution() == self.execution)
     }
@@ -76,7 +76,7 @@ pub fn current() -> Thread {
 }
 
 impl Thread {
-    /// One of `std`.
+    /// A handle of `std`.
     pub(super) fn of_std(thread: std::thread::Thread) -> Thread {
         Thread(Kind::Thread(thread))
     }
@@ -105,7 +105,7 @@ impl Thread {
         let thread_control = control();
         match &self.0 {
             Kind::Thread(thread) => thread.unpark(),
-            // A task of an execution that is over needs no token.
+            // A task of an execution that has ended needs no token.
             Kind::Task(badge) => {
                 if let Some(control) = thread_control.and(badge.control()) {
                     control.access(&badge.id, Access::Unpark);
@@ -138,7 +138,7 @@ pub fn park() {
     }
 }
 
-/// See `std`. In an exploration, time may be up at any moment.
+/// See `std`. In an exploration, the timeout may occur at any moment.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     match control() {

@@ -28,7 +28,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// One that knows nothing yet.
+    /// A builder without settings.
     pub fn new() -> Builder {
         Builder::default()
     }
@@ -38,7 +38,7 @@ impl Builder {
         Builder { name: Some(name), ..self }
     }
 
-    /// See `std`. Tasks have stacks of one size.
+    /// See `std`. All tasks have stacks of the same size.
     pub fn stack_size(self, size: usize) -> Builder {
         Builder { stack_size: Some(size), ..self }
     }
@@ -47,7 +47,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the system has no thread left. An execution with too many tasks is cut.
+    /// If the system cannot create a thread. An execution with too many tasks is cut.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -73,7 +73,7 @@ impl Builder {
         self.name
     }
 
-    /// The same of `std`.
+    /// The corresponding builder of `std`.
     pub(super) fn threads(self) -> std::thread::Builder {
         let mut builder = std::thread::Builder::new();
         if let Some(name) = self.name {
@@ -96,7 +96,7 @@ where
     Builder::new().spawn(f).expect("failed to spawn thread")
 }
 
-/// See `std`. If a task panics and nobody can join it any more, its execution ends.
+/// See `std`. If a task panics and can no longer be joined, its execution ends.
 pub struct JoinHandle<T>(Option<Kind<T>>);
 
 enum Kind<T> {
@@ -109,7 +109,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// What the thread panicked with.
+    /// The panic payload of the thread.
     #[track_caller]
     pub fn join(mut self) -> Result<T> {
         let thread_control = control();
@@ -157,15 +157,15 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What a task leaves for whoever joins it.
+/// The result that a task leaves for the task that joins it.
 #[repr(C)]
 pub(super) struct JoinPacket<T> {
     id: Identity,
     result: Mutex<Option<Result<T>>>,
     is_finished: AtomicBool,
-    /// Somebody can join the task.
+    /// The task can still be joined.
     is_awaited: AtomicBool,
-    /// The task has panicked, and nobody has joined it.
+    /// The task has panicked and has not been joined.
     pub(super) has_panicked: Arc<AtomicBool>,
 }
 
@@ -180,7 +180,7 @@ impl<T> JoinPacket<T> {
         })
     }
 
-    /// Does `f`, and leaves what comes of it.
+    /// Runs `f`, and stores its result.
     pub(super) fn body<'a>(self: &Arc<Self>, f: impl FnOnce() -> T + 'a) -> Box<dyn FnOnce() + 'a>
     where
         T: 'a,
@@ -196,7 +196,7 @@ impl<T> JoinPacket<T> {
         if let Some(control) = here()
             && control.has_release_points()
         {
-            // Somebody may look whether it has finished.
+            // Another task may observe whether it has finished.
             control.access(&self.id, Access::Release);
         }
         if let Err(payload) = &result {
@@ -223,7 +223,7 @@ fn report(payload: &(dyn Any + Send)) {
     }
 }
 
-/// A task, and what it leaves.
+/// A task and its result.
 pub(super) struct TaskJoinHandle<T> {
     packet: Arc<JoinPacket<T>>,
     task_data: Arc<TaskData>,
@@ -257,7 +257,7 @@ impl<T> TaskJoinHandle<T> {
             None => wait_until_unwound(self.task_data.task),
         }
         self.packet.has_panicked.store(false, Ordering::Relaxed);
-        // Nothing is left by a task that was given up.
+        // An abandoned task leaves no result.
         self.packet.take().unwrap_or_else(|| Err(Box::new("the execution ended before the task did")))
     }
 
@@ -270,7 +270,7 @@ impl<T> TaskJoinHandle<T> {
         self.packet.is_finished.load(Ordering::Relaxed)
     }
 
-    /// Nobody will join the task.
+    /// The task will not be joined.
     fn detach(&self) {
         self.packet.is_awaited.store(false, Ordering::Relaxed);
         if self.packet.is_finished.load(Ordering::Relaxed)

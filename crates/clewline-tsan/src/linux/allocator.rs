@@ -1,7 +1,7 @@
 //! The runtime's own memory, which is not that of the code under test.
 //!
-//! The library exports a `malloc`, which gives the code under test its blocks. What the runtime needs comes from the C library
-//! itself, whatever runs.
+//! The library exports a `malloc`, which gives the code under test its blocks. What the runtime
+//! needs comes from the C library itself, whatever runs.
 
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -18,7 +18,8 @@ struct RuntimeAllocator;
 // What the C library aligns every block to.
 const MALLOC_ALIGN_BYTES: usize = 16;
 
-// SAFETY: these are the functions of the C library that its `malloc` is made of, and they promise what an allocator must.
+// SAFETY: these are the functions of the C library that its `malloc` is made of, and they promise
+// what an allocator must.
 unsafe impl GlobalAlloc for RuntimeAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size and any power of two will do.

@@ -19,10 +19,10 @@ use clewline_threads::{
 
 use super::{
     call::call_with,
+    current_task::{self, RuntimeCell},
     driver,
     exit::IS_BODY,
     foreign::ForeignCode,
-    current_task::{self, RuntimeCell},
     isolate, output, panics, races, real, run, signals, subject,
 };
 
@@ -45,7 +45,8 @@ extern "C" fn no_main(_: c_int, _: *mut *mut c_char, _: *mut *mut c_char) -> c_i
     2
 }
 
-static PROGRAM: RuntimeCell<Program> = RuntimeCell::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
+static PROGRAM: RuntimeCell<Program> =
+    RuntimeCell::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
 
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
@@ -85,8 +86,8 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
     // SAFETY: no other thread of the process uses the environment: those that were made sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     run::serve(&mut line, &Body, true);
-    // What the code has written, and was not read, is not to be read now.
-    // SAFETY: it asks for nothing.
+    // What the code has written, and was not read, is not to be read now. SAFETY: the call has no
+    // preconditions.
     unsafe { libc::_exit(0) }
 }
 
@@ -111,7 +112,11 @@ impl Explorable for Body {
         vec!["main".to_owned()]
     }
 
-    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
             other => Err(CodecError(format!("`{other}` cannot be called; what can be is main"))),
@@ -132,6 +137,14 @@ impl Explorable for Body {
             }
             control.end_execution(current_task::place(main as *const () as usize + 1))
         };
-        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, || (), call, |_| String::new())))
+        Ok(isolate::wrap(instrument::program(
+            labels,
+            calls,
+            limits,
+            &ForeignCode,
+            || (),
+            call,
+            |_| String::new(),
+        )))
     }
 }

@@ -1,8 +1,9 @@
 //! Who runs: a task, the code that makes a subject, or neither.
 //!
-//! There is one exploration in a process, on one thread of the system. While a task runs, that thread has the thread pointer of
-//! another one, which is parked. So whether code is a task's can be told by the thread pointer, and other threads of the process
-//! are left alone, whatever they do meanwhile.
+//! There is one exploration in a process, on one thread of the system. While a task runs, that
+//! thread has the thread pointer of another one, which is parked. So whether code is a task's can
+//! be told by the thread pointer, and other threads of the process are left alone, whatever they do
+//! meanwhile.
 
 use std::{
     arch::asm,
@@ -50,7 +51,8 @@ static STACKS: [[AtomicUsize; 2]; TaskId::MAX] =
 #[inline(always)]
 pub(super) fn thread_pointer() -> usize {
     let pointer;
-    // SAFETY: the first word of what the thread pointer points to is the pointer itself (x86-64 psABI).
+    // SAFETY: the first word of what the thread pointer points to is the pointer itself (x86-64
+    // psABI).
     unsafe { asm!("mov {}, qword ptr fs:0", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
     pointer
 }
@@ -161,7 +163,8 @@ pub(super) fn calls() -> u64 {
     CURRENT.calls.load(Relaxed)
 }
 
-/// Says that the runtime touches this address for the code at `place`: if that fails, it is the code that has.
+/// Says that the runtime touches this address for the code at `place`: if that fails, it is the
+/// code that has.
 #[inline(always)]
 pub(super) fn set_last_access(address: usize, place: usize) {
     CURRENT.last_access.store(address, Relaxed);
@@ -204,7 +207,8 @@ pub(super) fn place(pc: usize) -> Place {
     Place::code(pc)
 }
 
-/// Something that only the thread that explores uses, and that is borrowed for one expression at a time.
+/// Something that only the thread that explores uses, and that is borrowed for one expression at a
+/// time.
 pub(super) struct RuntimeOwned<T>(UnsafeCell<T>);
 
 // SAFETY: nobody but the thread that explores uses it.
@@ -219,7 +223,8 @@ impl<T> RuntimeOwned<T> {
     #[allow(clippy::mut_from_ref, reason = "one thread, one borrow at a time")]
     #[inline(always)]
     pub(super) fn get(&self) -> &mut T {
-        // SAFETY: only the thread that explores comes here, and callers keep no borrow across a call of code that is not theirs.
+        // SAFETY: only the thread that explores comes here, and callers keep no borrow across a
+        // call of code that is not theirs.
         unsafe { &mut *self.0.get() }
     }
 }
@@ -283,7 +288,8 @@ pub(super) fn note_lock() {
     own.set(WriteCount { before_lock: before, locks: it.locks + 1, ..it });
 }
 
-/// It gives a lock back. Answers whether something was written since it took the first of those that it had.
+/// It gives a lock back. Answers whether something was written since it took the first of those
+/// that it had.
 pub(super) fn note_unlock() -> bool {
     let own = &WRITE_COUNTS[RUNNING.get()];
     let it = own.get();

@@ -48,7 +48,7 @@ const LINE_FILE_MIN: c_int = 100;
 
 /// What the driver reads from is standard input, or nothing if that cannot be opened again.
 fn restore_input() {
-    // SAFETY: this is a question to the system.
+    // SAFETY: the call only queries the system.
     let parent = unsafe { libc::getppid() };
     let own = CString::new(format!("/proc/{parent}/fd/0")).unwrap_or_default();
     for path in [own.as_c_str(), c"/dev/null"] {
@@ -66,7 +66,7 @@ fn restore_input() {
 
 /// Without a driver there is nothing to do.
 pub(super) fn lost() -> ! {
-    // SAFETY: it asks for nothing.
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(2) }
 }
 
@@ -106,7 +106,10 @@ fn find() -> Option<PathBuf> {
     let file = Path::new(OsStr::from_bytes(file.to_bytes())).canonicalize().ok()?;
     let folder = file.parent()?;
     let above = folder.parent();
-    let places =
-        [Some(folder.join(DRIVER_FILE)), above.map(|it| it.join(DRIVER_FILE)), above.map(|it| it.join("bin/clewline"))];
+    let places = [
+        Some(folder.join(DRIVER_FILE)),
+        above.map(|it| it.join(DRIVER_FILE)),
+        above.map(|it| it.join("bin/clewline")),
+    ];
     places.into_iter().flatten().find(|it| it.is_file())
 }

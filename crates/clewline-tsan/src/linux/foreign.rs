@@ -9,9 +9,8 @@ use clewline_threads::{
 };
 
 use super::{
-    heap,
     current_task::{self, RuntimeCell},
-    interpose, output, park, races, register, snapshot,
+    heap, interpose, output, park, races, register, snapshot,
 };
 
 /// The code under test, as the engine knows it.

@@ -1,8 +1,9 @@
 //! The heap of the code under test: the same blocks at the same addresses in every execution.
 //!
-//! Blocks are taken from one mapping at an address that never changes, one behind the other. Freed blocks are not used again in the
-//! same execution, unless that was asked for: then whether one is, and which, is a choice of the schedule, since a bug may need it.
-//! For each 16 bytes there is a byte that says what they are, so that a use after free is seen where it happens.
+//! Blocks are taken from one mapping at an address that never changes, one behind the other. Freed
+//! blocks are not used again in the same execution, unless that was asked for: then whether one is,
+//! and which, is a choice of the schedule, since a bug may need it. For each 16 bytes there is a
+//! byte that says what they are, so that a use after free is seen where it happens.
 
 use std::{ptr, slice};
 
@@ -114,7 +115,13 @@ pub(super) fn grain(address: usize) -> GrainState {
 impl Heap {
     fn set(&mut self, address: usize, size: usize, grain: GrainState) {
         // SAFETY: the block is inside, so its grains are.
-        unsafe { ptr::write_bytes(self.shadow.add((address - HEAP_BASE) / GRAIN_BYTES), grain as u8, size / GRAIN_BYTES) };
+        unsafe {
+            ptr::write_bytes(
+                self.shadow.add((address - HEAP_BASE) / GRAIN_BYTES),
+                grain as u8,
+                size / GRAIN_BYTES,
+            )
+        };
     }
 
     fn header(&self, block: usize) -> *mut Header {

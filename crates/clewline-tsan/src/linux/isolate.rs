@@ -1,20 +1,23 @@
 //! Executions in processes of their own.
 //!
-//! What an execution leaves in the C library, in the system or in code that is not restored is gone with its process. It costs a `fork`
-//! each time, which is some hundred times as much as to restore what is known. The scheduler stays here, and is asked over a line.
+//! What an execution leaves in the C library, in the system or in code that is not restored is gone
+//! with its process. It costs a `fork` each time, which is some hundred times as much as to restore
+//! what is known. The scheduler stays here, and is asked over a line.
 
 use std::{fs::File, io, os::fd::FromRawFd};
 
 use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
-use clewline_remote::{ReceivedState, Line, Message, RemoteScheduler, StateDecoder, StateEncoder, serve_scheduler, put_state};
+use clewline_remote::{
+    Line, Message, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, put_state, serve_scheduler,
+};
 use clewline_threads::{
     Extent, Strategy, Survey, TestProgram, Visit,
     control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
     survey,
 };
 
-use super::{driver, current_task::RuntimeCell, races, try_locks, watchdog};
+use super::{current_task::RuntimeCell, driver, races, try_locks, watchdog};
 
 /// A trial each of whose executions has a process of its own.
 pub(super) struct Isolated {
@@ -37,14 +40,21 @@ impl StateEncoder for SameAddressSpace {
         to.put(place.word() as u64);
     }
 
-    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId) {
+    fn put_result(
+        &mut self,
+        to: &mut Message,
+        program: &dyn TestProgram,
+        operation: usize,
+        result: ResultId,
+    ) {
         to.put_text(&program.show_result(operation, result));
     }
 }
 
 impl StateDecoder for Results {
     fn take_place(&mut self, from: &mut Message) -> Place {
-        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
+        // SAFETY: places of the child are places here: it is the same program, at the same
+        // addresses.
         unsafe { Place::from_word(from.take_usize()) }
     }
 
@@ -85,7 +95,13 @@ pub(super) fn request() {
 
 impl Isolated {
     fn new(inner: Box<dyn TestProgram>) -> Isolated {
-        Isolated { inner, kept: ReceivedState::default(), results: Results::default(), is_shown: false, guess: None }
+        Isolated {
+            inner,
+            kept: ReceivedState::default(),
+            results: Results::default(),
+            is_shown: false,
+            guess: None,
+        }
     }
 
     /// Runs an execution in a process of its own. Answers how it ended.
@@ -127,7 +143,8 @@ impl Isolated {
         message.put_ending(&ending);
         self.send(&mut message);
         let sent = line.send(&message).and_then(|()| line.flush());
-        // SAFETY: it asks for nothing. What the code has written and not sent is lost, as it is without a process of its own.
+        // SAFETY: the call has no preconditions. What the code has written and not sent is lost, as
+        // it is without a process of its own.
         unsafe { libc::_exit(if sent.is_ok() { 0 } else { 2 }) }
     }
 

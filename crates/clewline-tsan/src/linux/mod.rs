@@ -3,12 +3,12 @@
 mod allocator;
 mod body;
 mod call;
+mod current_task;
 mod driver;
 mod entry;
 mod exit;
 mod foreign;
 mod heap;
-mod current_task;
 mod interpose;
 mod isolate;
 mod modules;

@@ -31,7 +31,8 @@ pub(super) struct Local {
     pub(super) size: usize,
 }
 
-// The C library, the loader and this library keep things that outlive executions. What the mathematical one keeps is errors.
+// The C library, the loader and this library keep things that outlive executions. What the
+// mathematical one keeps is errors.
 const NOT_RESTORED_MODULES: [&str; 8] = [
     "libc.so",
     "ld-linux",
@@ -62,8 +63,9 @@ impl Module {
     }
 }
 
-/// Libraries that the program uses, and that were not compiled so that their accesses are seen. If the program itself was not, nobody expects
-/// that of them. Those of the system and of the language are nobody's choice.
+/// Libraries that the program uses, and that were not compiled so that their accesses are seen. If
+/// the program itself was not, nobody expects that of them. Those of the system and of the language
+/// are nobody's choice.
 pub(super) fn uninstrumented() -> Vec<String> {
     if !is_instrumented("/proc/self/exe") {
         return Vec::new();
@@ -82,7 +84,8 @@ fn is_instrumented(file: &str) -> bool {
 /// Every module that is loaded.
 pub(super) fn all() -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();
-    // SAFETY: `visit` is called with the pointer to `modules`, which lives longer, and one call after the other.
+    // SAFETY: `visit` is called with the pointer to `modules`, which lives longer, and one call
+    // after the other.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut modules).cast()) };
     modules
 }

@@ -1,7 +1,7 @@
 //! What the code under test writes, which nobody wants to read once for each execution.
 //!
-//! It is kept until the execution ends: a panic of Rust is told on standard error, and what a test of Rust lacks on standard output,
-//! and nowhere else.
+//! It is kept until the execution ends: a panic of Rust is told on standard error, and what a test
+//! of Rust lacks on standard output, and nowhere else.
 
 use std::{
     ffi::{c_int, c_void},
@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    current_task::{self, RuntimeOwned, RuntimeCell},
+    current_task::{self, RuntimeCell, RuntimeOwned},
     real,
 };
 
@@ -19,7 +19,7 @@ static NULL_FILE: RuntimeCell<c_int> = RuntimeCell::new(0);
 
 /// From now on, what is written while an execution runs goes nowhere.
 pub(super) fn begin_capture() {
-    // SAFETY: these are calls of the system.
+    // SAFETY: these are system calls with valid arguments.
     unsafe {
         let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         let copy = |it: c_int| libc::fcntl(it, libc::F_DUPFD_CLOEXEC, 100);
@@ -44,7 +44,7 @@ pub(super) fn captured() -> [String; 2] {
 extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
     let said = file.checked_sub(1).and_then(|it| CAPTURED.get(usize::try_from(it).ok()?));
     let Some(kept) = said.filter(|_| NULL_FILE.get() != 0 && current_task::control().is_some()) else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::write(file, bytes, n) };
     };
     // SAFETY: the caller says that there are so many bytes.
@@ -58,7 +58,7 @@ extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
 pub(super) fn silence() {
     CAPTURED.iter().for_each(|it| it.get().clear());
     if NULL_FILE.get() != 0 {
-        // SAFETY: these are calls of the system.
+        // SAFETY: these are system calls with valid arguments.
         unsafe {
             libc::dup2(NULL_FILE.get(), 1);
             libc::dup2(NULL_FILE.get(), 2);
@@ -70,7 +70,7 @@ pub(super) fn silence() {
 pub(super) fn unsilence() {
     if NULL_FILE.get() != 0 {
         let [out, err] = ORIGINAL_FILES.get();
-        // SAFETY: these are calls of the system.
+        // SAFETY: these are system calls with valid arguments.
         unsafe {
             libc::dup2(out, 1);
             libc::dup2(err, 2);

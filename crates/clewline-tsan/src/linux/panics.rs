@@ -5,7 +5,8 @@ use clewline_threads::control::Panic;
 // So many are told of: who waits for a thread that panics often panics as well.
 const PANICS_SHOWN_MAX: usize = 3;
 
-/// Why a program in Rust says that it failed, by what it said on standard output and standard error.
+/// Why a program in Rust says that it failed, by what it said on standard output and standard
+/// error.
 pub(super) fn panic_in_output([out, err]: &[String; 2]) -> Option<Panic> {
     panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(failure_without_panic))
 }

@@ -1,8 +1,8 @@
 //! Parked threads: what makes a task look like a thread of its own.
 //!
-//! Code under test keeps things for each thread: `errno`, `thread_local` variables, the exceptions that are in flight. These are found by the
-//! thread pointer. So there is a real thread for each task, which sleeps for ever, and while the task runs the processor has that
-//! thread's pointer.
+//! Code under test keeps things for each thread: `errno`, `thread_local` variables, the exceptions
+//! that are in flight. These are found by the thread pointer. So there is a real thread for each
+//! task, which sleeps for ever, and while the task runs the processor has that thread's pointer.
 
 use std::{
     arch::asm,
@@ -14,7 +14,7 @@ use std::{
 use clewline_explore::TaskId;
 
 use super::{
-    current_task::{self, RuntimeOwned, RuntimeCell},
+    current_task::{self, RuntimeCell, RuntimeOwned},
     modules::{Local, address_of},
     real, snapshot,
 };
@@ -69,7 +69,8 @@ fn futex(word: &AtomicU32, operation: c_int, value: u32) {
 // They do nothing but sleep.
 const PARKED_STACK_BYTES: usize = 64 << 10;
 
-/// Makes a thread for every task there may be. What restored modules keep for each thread must be known.
+/// Makes a thread for every task there may be. What restored modules keep for each thread must be
+/// known.
 ///
 /// # Errors
 ///
@@ -108,7 +109,8 @@ pub(super) fn begin() {
 /// What `task` keeps for itself is what a thread has when it starts.
 pub(super) fn refresh(task: TaskId) {
     for (address, local) in &PARKED.get()[task.index()].locals {
-        // SAFETY: the thread sleeps, so nobody uses what is there, and it has the size that the loader says.
+        // SAFETY: the thread sleeps, so nobody uses what is there, and it has the size that the
+        // loader says.
         unsafe {
             ptr::copy_nonoverlapping(local.image as *const u8, *address as *mut u8, local.image_size);
             ptr::write_bytes((address + local.image_size) as *mut u8, 0, local.size - local.image_size);
@@ -141,7 +143,8 @@ pub(super) fn become_itself() {
 #[inline(always)]
 fn set(pointer: usize) {
     if HAS_INSTRUCTION.get() {
-        // SAFETY: the processor has the instruction, and the system allows it. It points to what a real thread was given.
+        // SAFETY: the processor has the instruction, and the system allows it. It points to what a
+        // real thread was given.
         unsafe { asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
     } else {
         const ARCH_SET_FS: usize = 0x1002;

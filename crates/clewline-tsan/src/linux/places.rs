@@ -7,10 +7,10 @@ use clewline_threads::{
     instrument::{Control, Site},
 };
 
-use super::{heap, current_task};
+use super::{current_task, heap};
 
-/// The line that the call belongs to which returns to `address`. Of functions that were inlined there, it is the outermost that is not
-/// of a standard library, or the innermost of all.
+/// The line that the call belongs to which returns to `address`. Of functions that were inlined
+/// there, it is the outermost that is not of a standard library, or the innermost of all.
 pub(super) fn resolve(address: usize) -> Option<Site> {
     let mut sites: Vec<Site> = Vec::new();
     // The call is before the address that it returns to.

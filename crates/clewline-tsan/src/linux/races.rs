@@ -1,14 +1,17 @@
 //! Which accesses are points: the atomic ones, and those that race.
 //!
-//! If no two plain accesses race, it makes no difference where between atomic ones a task is interrupted. So an exploration begins with
-//! atomics as its only points, and looks for pairs of accesses that nothing orders: in the same bytes, one of them a write, and one of
-//! them plain. When it finds one, both places in the code are points from then on, and it begins again. A pair that is found though
-//! something orders it costs executions, and nothing else: what is looked for here is never reported.
+//! If no two plain accesses race, it makes no difference where between atomic ones a task is
+//! interrupted. So an exploration begins with atomics as its only points, and looks for pairs of
+//! accesses that nothing orders: in the same bytes, one of them a write, and one of them plain.
+//! When it finds one, both places in the code are points from then on, and it begins again. A pair
+//! that is found though something orders it costs executions, and nothing else: what is looked for
+//! here is never reported.
 //!
-//! Every atomic operation counts as one that orders, whatever it says, since all executions are sequentially consistent.
+//! Every atomic operation counts as one that orders, whatever it says, since all executions are
+//! sequentially consistent.
 //!
-//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but a few accesses are kept
-//! of each word.
+//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection",
+//! 2009; but a few accesses are kept of each word.
 
 use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::Points;
@@ -16,8 +19,8 @@ use clewline_threads::instrument::Control;
 use rustc_hash::FxHashSet;
 
 use super::{
+    current_task::{self, RuntimeCell, RuntimeOwned},
     heap,
-    current_task::{self, RuntimeOwned, RuntimeCell},
 };
 
 static POINTS: RuntimeCell<Points> = RuntimeCell::new(Points::Racing);
@@ -50,8 +53,9 @@ pub(super) fn set_starts_alone(starts_alone: bool) {
     STARTS_ALONE.set(starts_alone);
 }
 
-/// Whether everything that others have done happened before what `task` does now, and what it does now happens before everything
-/// that others will do: then it races with nothing, and need not be remembered.
+/// Whether everything that others have done happened before what `task` does now, and what it does
+/// now happens before everything that others will do: then it races with nothing, and need not be
+/// remembered.
 #[inline(always)]
 fn runs_alone(task: TaskId) -> bool {
     UNJOINED.get() == TaskSet::only(task)
@@ -110,11 +114,13 @@ const PAST_ACCESSES_MAX: usize = 8;
 #[repr(C)]
 struct WordHistory {
     n: u8,
-    /// There were more, so that it is not known what a later access races with. It counts as racing.
+    /// There were more, so that it is not known what a later access races with. It counts as
+    /// racing.
     is_crowded: bool,
     /// Not all of them were atomic.
     has_plain: bool,
-    /// Somebody has released what is here: then `released` says what is learnt by whoever acquires it.
+    /// Somebody has released what is here: then `released` says what is learnt by whoever acquires
+    /// it.
     is_released: bool,
     released: Clock,
     past: [PastAccess; PAST_ACCESSES_MAX],
@@ -324,13 +330,15 @@ pub(super) fn set_shared(words: Vec<usize>) {
     }
 }
 
-/// Places that race: those that the last execution knew that somebody looked at, if there was one. A schedule fits only there.
+/// Places that race: those that the last execution knew that somebody looked at, if there was one.
+/// A schedule fits only there.
 pub(super) fn racing() -> &'static [usize] {
     let races = RACES.get();
     &races.racing[..races.shown.unwrap_or(races.racing.len())]
 }
 
-/// The place is a point from now on. Answers whether it was none. What is at no place is atomic, and a point anyway.
+/// The place is a point from now on. Answers whether it was none. What is at no place is atomic,
+/// and a point anyway.
 fn insert(pc: usize) -> bool {
     if pc == 0 {
         return false;
@@ -415,12 +423,16 @@ pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bo
 
 #[inline(always)]
 fn note_owner_access(control: Control, address: usize) {
-    if !heap::contains(address) && !current_task::is_own_stack(address) && current_task::is_other_stack(address) {
+    if !heap::contains(address)
+        && !current_task::is_own_stack(address)
+        && current_task::is_other_stack(address)
+    {
         share(control, address);
     }
 }
 
-/// An [atomic] access that also [acquires](acquire) what it reads, and [releases](release) it if it `is_write`.
+/// An [atomic] access that also [acquires](acquire) what it reads, and [releases](release) it if it
+/// `is_write`.
 #[inline(always)]
 pub(super) fn synchronize(control: Control, address: usize, size: usize, is_write: bool) {
     if points() != Points::Racing {
@@ -483,8 +495,8 @@ fn record(control: Control, address: usize, size: usize, is_write: bool, pc: usi
 }
 
 impl WordHistory {
-    /// Whether `now`, which is atomic, is what its task has done here before, and nobody else has done anything that could race with it. Then
-    /// nothing but its time is new.
+    /// Whether `now`, which is atomic, is what its task has done here before, and nobody else has
+    /// done anything that could race with it. Then nothing but its time is new.
     #[inline(always)]
     fn record_repeated(&mut self, now: &PastAccess) -> bool {
         // Whoever is over stays here, so there must be room.
@@ -503,7 +515,8 @@ impl WordHistory {
     #[inline(always)]
     fn touch(&mut self, now: PastAccess, clock: &Clock) -> Option<[usize; PAST_ACCESSES_MAX]> {
         self.has_plain |= !now.is_atomic();
-        // Mostly nobody else has come here, or what others did is over, and then this one takes its place.
+        // Mostly nobody else has come here, or what others did is over, and then this one takes its
+        // place.
         let last = &self.past[0];
         if self.n == 0 || (self.n == 1 && now.covers(last) && now.is_after(last, clock) && !self.is_crowded) {
             self.past[0] = now;
@@ -524,7 +537,8 @@ impl WordHistory {
                 races = true;
                 *other = it.pc;
             }
-            // What happened before this, and is no stronger, will not race with anything that this one does not race with.
+            // What happened before this, and is no stronger, will not race with anything that this
+            // one does not race with.
             if !(is_ordered && now.covers(&it)) {
                 self.past[kept] = it;
                 kept += 1;

@@ -42,7 +42,7 @@ pub(super) fn registered() -> &'static mut Registered {
 }
 
 fn text(text: *const c_char) -> String {
-    // SAFETY: the caller says that it is a string.
+    // SAFETY: the caller guarantees that it is a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 

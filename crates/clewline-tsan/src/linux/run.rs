@@ -6,19 +6,20 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{Line, Offer, Served, RunOptions};
+use clewline_remote::{Line, Offer, RunOptions, Served};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    driver, heap, current_task, isolate, modules, output, park, places, races, register, signals, snapshot, subject,
-    watchdog,
+    current_task, driver, heap, isolate, modules, output, park, places, races, register, signals, snapshot,
+    subject, watchdog,
 };
 
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOAD: extern "C" fn() = load;
 
-/// Before anything of the program runs. What its constructors allocate is part of what every execution begins with.
+/// Before anything of the program runs. What its constructors allocate is part of what every
+/// execution begins with.
 extern "C" fn load() {
     modules::find_system();
     if heap::map() {
@@ -26,12 +27,12 @@ extern "C" fn load() {
     }
 }
 
-/// Addresses are the same in every run of a program only if the system is told so, before the program begins. Answers only if they are, or if
-/// nothing can be done about it.
+/// Addresses are the same in every run of a program only if the system is told so, before the
+/// program begins. Answers only if they are, or if nothing can be done about it.
 pub(super) fn fix_addresses() {
     const QUERY: libc::c_ulong = 0xffff_ffff;
     const TRIED: &str = "CLEWLINE_ADDRESSES_FIXED";
-    // SAFETY: this is a question to the system.
+    // SAFETY: the call only queries the system.
     let now = unsafe { libc::personality(QUERY) };
     if now < 0 || now & libc::ADDR_NO_RANDOMIZE != 0 || std::env::var_os(TRIED).is_some() {
         return;
@@ -58,8 +59,8 @@ fn prepare() -> Result<(), String> {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
     }
     let name = c"__libc_single_threaded";
-    // SAFETY: the C library has a byte of that name, if it has the name. Code that believes to be alone leaves out what makes
-    // operations atomic.
+    // SAFETY: the C library has a byte of that name, if it has the name. Code that believes to be
+    // alone leaves out what makes operations atomic.
     unsafe {
         let single = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).cast::<c_char>();
         if !single.is_null() {

@@ -1,7 +1,7 @@
 //! Crashes of the code under test, which are findings.
 //!
-//! The handler runs on a stack of its own, and does nothing but have the code go on elsewhere: in a function that says what happened, on
-//! a stack that is certainly not used up.
+//! The handler runs on a stack of its own, and does nothing but have the code go on elsewhere: in a
+//! function that says what happened, on a stack that is certainly not used up.
 
 use std::{
     ffi::{c_int, c_void},
@@ -33,8 +33,11 @@ fn map(size: usize) -> usize {
 /// Has crashes of this thread seen.
 pub(super) fn watch() {
     EMERGENCY_STACK_TOP.set(map(EMERGENCY_STACK_BYTES) + EMERGENCY_STACK_BYTES);
-    let stack =
-        libc::stack_t { ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void, ss_flags: 0, ss_size: HANDLER_STACK_BYTES };
+    let stack = libc::stack_t {
+        ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void,
+        ss_flags: 0,
+        ss_size: HANDLER_STACK_BYTES,
+    };
     // SAFETY: the stack is mapped for ever.
     unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
@@ -61,7 +64,7 @@ pub(super) fn handle(signal: c_int, handler: Handler, more: c_int) {
 ///
 /// `context` is that of a handler, and what was interrupted never goes on.
 pub(super) unsafe fn divert(context: *mut c_void, function: extern "C" fn() -> !) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
     // As if it had been called: the stack is aligned but for the address to return to.
     registers[libc::REG_RSP as usize] = (EMERGENCY_STACK_TOP.get() - 8) as i64;
@@ -74,19 +77,19 @@ pub(super) unsafe fn divert(context: *mut c_void, function: extern "C" fn() -> !
 ///
 /// `context` is that of a handler.
 pub(super) unsafe fn code_of(context: *mut c_void) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
 }
 
-/// The code under test that was interrupted, or that called what was: of the words on its stack, the first that can be one of its
-/// addresses.
+/// The code under test that was interrupted, or that called what was: of the words on its stack,
+/// the first that can be one of its addresses.
 ///
 /// # Safety
 ///
 /// `context` is that of a handler.
 pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
     const WORDS: usize = 512;
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let (code, mut stack) = unsafe {
         let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
         (code_of(context), registers[libc::REG_RSP as usize] as usize)
@@ -138,7 +141,8 @@ extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
     let (touched, place) = current_task::last_access();
     if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
-        // The runtime did what the code asked for, or something is wrong with the runtime; and where it was called it needs room as well.
+        // The runtime did what the code asked for, or something is wrong with the runtime; and
+        // where it was called it needs room as well.
         if address.wrapping_sub(touched) < 64 {
             code = place;
         } else {
@@ -166,6 +170,6 @@ extern "C" fn crashed() -> ! {
 /// Ends the process.
 pub(super) fn die(message: &str) -> ! {
     output::report(message);
-    // SAFETY: it asks for nothing.
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(2) }
 }

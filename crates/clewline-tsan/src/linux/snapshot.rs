@@ -1,7 +1,8 @@
 //! Statics of the code under test: as they were at first when an execution begins.
 //!
-//! What counts is every word that a module may write, but for the C library, the loader and this library. The standard library of C++
-//! is among the restored: what it makes when it is first needed is on the heap, which is emptied as well.
+//! What counts is every word that a module may write, but for the C library, the loader and this
+//! library. The standard library of C++ is among the restored: what it makes when it is first
+//! needed is on the heap, which is emptied as well.
 
 use std::{ops::Range, ptr, slice};
 
@@ -40,7 +41,8 @@ pub(super) fn take() {
 /// Has everything as it was.
 pub(super) fn restore() {
     for saved in SAVED.get().iter() {
-        // SAFETY: the module is still loaded, and nobody else runs its code: tasks do not run while an execution begins.
+        // SAFETY: the module is still loaded, and nobody else runs its code: tasks do not run while
+        // an execution begins.
         unsafe {
             ptr::copy_nonoverlapping(saved.image.as_ptr(), saved.range.start as *mut u8, saved.image.len())
         };

@@ -11,8 +11,9 @@ use clewline_threads::{
 
 use super::{
     call::call,
+    current_task,
     foreign::ForeignCode,
-    current_task, isolate,
+    isolate,
     register::{Function, Operation, Work, registered},
 };
 
@@ -89,7 +90,11 @@ impl Explorable for Subject {
         self.operations.iter().flat_map(of).collect()
     }
 
-    fn test_program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.call(it))?;
         let init = self.init;
         let make = move || {

@@ -1,8 +1,9 @@
 //! What nobody can see: loops without an access, and calls of the system that wait.
 //!
-//! Once a second it is looked whether the code under test has come by since. If it has not, though it had a processor for long, it runs round a
-//! loop that the compiler did not instrument; if it stands in a call of the system, it waits for something that no schedule brings.
-//! Neither says anything about the subject, so the verdict is that nobody knows.
+//! Once a second it is looked whether the code under test has come by since. If it has not, though
+//! it had a processor for long, it runs round a loop that the compiler did not instrument; if it
+//! stands in a call of the system, it waits for something that no schedule brings. Neither says
+//! anything about the subject, so the verdict is that nobody knows.
 
 use std::{
     ffi::{c_int, c_void},
@@ -93,6 +94,6 @@ extern "C" fn stuck() -> ! {
         false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
     };
     output::report(&message);
-    // SAFETY: it asks for nothing.
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(3) }
 }

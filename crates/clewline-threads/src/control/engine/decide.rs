@@ -1,4 +1,4 @@
-//! Who is next.
+//! Which task runs next.
 
 use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, TaskSet};
 
@@ -8,11 +8,11 @@ use super::{
     types::{Limit, Until},
 };
 
-// In so many rounds in which nobody else can move, those who spin go in any order.
+// For this many rounds in which only spinning tasks can move, they run in every order.
 const ANY_ORDER_SPIN_ROUNDS: u32 = 3;
 
 impl Engine {
-    /// Who could move, whatever fairness says.
+    /// The tasks that could move, before fairness is applied.
     pub(super) fn movable(&self) -> TaskSet {
         let mut movable =
             self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);
@@ -45,7 +45,7 @@ impl Engine {
             && (self.weak.buffers.is_empty() || tasks.iter().all(|it| self.is_drained(it)))
     }
 
-    /// Ends the step that is being made and picks who is next. Answers whether anybody is.
+    /// Ends the current step and picks the next task. Returns whether there is one.
     #[inline]
     pub(super) fn decide(&mut self) -> bool {
         loop {
@@ -67,7 +67,8 @@ impl Engine {
         let mut yields = false;
         if let Some(mover) = mover {
             if self.is_panicking(mover) && movable.contains(mover) {
-                // Locks of `std` that others take meanwhile would take them for panicking, so a task that unwinds goes on if it can.
+                // Locks of `std` that another task takes while this one unwinds would see the
+                // thread as panicking, so a task that unwinds continues if it can.
                 movable = TaskSet::only(mover);
             }
             yields = std::mem::take(&mut self.tasks[mover.index()].yields);
@@ -98,7 +99,7 @@ impl Engine {
         let waits_briefly = |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
         let mut runner = mover.filter(|it| !yields && !waits_briefly(*it));
         if !self.weak.buffers.is_empty() {
-            // A flush does not take anybody's turn.
+            // A flush does not end a task's turn.
             if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
                 runner = self.weak.runner;
             }
@@ -112,7 +113,7 @@ impl Engine {
         self.started != TaskSet::all(self.tasks.len()) && self.unstarted().is_some()
     }
 
-    /// The step that `mover` made has ended, and those in `movable` can move now.
+    /// The step of `mover` has ended, and the tasks in `movable` can move now.
     #[inline]
     fn end_step(&mut self, mover: TaskId, yields: bool, movable: TaskSet) {
         if !self.fairness.is_idle() {
@@ -129,15 +130,15 @@ impl Engine {
         if let Some(mut step) = self.step.take()
             && !self.is_free
         {
-            // Who has moved since decides whom fairness holds back.
-            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
-            // nothing is reduced.
+            // Fairness depends on which tasks have moved since. In weaker memory models the values
+            // that a load may return depend on more than its object, so every order matters there
+            // and nothing is reduced.
             step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
             self.scheduler().on_step(&step);
         }
     }
 
-    /// Tells the scheduler what those were about to do who have not ended, but for `others`.
+    /// Reports the pending accesses of all unfinished tasks except `others` to the scheduler.
     pub(super) fn report_abandoned(&mut self, others: TaskSet) {
         if self.is_free || self.ending == Some(Ending::Restart) {
             return;
@@ -157,16 +158,20 @@ impl Engine {
         false
     }
 
-    /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
+    /// No other task can move: spinning tasks run another round and may give up, for a limited
+    /// number of rounds.
     pub(super) fn release_spinners(&mut self) -> TaskSet {
         self.idle_rounds += 1;
         if self.limits.rounds < self.idle_rounds {
             return TaskSet::EMPTY;
         }
-        // In every order at first; then in turn, or there would be too many orders in which nothing happens.
+        // In every order at first; then in turn, because there would be too many orders in which
+        // nothing happens.
         let turn = self.idle_rounds as usize % self.spinning.len();
         let one: TaskSet = self.spinning.iter().skip(turn).take(1).collect();
-        for spinners in [if self.idle_rounds <= ANY_ORDER_SPIN_ROUNDS { self.spinning } else { one }, self.spinning] {
+        for spinners in
+            [if self.idle_rounds <= ANY_ORDER_SPIN_ROUNDS { self.spinning } else { one }, self.spinning]
+        {
             for spinner in spinners {
                 self.tasks[spinner.index()].spins = None;
             }
@@ -199,10 +204,11 @@ impl Engine {
         self.ask(movable, mover)
     }
 
-    /// Shows the scheduler what those in `movable` are about to do, and lets it choose.
+    /// Shows the scheduler the pending accesses of the tasks in `movable`, and lets it choose.
     pub(super) fn ask(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         self.list(movable);
-        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.enabled_index[it.index()].into());
+        let running =
+            mover.filter(|it| movable.contains(*it)).map(|it| self.enabled_index[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         self.blocked.clear();
         for task in std::mem::take(&mut self.newly_blocked) {
@@ -217,7 +223,7 @@ impl Engine {
                 true
             }
             Choice::Redundant => {
-                // Those who could move have been seen to; those who wait have not.
+                // The scheduler has handled the movable tasks, but not the blocked ones.
                 self.report_abandoned(movable);
                 self.is_free = true;
                 self.use_slow_path();
@@ -236,8 +242,9 @@ impl Engine {
         }
     }
 
-    /// Whom the scheduler chose here before, if it has been here. What all others are about to do it was shown when they came to it,
-    /// whether they could or had to wait.
+    /// The task that the scheduler chose at this point before, if it is replaying. The scheduler
+    /// was shown the access of each other task when that task arrived at it, whether enabled or
+    /// blocked.
     #[inline]
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
         let fresh = std::mem::take(&mut self.newly_arrived);
@@ -255,8 +262,8 @@ impl Engine {
         unsafe { (*scheduler.as_ptr()).replay_choice(movable, arrived) }
     }
 
-    /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as
-    /// it was.
+    /// Fills `enabled` with the pending accesses of the tasks in `movable`. Usually only one task
+    /// has arrived at another point since.
     #[inline(always)]
     pub(super) fn list(&mut self, movable: TaskSet) {
         if self.listed_tasks == movable {
@@ -278,10 +285,10 @@ impl Engine {
         self.stale_tasks = TaskSet::EMPTY;
     }
 
-    /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
+    /// The scheduler chose none of the movable tasks. A spinning task may give up at some time.
     pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         if !self.held_back.is_empty() {
-            // Whoever is wanted lets others go first, which are not.
+            // The wanted task yields to tasks that are not wanted.
             self.fairness.clear();
             let all = movable.union(std::mem::take(&mut self.held_back));
             return self.pick(all, mover);
@@ -300,7 +307,8 @@ impl Engine {
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
         self.next = Next::None;
         if diverged.is_foreign && !self.has_release_points {
-            // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
+            // The replayed schedule may come from an exploration in which a task used `try_lock`,
+            // and no task has reached that call yet.
             self.enable_release_points();
         } else {
             self.end_with(Ending::Diverged(diverged));

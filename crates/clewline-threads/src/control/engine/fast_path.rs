@@ -1,7 +1,7 @@
-//! The common case: a task comes to an access that it can make, and nothing is unusual.
+//! The fast path: a task arrives at an access that it can make, and nothing special happens.
 //!
-//! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
-//! steps are of this kind, so each instruction counts.
+//! This code does what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, without
+//! everything that cannot matter then. Most steps take this path, so every instruction counts.
 
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
@@ -11,18 +11,18 @@ use super::{
 };
 use crate::control::place::Place;
 
-/// What came of it.
+/// The result of the fast path.
 pub(super) enum FastPathResult {
-    /// Something is unusual, and nothing was done.
+    /// The fast path does not apply, and nothing was done.
     NotApplicable,
-    /// Somebody else is next, or nobody.
+    /// Another task is next, or none.
     Switch,
-    /// The task goes on, and has begun its access.
+    /// The task continues and has begun its access.
     Continue,
 }
 
 impl Engine {
-    /// Whether anything is that makes a step more than its access, besides a panic and the limit on steps.
+    /// Whether any condition requires the slow path, besides a panic and the step limit.
     fn needs_slow_path(&self) -> bool {
         self.memory.is_some()
             || !self.fairness.is_idle()
@@ -37,19 +37,20 @@ impl Engine {
             || self.unstarted_exists()
     }
 
-    /// Something becomes unusual: from now on steps are made with all care, until nothing is.
+    /// Steps take the slow path from now on, until no condition requires it.
     #[inline]
     pub(super) fn use_slow_path(&mut self) {
         self.fast_path_until_step = 0;
     }
 
-    /// Steps are made quickly from now on, if nothing is unusual.
+    /// Steps take the fast path from now on if no condition requires the slow path.
     pub(super) fn use_fast_path_if_possible(&mut self) {
         self.fast_path_until_step = if self.needs_slow_path() { 0 } else { self.limits.steps };
     }
 
-    /// `me`, who runs, is about to make an access that waits for nothing but its `need`, and begins it if it goes on. If it must wait, that
-    /// is unusual.
+    /// The running task `me` is about to make an access that waits for nothing but its `need`.
+    /// Begins the access if the task continues. The fast path does not apply if the task must
+    /// block.
     #[inline(always)]
     pub(super) fn try_fast_path(
         &mut self,
@@ -64,20 +65,23 @@ impl Engine {
             return FastPathResult::NotApplicable;
         }
         debug_assert!(!self.needs_slow_path());
-        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return FastPathResult::NotApplicable };
+        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else {
+            return FastPathResult::NotApplicable;
+        };
         let task = &mut *self.tasks[me.index()];
-        // To write it every time would make the processor wait: what lies beside it is read below.
+        // Writing unconditionally would stall the processor: the neighbouring fields are read
+        // below.
         if !self.waiting.is_empty() && self.waiting.contains(me) {
             self.waiting.remove(me);
             task.pending.after = TaskSet::EMPTY;
         }
         if need != Need::Nothing {
-            // Whoever goes on instead may see to it that it must wait.
+            // The task that runs instead may block this one.
             self.waiting.insert(me);
             (task.need, task.until) = (need, Until::Met);
         }
         let calls = std::mem::take(&mut task.calls);
-        // All else is as it was at its last access.
+        // The other fields are unchanged since its last access.
         let pending = &mut task.pending;
         (pending.access, pending.object, pending.calls) = (access, object, calls);
         debug_assert_eq!(*pending, Step { cause: pending.cause, calls, ..Step::new(me, access, object) });
@@ -89,7 +93,7 @@ impl Engine {
         }
         self.listed_tasks = TaskSet::EMPTY;
         let task = &mut *self.tasks[me.index()];
-        // SAFETY: `run` is on the stack, and its scheduler borrowed.
+        // SAFETY: `run` is on the stack, and its scheduler is borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
         let Some(next) = scheduler.replay_step(made, movable, &task.pending) else {
             return self.ask_scheduler(me, movable);
@@ -102,7 +106,8 @@ impl Engine {
             return FastPathResult::Switch;
         }
         self.steps += 1;
-        // It is made of its parts: to read at once what was just written in other pieces makes the processor wait.
+        // Built from its parts: reading what was just written in other pieces would stall the
+        // processor.
         self.step = Some(Step { cause, calls, ..Step::new(me, access, object) });
         if calls {
             self.times[task.operation as usize].call = self.steps;
@@ -116,7 +121,7 @@ impl Engine {
         FastPathResult::Continue
     }
 
-    /// The same, if the scheduler must see what could be done.
+    /// The same, if the scheduler must see the enabled accesses.
     #[cold]
     fn ask_scheduler(&mut self, me: TaskId, movable: TaskSet) -> FastPathResult {
         self.step = None;
@@ -128,7 +133,7 @@ impl Engine {
         FastPathResult::Continue
     }
 
-    /// `me`, who has not waited, makes its access.
+    /// `me`, which has not blocked, begins its access.
     #[inline(always)]
     pub(super) fn begin_unblocked(&mut self, me: TaskId) {
         debug_assert!(self.moments.is_none(), "then everything is unusual");
@@ -149,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the step that `me` is making.
+    /// Records the step that `me` is making.
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
         let task = &self.tasks[me.index()];
@@ -157,7 +162,8 @@ impl Engine {
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 
-    /// Only now is it known whether an operation returned with the step, whom it woke, and what it gave back.
+    /// Only now is it known whether an operation returned with the step, which task it woke, and
+    /// which lock it released.
     #[cold]
     pub(super) fn finish_moment(&mut self) {
         let moment = self.moments.as_mut().and_then(|it| it.last_mut());

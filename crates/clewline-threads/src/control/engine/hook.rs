@@ -1,4 +1,4 @@
-//! Panics of tasks are kept, and not printed.
+//! The panic hook: panics of tasks are recorded and not printed.
 
 use std::{
     panic::{self, PanicHookInfo},
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::control::{construction::is_constructing, panics};
 
-/// Has panics of tasks kept, from now on. Those of others go where they went before.
+/// Records panics of tasks from now on. Other panics go to the previous hook.
 pub(super) fn install_panic_hook() {
     static KEEP: Once = Once::new();
     KEEP.call_once(|| {

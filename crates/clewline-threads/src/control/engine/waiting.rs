@@ -1,4 +1,4 @@
-//! What the primitives say about waiting, besides the accesses themselves.
+//! The interface of the primitives for waiting, besides the accesses themselves.
 
 use std::{any::Any, sync::Arc};
 
@@ -8,18 +8,18 @@ use super::{state::Control, types::Attempt};
 use crate::control::place::Place;
 
 impl Control {
-    /// The number of the execution: no other one of this process has it.
+    /// The number of the execution, unique in this process.
     pub(crate) fn execution(self) -> u64 {
         self.engine().execution
     }
 
-    /// How many steps were made.
+    /// The number of steps made.
     pub(crate) fn steps(self) -> u32 {
         self.engine().steps
     }
 
-    /// Sets the level of a lock that is taken or given back, while what it guards stays as it is: a loop that only takes it
-    /// to look is one that waits.
+    /// Sets the level of a lock that is acquired or released while the guarded data is unchanged: a
+    /// loop that takes the lock only to look is a waiting loop.
     pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = engine.id_of(object);
@@ -32,13 +32,14 @@ impl Control {
         if let Some(step) = &mut engine.step
             && step.object != id
         {
-            // Whoever waits for the lock can go on after this step, though it touches another object. If there are several such
-            // locks, its order with any step is taken to matter.
+            // Tasks that wait for the lock can continue after this step, although the step accesses
+            // another object. If there are several such locks, the step is treated as dependent
+            // with every step.
             step.yields |= step.frees != SharedId::NONE && step.frees != id;
             step.frees = id;
         }
         if engine.has_release_points && !engine.spinning.is_empty() {
-            // Somebody tries locks, and may see that.
+            // Some task tries locks and may observe this.
             let me = engine.current;
             let was_spinning = engine.spinning.contains(me);
             let spins = engine.tasks[me.index()].spins.take();
@@ -51,7 +52,7 @@ impl Control {
         }
     }
 
-    /// This task waits at the object from now on, until somebody [wakes](Self::wake_at) it.
+    /// This task waits at the object until a task [wakes](Self::wake_at) it.
     pub(crate) fn wait_at<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
@@ -59,21 +60,21 @@ impl Control {
         engine.tasks[me.index()].is_woken = false;
     }
 
-    /// It does so no more, though nobody woke it.
+    /// The task stops waiting although no task woke it.
     pub(crate) fn leave<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.remove(me);
     }
 
-    /// Who waits there.
+    /// The tasks that wait at the object.
     pub(crate) fn waiters<T: ?Sized>(self, object: &T) -> TaskSet {
         let engine = self.engine();
         let id = engine.id_of(object);
         engine.objects.state(id).waiters
     }
 
-    /// Lets `task` go on that waits there.
+    /// Wakes `task`, which waits at the object.
     pub(crate) fn wake_at<T: ?Sized>(self, object: &T, task: TaskId) {
         let engine = self.engine();
         let id = engine.id_of(object);
@@ -81,26 +82,27 @@ impl Control {
         self.wake(task);
     }
 
-    /// Whether this task may wake up now though nobody woke it.
+    /// Whether this task may wake spuriously now.
     pub(crate) fn may_wake_early(self) -> bool {
         let engine = self.engine();
         0 < engine.tasks[engine.current.index()].spurious
     }
 
-    /// It did.
+    /// The task woke spuriously.
     pub(crate) fn woke_early(self) {
         let engine = self.engine();
         let left = &mut engine.tasks[engine.current.index()].spurious;
         *left = left.saturating_sub(1);
     }
 
-    /// Comes to a point before an access to something that has no address: its order with any step matters.
+    /// A point before an access to something without an address: its order relative to every step
+    /// matters.
     #[track_caller]
     pub(crate) fn access_somewhere(self) {
         self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Place::caller());
     }
 
-    /// Something has changed that has no address.
+    /// Something without an address has changed.
     pub(crate) fn changed_somewhere(self) {
         let engine = self.engine();
         let me = engine.current;
@@ -109,7 +111,7 @@ impl Control {
         engine.end_spins(me, SharedId::NONE);
     }
 
-    /// What is kept for `task`, made by `make` if there is nothing yet.
+    /// The data attached to `task`, created by `make` if there is none.
     pub(crate) fn task_data(
         self,
         task: TaskId,
@@ -118,7 +120,8 @@ impl Control {
         Arc::clone(self.engine().tasks[task.index()].task_data.get_or_insert_with(make))
     }
 
-    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may say so because another one does.
+    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may be true
+    /// because of another task.
     pub(crate) fn is_panicking(self) -> bool {
         let engine = self.engine();
         engine.is_panicking(engine.current)
@@ -130,7 +133,7 @@ impl Control {
         engine.tasks[engine.current.index()].has_panicked = true;
     }
 
-    /// A task has panicked, and nobody asks for it: the execution ends.
+    /// A task has panicked and no task can join it: the execution ends.
     pub(crate) fn panicked(self, payload: &(dyn Any + Send)) {
         self.engine().panicked(payload);
     }

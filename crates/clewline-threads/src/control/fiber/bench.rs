@@ -59,15 +59,15 @@ macro_rules! kinds {
                         let root = &raw mut *self.root;
                         for _ in 0..rounds {
                             for fiber in &mut self.fibers {
-                                // SAFETY: no fiber is done before the ring is dropped, and none runs
-                                // while the root does.
+                                // SAFETY: no fiber is done before the ring is dropped, and none
+                                // runs while the root does.
                                 unsafe { fiber.resume(root) };
                             }
                         }
                     }
 
-                    /// Each fiber hands its turn to the next one, `turns` times in all; where a fiber
-                    /// cannot do that, the root passes it on.
+                    /// Each fiber hands its turn to the next one, `turns` times in all; where a
+                    /// fiber cannot do that, the root passes it on.
                     pub fn hand_on(&mut self, turns: u64) {
                         let root = &raw mut *self.root;
                         self.shared.left.set(turns);
@@ -109,8 +109,8 @@ macro_rules! kinds {
                     }
                 }
 
-                /// Makes `count` fibers, runs each from its beginning to its end, and keeps their stacks
-                /// for the next time.
+                /// Makes `count` fibers, runs each from its beginning to its end, and keeps their
+                /// stacks for the next time.
                 ///
                 /// # Panics
                 ///

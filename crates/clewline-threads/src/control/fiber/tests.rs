@@ -132,7 +132,8 @@ macro_rules! kinds {
                                 unsafe { seat.suspend() };
                                 for at in 0..3 {
                                     order.borrow_mut().push((me, at));
-                                    // SAFETY: it is its own, and the other one has suspended itself.
+                                    // SAFETY: it is its own, and the other one has suspended
+                                    // itself.
                                     unsafe { seat.hand_to(seats.get()[1 - me]) };
                                 }
                             })

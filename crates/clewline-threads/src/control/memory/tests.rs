@@ -32,7 +32,8 @@ const MODELS: [MemoryModel; 3] = [SequentiallyConsistent, Tso, ReleaseAcquire];
 type Words = [AtomicUsize; 4];
 type Body = fn(&Words) -> usize;
 
-/// What the bodies may answer if each is a task, and `last` what is asked when all have ended: `1 0` or `1 0 21`.
+/// What the bodies may answer if each is a task, and `last` what is asked when all have ended: `1
+/// 0` or `1 0 21`.
 fn outcomes(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> BTreeSet<String> {
     outcomes_by(&mut Exhaustive::default(), Memory { model, ..Memory::default() }, bodies, last)
 }
@@ -108,7 +109,8 @@ fn store_buffering() {
     check(store_and_load!(SeqCst, SeqCst), None, [strong, strong, strong]);
     check(store_and_load!(Release, Acquire), None, [strong, all, all]);
     check(store_and_load!(Relaxed, Relaxed), None, [strong, all, all]);
-    // On x86 a sequentially consistent store is a fence; in the language it orders nothing but its like.
+    // On x86 a sequentially consistent store is a fence; in the language it orders nothing but its
+    // like.
     check(store_and_load!(SeqCst, Relaxed), None, [strong, strong, all]);
     check(store_and_load!(Release, SeqCst), None, [strong, all, all]);
 }
@@ -401,7 +403,8 @@ fn what_is_caused_is_seen_with_its_cause() {
     check_possible(relaxed, None, "0 1 10", IF_RELAXED);
 }
 
-/// Counts who was inside at the same time, with two flags and a turn. Whoever would have to wait does not enter: `2`.
+/// Counts who was inside at the same time, with two flags and a turn. Whoever would have to wait
+/// does not enter: `2`.
 macro_rules! peterson {
     ($store:expr, $load:expr) => {{
         fn enter(it: &Words, me: usize) -> usize {
@@ -428,7 +431,8 @@ fn petersons_lock_needs_sequential_consistency() {
     assert_eq!(MODELS.map(|it| is_broken(peterson!(Release, Acquire), it)), IF_WEAK);
 }
 
-/// Two words that are written together; whoever was not disturbed while it read must see both or neither.
+/// Two words that are written together; whoever was not disturbed while it read must see both or
+/// neither.
 macro_rules! sequence_lock {
     ($before:expr, $after:expr) => {{
         let bodies: &[Body] = &[

@@ -6,7 +6,8 @@ fn place(at: usize) -> Place {
     Place::code(at)
 }
 
-/// Makes these accesses, each at a place of its own, until a loop is found. Answers after how many, and what was found.
+/// Makes these accesses, each at a place of its own, until a loop is found. Answers after how many,
+/// and what was found.
 fn find(
     round: &[(usize, SharedId)],
     mut version: impl FnMut(usize) -> u32,

@@ -81,7 +81,8 @@ struct Change {
 }
 
 impl Change {
-    /// Who does something else. A thread that an operation starts comes after those of the columns and of what is first.
+    /// Who does something else. A thread that an operation starts comes after those of the columns
+    /// and of what is first.
     const fn task(&self, columns: usize) -> usize {
         if let Does::Starts(_) = self.does { columns + 1 } else { self.column }
     }
@@ -185,8 +186,9 @@ fn common(a: &Schedule, b: &Schedule) -> usize {
     a.0.iter().zip(&b.0).take_while(|(a, b)| a == b).count()
 }
 
-/// In how many executions `change` would be made where something is made again; each time it must be found out right then. The
-/// first `same` steps of its task are not changed, and `is_meant` says whether what was chosen up to then matters.
+/// In how many executions `change` would be made where something is made again; each time it must
+/// be found out right then. The first `same` steps of its task are not changed, and `is_meant` says
+/// whether what was chosen up to then matters.
 fn check_change(
     columns: &[Vec<Does>],
     change: Change,
@@ -246,8 +248,9 @@ fn another_access_is_found_out() {
     }
 }
 
-/// Someone takes both locks; someone else `waits`, which is to come to one of them meanwhile; a third one may go on. Checks that it is
-/// found out if the one who waits does something else after its first step.
+/// Someone takes both locks; someone else `waits`, which is to come to one of them meanwhile; a
+/// third one may go on. Checks that it is found out if the one who waits does something else after
+/// its first step.
 fn check_waiting(waits: Does, does: Does) {
     let columns = [vec![Does::TakesBoth], vec![waits], vec![Does::Adds(1), Does::Adds(1)]];
     // Both locks are taken.
@@ -306,7 +309,8 @@ fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
         for (name, scheduler) in schedulers() {
             let change = Change { execution: 0, column: 0, row: 0, does: changed };
             let changes = check_change(&columns, change, 1, |_| true, &*scheduler);
-            // One call at a time, only numbers that are drawn come after something that is made again.
+            // One call at a time, only numbers that are drawn come after something that is made
+            // again.
             let is_serial = name == "serial" && matches!(does, Does::ReadsTwice);
             assert_eq!(changes == 0, is_serial, "{name}, {does:?}");
         }

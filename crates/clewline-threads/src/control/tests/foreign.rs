@@ -14,7 +14,8 @@ use crate::{
 };
 
 thread_local! {
-    // Executions that began, tasks that went on, tasks that stopped and none went on after, executions that ended.
+    // Executions that began, tasks that went on, tasks that stopped and none went on after,
+    // executions that ended.
     static TOLD: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
     // Who goes on.
     static INSIDE: Cell<Option<TaskId>> = const { Cell::new(None) };
@@ -64,7 +65,8 @@ impl Foreign for Notes {
 const WORD: usize = 0x1000;
 const LOCK: usize = 0x2001;
 
-/// Runs `call` in each of so many columns, under every schedule. Answers each ending with how often it was seen, and the last message.
+/// Runs `call` in each of so many columns, under every schedule. Answers each ending with how often
+/// it was seen, and the last message.
 fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -> (Vec<(String, u64)>, u64) {
     TOLD.set([0; 4]);
     let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };

@@ -1,7 +1,8 @@
 //! Reductions lose no canonical history: random programs, explored with and without.
 //!
-//! `CLEWLINE_SEEDS=100 CLEWLINE_EXECUTIONS=100000 cargo test --release -p clewline-threads --lib reductions -- --nocapture`
-//! takes as many seeds (from `CLEWLINE_SEED` on), takes in larger programs, and says what it saw of each kind.
+//! `CLEWLINE_SEEDS=100 CLEWLINE_EXECUTIONS=100000 cargo test --release -p clewline-threads --lib
+//! reductions -- --nocapture` takes as many seeds (from `CLEWLINE_SEED` on), takes in larger
+//! programs, and says what it saw of each kind.
 
 mod programs;
 
@@ -121,7 +122,8 @@ fn dpor() -> Box<dyn Scheduler> {
     Box::new(Dpor::new(Dependence::Histories))
 }
 
-// One seed for all, so that a failure can be seen again; what it says is the smallest program it found.
+// One seed for all, so that a failure can be seen again; what it says is the smallest program it
+// found.
 const SEED: u64 = 5;
 
 /// Programs in which a reduction that left out one of its rules has lost histories.
@@ -179,7 +181,8 @@ fn hard_programs() -> Vec<Matrix> {
         vec![vec![vec![Sleep, Load(0), Load(1)]], vec![vec![Wake, Store(1, 2)]], vec![vec![Store(0, 1)]]],
         // Whoever joins a task comes after all that the task did.
         vec![vec![vec![Spawn(vec![Store(0, 1), Store(1, 1)], true), Load(0)]], vec![vec![Load(0), Load(1)]]],
-        // A task that comes to wait for a lock before whoever has it goes on saves a preemption: afterwards it would not wait.
+        // A task that comes to wait for a lock before whoever has it goes on saves a preemption:
+        // afterwards it would not wait.
         vec![
             vec![vec![Lock(0, vec![Take(0), Load(1)]), Take(1)]],
             vec![vec![Store(0, 1), Lock(0, vec![])]],
@@ -226,7 +229,8 @@ fn programs_like_hard_ones_lose_no_history() {
     assert!(pick(10, 60) < programs && pick(40, 240) < bounded, "{programs} programs, {bounded} with bounds");
 }
 
-/// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3 preemptions.
+/// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3
+/// preemptions.
 const HARD_EXECUTIONS: &[[u64; 5]] = &[
     [131, 6, 39, 124, 256],
     [66, 5, 21, 58, 93],
@@ -259,8 +263,9 @@ fn hard_programs_take_no_more_executions_than_they_need() {
     assert_eq!(taken.collect::<Vec<_>>(), HARD_EXECUTIONS);
 }
 
-/// How many executions random programs take: with `dpor`, and with `bounded-dpor` and 0 to 3 preemptions. If there are more, a rule is
-/// lost that leaves some out; if there are fewer, and no history is lost, the better.
+/// How many executions random programs take: with `dpor`, and with `bounded-dpor` and 0 to 3
+/// preemptions. If there are more, a rule is lost that leaves some out; if there are fewer, and no
+/// history is lost, the better.
 const RANDOM_EXECUTIONS: [u64; 5] = [31_507, 3_967, 7_545, 13_905, 19_560];
 
 /// Whether these are the programs, all of them, that were counted.

@@ -1,4 +1,5 @@
-//! What counts as a change, who goes on because of it, and what an execution leaves to the next: each rule in a program of a few steps.
+//! What counts as a change, who goes on because of it, and what an execution leaves to the next:
+//! each rule in a program of a few steps.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -516,7 +517,8 @@ fn executions_leave_nothing_to_the_next() {
         });
         assert!(2 <= seen.len(), "{columns:?}");
         // In another order, each after each.
-        for (schedule, message) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
+        for (schedule, message) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other]))
+        {
             let ending = program.run(&mut Replay::new(schedule.clone()));
             let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
             assert_eq!(again, *message, "{columns:?}: {schedule}");

@@ -9,7 +9,8 @@ use clewline_testing::pick;
 use super::*;
 use crate::ThreadActivity;
 
-/// Each ticket is one more than the last: the order of the tickets is the order in which they were drawn.
+/// Each ticket is one more than the last: the order of the tickets is the order in which they were
+/// drawn.
 #[derive(Clone)]
 struct Tickets;
 
@@ -37,7 +38,8 @@ impl Subject<Tickets> for Dispenser {
     }
 }
 
-/// How many operations the history puts behind one that drew a later ticket: behind one that was not over.
+/// How many operations the history puts behind one that drew a later ticket: behind one that was
+/// not over.
 fn false_claims(history: &History<(), u64>) -> usize {
     let mut latest_returned = 0;
     let mut claims = 0;
@@ -127,7 +129,8 @@ impl Subject<Growth> for Number {
     fn call(&self, call: &Grow) -> u64 {
         match call {
             Grow::Look => {
-                // Where it stands does not matter to anyone, but the processor has to find out before it can load.
+                // Where it stands does not matter to anyone, but the processor has to find out
+                // before it can load.
                 let known = self.number.load(Ordering::Relaxed);
                 let place =
                     (0..3).fold(known as usize * 4_099 % self.way.len(), |it, _| self.way[it] as usize);
@@ -147,8 +150,8 @@ fn way() -> Arc<Vec<u32>> {
     Arc::new((0..places).map(|_| random.below(places) as u32).collect())
 }
 
-/// How many operations saw less than what had been seen before they were called, or what was bumped only after they
-/// had returned.
+/// How many operations saw less than what had been seen before they were called, or what was bumped
+/// only after they had returned.
 fn false_sights(history: &History<Grow, u64>) -> usize {
     let (mut seen, mut bumps, mut false_sights) = (0, 0, 0);
     let mut seen_at_call = vec![0; history.len()];
@@ -168,8 +171,8 @@ fn false_sights(history: &History<Grow, u64>) -> usize {
     false_sights
 }
 
-/// A load that is not over when its return is stamped finds what came later. Locked instructions, as the dispenser's,
-/// would hide that.
+/// A load that is not over when its return is stamped finds what came later. Locked instructions,
+/// as the dispenser's, would hide that.
 #[test]
 fn a_look_is_over_when_its_return_is_stamped() {
     let way = way();
@@ -343,7 +346,10 @@ fn a_thread_that_sleeps_is_told() {
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
-        assert!(standings.iter().all(|it| matches!(it.activity, ThreadActivity::Sleeping(_))), "{standings:?}");
+        assert!(
+            standings.iter().all(|it| matches!(it.activity, ThreadActivity::Sleeping(_))),
+            "{standings:?}"
+        );
     }
     assert_eq!(run.logs.merge().operations().filter(|it| it.ret.is_none()).count(), 2);
 }

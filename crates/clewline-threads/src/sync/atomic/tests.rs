@@ -8,8 +8,8 @@ use super::*;
 use crate::control::{Calls, Limits, Memory, MemoryModel, Program};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-/// Runs `body` outside of an exploration, and as the only task in each model, with data races looked for or not. All must
-/// leave the same.
+/// Runs `body` outside of an exploration, and as the only task in each model, with data races
+/// looked for or not. All must leave the same.
 #[track_caller]
 fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expected: R) {
     assert_eq!(body(), expected, "outside of an exploration");

@@ -377,7 +377,8 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
     struct Node {
         value: UnsafeCell<usize>,
     }
-    // Freed by whoever takes it, after the other has said that it is done; or without waiting for that.
+    // Freed by whoever takes it, after the other has said that it is done; or without waiting for
+    // that.
     for waits in [true, false] {
         let make = || {
             let node = Box::into_raw(Box::new(Node { value: UnsafeCell::new(7) }));
@@ -385,8 +386,9 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
         };
         let call = move |it: &(AtomicPtr<Node>, AtomicBool), task: &usize| {
             if *task == 0 {
-                // SAFETY: it is not freed before `it.1` is set; or, in the bad variant, is freed by a task that runs when this
-                // one is at a point, which it is not between this load and the read.
+                // SAFETY: it is not freed before `it.1` is set; or, in the bad variant, is freed by
+                // a task that runs when this one is at a point, which it is not between this load
+                // and the read.
                 let value = match unsafe { it.0.load(Acquire).as_ref() } {
                     // SAFETY: as above.
                     Some(node) => node.value.with(|it| unsafe { *it }),

@@ -1,4 +1,4 @@
-//! Those who receive.
+//! Receivers.
 
 use std::{
     cell::Cell,
@@ -37,7 +37,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no message, and all senders are gone.
+    /// If there is no message, and all senders were dropped.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         let receiver = match &self.end {
@@ -78,11 +78,11 @@ impl<T> Receiver<T> {
         result
     }
 
-    /// See `std`. In an exploration, time may be up whenever there is no message.
+    /// See `std`. In an exploration, the timeout may occur whenever there is no message.
     ///
     /// # Errors
     ///
-    /// If there is no message in time, or never will be.
+    /// On a timeout, or if there will never be a message.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let receiver = match &self.end {

@@ -1,4 +1,4 @@
-//! Those who send.
+//! Senders.
 
 use std::{
     fmt,
@@ -61,7 +61,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if the receiver is gone.
+    /// The value, if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
@@ -90,7 +90,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if the receiver is gone.
+    /// The value, if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let sender = match &self.0 {
@@ -116,7 +116,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if there is no room or the receiver is gone.
+    /// The value, if there is no room or the receiver was dropped.
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         match &self.0 {

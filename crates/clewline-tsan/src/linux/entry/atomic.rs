@@ -1,7 +1,7 @@
 //! Atomic operations, which are made here.
 //!
-//! Tasks run one at a time, so that whatever is done between two points is atomic. Code that is no task's may have real threads, and
-//! gets real atomics.
+//! Tasks run one at a time, so that whatever is done between two points is atomic. Code that is no
+//! task's may have real threads, and gets real atomics.
 
 use std::{
     ffi::c_int,
@@ -11,7 +11,7 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
-use super::{check, object, point, shown, describe_address};
+use super::{check, describe_address, object, point, shown};
 use crate::linux::{call::stubs, current_task, races};
 
 /// Comes to the point before an operation on `address`. `None` if this is no task.
@@ -33,7 +33,9 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     if old != new {
         control.mark_changed(object(address));
     }
-    control.set_detail(|| format!("{}{} -> {}", describe_address(address), shown(old.bits()), shown(new.bits())));
+    control.set_detail(|| {
+        format!("{}{} -> {}", describe_address(address), shown(old.bits()), shown(new.bits()))
+    });
 }
 
 #[inline(always)]
@@ -48,7 +50,8 @@ trait Word: Copy + PartialEq + 'static {
 
     fn bits(self) -> u64;
 
-    /// Makes of what is at `address` whatever `change` makes of it, all at once, for real. Answers what was there.
+    /// Makes of what is at `address` whatever `change` makes of it, all at once, for real. Answers
+    /// what was there.
     ///
     /// # Safety
     ///
@@ -65,7 +68,7 @@ macro_rules! words {
                 }
 
                 unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
-                    // SAFETY: the caller says so.
+                    // SAFETY: guaranteed by the caller.
                     let atomic = unsafe { <$atomic>::from_ptr(address) };
                     atomic.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|found| found)
                 }
@@ -88,7 +91,7 @@ impl Word for u128 {
 
     // Only code that makes a subject comes here, and it is alone.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let old = address.read_volatile();
             if let Some(new) = change(old) {
@@ -102,10 +105,10 @@ impl Word for u128 {
 #[inline(always)]
 fn load<T: Word>(address: *mut T, pc: usize) -> T {
     let Some(control) = before(address as usize, T::SIZE, Access::Read, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { address.read_volatile() };
     saw(control, address as usize, value);
     value
@@ -114,10 +117,10 @@ fn load<T: Word>(address: *mut T, pc: usize) -> T {
 #[inline(always)]
 fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T) -> T) -> T {
     let Some(control) = before(address as usize, T::SIZE, access, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     let new = change(old);
     // SAFETY: as above.
@@ -129,11 +132,11 @@ fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T
 #[inline(always)]
 fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc: usize) -> Result<T, T> {
     let Some(control) = before(address as usize, T::SIZE, Access::Update, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     if old != current {
         saw(control, address as usize, old);
@@ -154,7 +157,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
 
 /// As gcc calls it: what was expected is told where it was.
 fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
-    // SAFETY: the code asks for it.
+    // SAFETY: the code under test requests this access.
     let current = unsafe { expected.read() };
     match exchange_if(address, current, new, may_fail, pc) {
         Ok(_) => true,
@@ -168,8 +171,8 @@ fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail
 
 type Order = c_int;
 
-/// The operations on one type. The orders that an exchange is told are those that its arguments leave room for: where the address of
-/// the caller goes is the place of the last.
+/// The operations on one type. The orders that an exchange is told are those that its arguments
+/// leave room for: where the address of the caller goes is the place of the last.
 macro_rules! operations {
     ($($module:ident $type:ty, exchange($($order:ident)*), value($($other:ident)*);)+) => {
         $(

@@ -1,4 +1,5 @@
-//! What compilers call for objects that they do not take for lock-free: those of 16 bytes, and larger ones.
+//! What compilers call for objects that they do not take for lock-free: those of 16 bytes, and
+//! larger ones.
 
 use std::{
     ffi::{c_int, c_void},
@@ -32,7 +33,7 @@ fn after(control: Option<Control>, address: usize) {
 
 extern "C" fn load(size: usize, object: *const u8, to: *mut u8, _: c_int, pc: usize) {
     before(size, object as usize, Access::Read, pc);
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     unsafe { ptr::copy(object, to, size) };
 }
 

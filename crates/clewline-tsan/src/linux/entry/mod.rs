@@ -1,7 +1,7 @@
 //! What the compiler calls.
 //!
-//! `plain` is called before an access that is not atomic, which the code then makes itself. `atomic` makes the access. Both come to a point
-//! first, if theirs is one.
+//! `plain` is called before an access that is not atomic, which the code then makes itself.
+//! `atomic` makes the access. Both come to a point first, if theirs is one.
 
 mod atomic;
 mod libatomic;
@@ -11,8 +11,9 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{
+    current_task,
     heap::{self, GrainState},
-    current_task, places,
+    places,
 };
 
 /// What is accessed: words, so that accesses of different sizes are known to meet.
@@ -21,7 +22,8 @@ pub(super) fn object(address: usize) -> usize {
     address & !7
 }
 
-/// Where in its word an access begins: fields that are neighbours may share one, and its name. Reports put it behind the name.
+/// Where in its word an access begins: fields that are neighbours may share one, and its name.
+/// Reports put it behind the name.
 fn describe_address(address: usize) -> String {
     match address & 7 {
         0 => String::new(),
@@ -46,7 +48,13 @@ pub(super) fn check(control: Control, address: usize, size: usize, is_write: boo
     if heap::contains(address) {
         let (first, last) = (heap::grain(address), heap::grain(address + size - 1));
         if first != GrainState::Live || last != GrainState::Live {
-            report_bad_access(control, address, if first == GrainState::Live { last } else { first }, is_write, pc);
+            report_bad_access(
+                control,
+                address,
+                if first == GrainState::Live { last } else { first },
+                is_write,
+                pc,
+            );
         }
     }
 }

@@ -6,10 +6,11 @@ use clewline_explore::Access;
 use clewline_remote::Points;
 use clewline_threads::instrument::Control;
 
-use super::{check, point, shown, describe_address};
-use crate::linux::{call::stubs, heap, current_task, races};
+use super::{check, describe_address, point, shown};
+use crate::linux::{call::stubs, current_task, heap, races};
 
-// After so many accesses in a row that are no points, others get their turn: the code may be waiting for them.
+// After so many accesses in a row that are no points, others get their turn: the code may be
+// waiting for them.
 const IDLE_ACCESSES_MAX: u32 = 20_000;
 
 /// The code is about to access so many bytes.
@@ -126,7 +127,7 @@ extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut
     access_range(from as usize, size, false, pc);
     access_range(to as usize, size, true, pc);
     current_task::set_last_access(to as usize, pc);
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     unsafe { std::ptr::copy(from, to, size) };
     to
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Need, Until};
 
-use super::{check, note_released, lock_at, note_acquired};
+use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -16,13 +16,14 @@ use crate::linux::{
 const COUNT: usize = 24;
 
 fn count<'a>(barrier: usize) -> &'a mut u32 {
-    // SAFETY: the caller of the function of the C library says that a barrier is there, and it has the room.
+    // SAFETY: the caller of the function of the C library says that a barrier is there, and it has
+    // the room.
     unsafe { &mut *((barrier + COUNT) as *mut u32) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn pthread_barrier_init(barrier: *mut c_void, attributes: *const c_void, n: c_uint) -> c_int {
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     let error = unsafe { real::pthread_barrier_init(barrier, attributes, n) };
     if error == 0 {
         *count(barrier as usize) = n;
@@ -32,7 +33,7 @@ extern "C" fn pthread_barrier_init(barrier: *mut c_void, attributes: *const c_vo
 
 extern "C" fn wait_at(barrier: *mut c_void, pc: usize) -> c_int {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_barrier_wait(barrier) };
     };
     let barrier = barrier as usize;

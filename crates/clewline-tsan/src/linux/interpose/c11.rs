@@ -1,4 +1,5 @@
-//! Threads of C11. To the C library they are those of POSIX by other names, with other numbers for errors.
+//! Threads of C11. To the C library they are those of POSIX by other names, with other numbers for
+//! errors.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -32,13 +33,13 @@ extern "C" fn create(
         // It answers a number, which is in the lower half of what it is taken to answer.
         return named(threads::create(thread, ptr::null(), start, argument, pc));
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::thrd_create(thread, start as *const () as usize, argument) }
 }
 
 extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_int {
     if !current_task::is_code() {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::thrd_join(thread, result) };
     }
     let mut ended = ptr::null_mut();

@@ -6,9 +6,9 @@ use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
 use super::{
-    check, note_released, lock_at,
+    check, lock_at,
     mutex::{self, LockMode},
-    note_acquired, time,
+    note_acquired, note_released, time,
 };
 use crate::linux::{
     call::stubs,
@@ -78,7 +78,7 @@ fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_in
 pub(super) extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => wait(control, condvar as usize, mutex as usize, None, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::pthread_cond_wait(condvar, mutex) },
     }
 }

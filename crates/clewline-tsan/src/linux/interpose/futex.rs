@@ -1,4 +1,5 @@
-//! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made of.
+//! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made
+//! of.
 
 use std::{
     arch::asm,
@@ -8,12 +9,11 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, note_released, lock_at, note_acquired, time};
+use super::{check, fails_with, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
-    entry,
     current_task::{self, place},
-    places,
+    entry, places,
 };
 
 const WAIT: usize = libc::FUTEX_WAIT as usize;
@@ -37,7 +37,7 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     control.access_point(entry::object(word), Access::Update, place(pc));
     note_released(control, entry::object(word));
     note_acquired(control, entry::object(word));
-    // SAFETY: the caller asks for it. If it must not, that is a finding.
+    // SAFETY: the caller requests this access. An invalid access is a finding.
     let found = unsafe { *(word as *const u32) };
     control.set_detail(|| format!("futex wait, {found}"));
     if found != expected {
@@ -89,7 +89,8 @@ fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
     woken as c_long
 }
 
-/// The number of the call, its first four arguments, and where it was called from. Others are passed on as they are.
+/// The number of the call, its first four arguments, and where it was called from. Others are
+/// passed on as they are.
 extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize, pc: usize) -> c_long {
     if number == libc::SYS_futex
         && let Some(control) = current_task::control()
@@ -111,7 +112,7 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
 
 fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
     let result: isize;
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe {
         asm!(
             "syscall",

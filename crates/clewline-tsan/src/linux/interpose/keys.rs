@@ -44,7 +44,7 @@ pub(in crate::linux) fn begin() {
 pub(super) fn end(control: Control) {
     let me = control.task().index();
     while let Some((destructor, object)) = keys().thread_exit[me].pop() {
-        // SAFETY: the code asked for it.
+        // SAFETY: the code under test registered this call.
         unsafe { destructor(ptr::with_exposed_provenance_mut(object)) };
     }
     // As often as the C library does: a destructor may set a value again.
@@ -53,7 +53,7 @@ pub(super) fn end(control: Control) {
             let value = std::mem::take(&mut keys().values[me][at]);
             let destructor = keys().destructors.get(at).copied().flatten();
             if let Some(destructor) = destructor.filter(|_| value != 0) {
-                // SAFETY: the code asked for it.
+                // SAFETY: the code under test registered this call.
                 unsafe { destructor(ptr::with_exposed_provenance_mut(value)) };
             }
         }
@@ -68,11 +68,11 @@ fn of_task(key: c_uint) -> Option<(usize, usize)> {
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
     if current_task::control().is_none() {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_key_create(key, destructor) };
     }
     let destructors = &mut keys().destructors;
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *key = FIRST_KEY + destructors.len() as c_uint };
     destructors.push(destructor);
     0

@@ -3,12 +3,14 @@
 use std::{ffi::c_int, ptr};
 
 use super::super::allocator::*;
-use crate::linux::{call::stubs, entry, heap, current_task, modules, places, races, real};
+use crate::linux::{call::stubs, current_task, entry, heap, modules, places, races, real};
 
-// What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It is large, and never used.
+// What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It
+// is large, and never used.
 const EXCEPTION_POOL_BYTES: usize = 32 << 10;
 
-/// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system inside of it.
+/// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system
+/// inside of it.
 #[inline(always)]
 fn is_for_code(pc: usize, size: usize) -> bool {
     current_task::is_code()
@@ -26,7 +28,7 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
     }
     match current_task::control() {
         Some(control) => places::fail(control, format!("no memory is left for {size} bytes"), pc),
-        // SAFETY: any size will do.
+        // SAFETY: every size is valid.
         None => unsafe { __libc_memalign(align, size) },
     }
 }
@@ -35,14 +37,14 @@ extern "C" fn malloc_at(size: usize, pc: usize) -> *mut u8 {
     if is_for_code(pc, size) {
         return allocate(size, 16, pc);
     }
-    // SAFETY: any size will do.
+    // SAFETY: every size is valid.
     unsafe { __libc_malloc(size) }
 }
 
 extern "C" fn calloc_at(n: usize, size: usize, pc: usize) -> *mut u8 {
     let Some(all) = n.checked_mul(size) else { return ptr::null_mut() };
     if !is_for_code(pc, all) {
-        // SAFETY: any size will do.
+        // SAFETY: every size is valid.
         return unsafe { __libc_calloc(n, size) };
     }
     let block = allocate(all, 16, pc);
@@ -66,7 +68,7 @@ extern "C" fn posix_memalign_at(block: *mut *mut u8, align: usize, size: usize, 
     if found.is_null() {
         return libc::ENOMEM;
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *block = found };
     0
 }

@@ -1,10 +1,11 @@
 //! What the code under test calls of the C library.
 //!
-//! Functions of these names take the place of the C library's, for the program and for the libraries it uses. Called by a task they are
-//! made of points; called by anybody else they are what they were.
+//! Functions of these names take the place of the C library's, for the program and for the
+//! libraries it uses. Called by a task they are made of points; called by anybody else they are
+//! what they were.
 //!
-//! What a lock knows is kept in the object itself, where the C library would keep it, so that it is restored with everything else. Who
-//! waits, the engine knows.
+//! What a lock knows is kept in the object itself, where the C library would keep it, so that it is
+//! restored with everything else. Who waits, the engine knows.
 
 mod barrier;
 mod c11;

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, note_released, lock_at, owner, note_acquired, time};
+use super::{check, lock_at, note_acquired, note_released, owner, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -35,7 +35,8 @@ impl Mutex {
 /// The mutex at an address. The code says that there is one.
 #[allow(clippy::mut_from_ref, reason = "tasks run one at a time")]
 fn at<'a>(mutex: usize) -> &'a mut Mutex {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(mutex as *mut Mutex) }
 }
 
@@ -139,7 +140,7 @@ pub(super) fn set_count(mutex: usize, count: u32) {
 pub(super) extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => lock(control, mutex as usize, LockMode::Waits, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::pthread_mutex_lock(mutex) },
     }
 }

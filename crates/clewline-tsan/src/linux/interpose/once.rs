@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, note_released, lock_at, note_acquired};
+use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -41,12 +41,12 @@ const DONE: c_int = 2;
 
 pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_once(once.cast::<c_void>(), work) };
     };
     let gate = once as usize;
     arrive(control, gate, pc);
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     if unsafe { *once } != DONE {
         enter(control, gate);
         work();
@@ -60,7 +60,7 @@ pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: us
 // The first byte of a guard says that all is done.
 extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::__cxa_guard_acquire(guard) };
     };
     arrive(control, guard as usize, pc);
@@ -76,7 +76,7 @@ extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
     match current_task::control() {
         Some(control) => {
             leave(control, guard as usize, pc);
-            // SAFETY: the caller asks for it.
+            // SAFETY: the caller guarantees the preconditions of the C function.
             unsafe { *guard = 1 };
         }
         // SAFETY: as above.

@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use crate::linux::{call::stubs, exit::end_with_status, current_task, output, panics, places, real};
+use crate::linux::{call::stubs, current_task, exit::end_with_status, output, panics, places, real};
 
-/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
+/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is
+/// one.
 fn uncaught() -> Option<String> {
     let find = |name: &CStr| {
         // SAFETY: the name is a string.
@@ -12,7 +13,8 @@ fn uncaught() -> Option<String> {
         (!found.is_null()).then_some(found)
     };
     let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
-    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a type is its name.
+    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a
+    // type is its name.
     unsafe {
         let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
         let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =
@@ -37,7 +39,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
             let message = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
             places::fail(control, message, pc)
         }
-        // SAFETY: it asks for nothing.
+        // SAFETY: the call has no preconditions.
         None => unsafe { real::abort() },
     }
 }
@@ -45,7 +47,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
     match current_task::control() {
         Some(control) => end_with_status(control, status, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::exit(status) },
     }
 }
@@ -58,10 +60,10 @@ extern "C" fn assert_at(
     pc: usize,
 ) -> ! {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { real::__assert_fail(message, file, line, function) }
     };
-    // SAFETY: the caller says that it is a string.
+    // SAFETY: the caller guarantees that it is a C string.
     let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
     places::fail(control, format!("assertion failed: {message}"), pc)
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, note_released, lock_at, note_acquired, time};
+use super::{check, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -13,7 +13,8 @@ use crate::linux::{
     try_locks::tries,
 };
 
-/// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros is a lock that nobody has.
+/// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros
+/// is a lock that nobody has.
 #[repr(C)]
 struct Lock {
     readers: i32,
@@ -39,7 +40,8 @@ impl Mode {
 }
 
 fn at<'a>(lock: usize) -> &'a mut Lock {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(lock as *mut Lock) }
 }
 
@@ -121,7 +123,7 @@ macro_rules! calls {
             extern "C" fn $function(lock: *mut c_void, pc: usize) -> c_int {
                 match current_task::control() {
                     Some(control) => $act(control, lock as usize, pc),
-                    // SAFETY: the caller asks for it.
+                    // SAFETY: the caller guarantees the preconditions of the C function.
                     None => unsafe { real::$real(lock) },
                 }
             }
@@ -143,7 +145,7 @@ macro_rules! timed {
             extern "C" fn $function(lock: *mut c_void, $($clock: c_int,)? until: *const c_void, pc: usize) -> c_int {
                 match current_task::control() {
                     Some(control) => acquire(control, lock as usize, $mode, Some(until), pc),
-                    // SAFETY: the caller asks for it.
+                    // SAFETY: the caller guarantees the preconditions of the C function.
                     None => unsafe { real::$real(lock, $($clock,)? until) },
                 }
             }

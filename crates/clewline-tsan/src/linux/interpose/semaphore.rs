@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, note_released, lock_at, note_acquired, time};
+use super::{check, fails_with, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -15,7 +15,8 @@ use crate::linux::{
 
 /// The count, which is the first word.
 fn count<'a>(semaphore: usize) -> &'a mut i32 {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(semaphore as *mut i32) }
 }
 
@@ -41,7 +42,7 @@ fn wait(control: Control, semaphore: usize, until: Until, pc: usize) -> c_int {
 extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => wait(control, semaphore as usize, Until::Met, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::sem_wait(semaphore) },
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, note_released, lock_at, note_acquired};
+use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -18,7 +18,8 @@ const FREE: i32 = 1;
 const HELD: i32 = 0;
 
 fn at<'a>(lock: usize) -> &'a mut i32 {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(lock as *mut i32) }
 }
 
@@ -32,7 +33,7 @@ fn take(control: Control, lock: usize) -> c_int {
 
 extern "C" fn lock_at_call(lock: *mut c_void, pc: usize) -> c_int {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_spin_lock(lock) };
     };
     let lock = lock as usize;

@@ -38,7 +38,7 @@ pub(super) extern "C" fn create(
                 "error: a thread is started while the subject is made, and nobody could control it\n",
             );
         }
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_create(thread, attributes, start, argument) };
     };
     current_task::count_call();
@@ -52,7 +52,7 @@ pub(super) extern "C" fn create(
     };
     let task = control.start(body, place(pc));
     races::starts(task, control.task());
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
     0
 }
@@ -65,7 +65,7 @@ fn end(control: Control, result: *mut c_void) {
 
 pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
     let (Some(control), Some(task)) = (current_task::control(), park::task_of(thread as usize)) else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_join(thread, result) };
     };
     current_task::count_call();
@@ -76,7 +76,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
     races::joins(task, control.task());
     if !result.is_null() {
         let ended = RESULTS.get()[task.index()];
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { *result = ptr::with_exposed_provenance_mut(ended) };
     }
     0
@@ -87,14 +87,14 @@ pub(super) extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
     if current_task::control().is_some() && park::task_of(thread as usize).is_some() {
         return 0;
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::pthread_detach(thread) }
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     let Some(control) = current_task::control() else {
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { real::pthread_exit(result) }
     };
     end(control, result);
@@ -105,7 +105,7 @@ pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
 fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
     output::report(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
-    // SAFETY: it asks for nothing.
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(3) }
 }
 
@@ -113,7 +113,7 @@ extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
     if current_task::control().is_some() {
         unsupported("pthread_cancel", pc);
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::pthread_cancel(thread) }
 }
 

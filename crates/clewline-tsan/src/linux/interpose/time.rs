@@ -1,4 +1,5 @@
-//! Time and chance: a clock that only the code itself moves, sleeps that let others run, and random numbers that are always the same.
+//! Time and chance: a clock that only the code itself moves, sleeps that let others run, and random
+//! numbers that are always the same.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -30,8 +31,10 @@ fn read_clock() -> u64 {
 /// Random numbers that are the same in every execution.
 pub(super) fn random(bytes: *mut u8, n: usize) {
     for at in 0..n {
-        let next =
-            RANDOM_STATE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let next = RANDOM_STATE
+            .get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         RANDOM_STATE.set(next);
         // SAFETY: the caller asks for so many.
         unsafe { bytes.add(at).write((next >> 56) as u8) };
@@ -45,7 +48,7 @@ fn read(time: *const c_void) -> u64 {
     if time.is_null() {
         return 0;
     }
-    // SAFETY: the caller of the function of the C library says so.
+    // SAFETY: guaranteed by the caller of the C function.
     let time = unsafe { *time.cast::<libc::timespec>() };
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND_NS).saturating_add(time.tv_nsec.max(0) as u64)
 }
@@ -71,12 +74,12 @@ fn rest(time_ns: u64, pc: usize) -> bool {
 }
 
 pub(super) extern "C" fn yield_at(pc: usize) -> c_int {
-    // SAFETY: it asks for nothing.
+    // SAFETY: the call has no preconditions.
     if rest(0, pc) { 0 } else { unsafe { real::sched_yield() } }
 }
 
 extern "C" fn usleep_at(time: c_uint, pc: usize) -> c_int {
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     if rest(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
 }
 

@@ -1,5 +1,6 @@
-//! What random small programs may answer, by definitions that share nothing with the engine: machines of interleaved steps for
-//! sequential consistency and total store order, and for release/acquire the axioms of the language on every candidate execution.
+//! What random small programs may answer, by definitions that share nothing with the engine:
+//! machines of interleaved steps for sequential consistency and total store order, and for
+//! release/acquire the axioms of the language on every candidate execution.
 
 use std::collections::HashSet;
 
@@ -313,7 +314,8 @@ impl Candidate<'_> {
             |at: usize, it: usize| self.events[it].is_fence() && self.events[it].task == self.events[at].task;
         for read in 0..self.events.len() {
             let mut store = self.from[read];
-            // All stores whose release sequence is read from. Swaps that read from one another in a circle are no execution.
+            // All stores whose release sequence is read from. Swaps that read from one another in a
+            // circle are no execution.
             for _ in 0..self.events.len() {
                 let Some(head) = store else { break };
                 for from in LOCATIONS..self.events.len() {
@@ -365,7 +367,8 @@ impl Candidate<'_> {
         is_coherent && is_atomic && self.total_order(order, &happens, &coherence).is_acyclic()
     }
 
-    /// Program order, who reads from whom, and what must come before what in the order of sequentially consistent events.
+    /// Program order, who reads from whom, and what must come before what in the order of
+    /// sequentially consistent events.
     fn total_order(&self, mut order: Relation, happens: &Relation, coherence: &Relation) -> Relation {
         let n = self.events.len();
         for read in 0..n {

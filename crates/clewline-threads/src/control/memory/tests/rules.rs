@@ -1,7 +1,7 @@
 //! Rules of the models one by one, without tasks that run.
 
 use super::*;
-use crate::control::races::{Race, CellAccess, RacingAccess};
+use crate::control::races::{CellAccess, Race, RacingAccess};
 
 const A: TaskId = TaskId(0);
 const B: TaskId = TaskId(1);

@@ -335,7 +335,8 @@ pub(in super::super) type Matrix = Calls<Vec<Action>>;
 
 pub(in super::super) type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
 
-/// How it ended, and of each operation: whether it was called, what it answered, and which others it precedes.
+/// How it ended, and of each operation: whether it was called, what it answered, and which others
+/// it precedes.
 pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
     let of = |it: &Operation<usize>| {
         let after = outcome.operations.iter().map(|other| it.precedes(other)).collect();
@@ -381,8 +382,8 @@ pub(in super::super) fn program_of(
     Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
-/// The canonical histories that `scheduler` sees, and how many executions that takes: `None` if they are too many, or some too
-/// long.
+/// The canonical histories that `scheduler` sees, and how many executions that takes: `None` if
+/// they are too many, or some too long.
 pub(in super::super) fn histories_within(
     matrix: &Matrix,
     world: World,
