@@ -1,4 +1,4 @@
-//! The end that decides what is explored.
+//! The client: the side that decides what is explored.
 
 use std::{
     fmt, io,
@@ -30,10 +30,10 @@ use crate::{
     state::{ReceivedState, StateDecoder},
 };
 
-/// Why an exploration did not go on: the program is gone.
+/// Why an exploration stopped: the program has ended.
 pub(crate) const LOST: &str = "the program has ended";
 
-/// What another process offers to be explored.
+/// A subject in another process.
 #[derive(Debug)]
 pub struct Remote {
     offer: Offer,
@@ -41,14 +41,14 @@ pub struct Remote {
     next_program: AtomicU64,
 }
 
-/// What all trials of a program share.
+/// The state shared by all test programs of a process.
 struct Shared {
     line: Mutex<(Line, ReceivedNames)>,
     is_lost: AtomicBool,
     is_protocol_violated: AtomicBool,
 }
 
-/// What the program has told of places and results.
+/// The places and results that the program has sent.
 #[derive(Debug, Default)]
 struct ReceivedNames {
     places: ReceivedPlaces,
@@ -76,7 +76,7 @@ impl Shared {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the program is gone, if it is.
+    /// Records that the program has ended, if so.
     fn note_loss<T>(&self, result: io::Result<T>) -> Option<T> {
         if let Err(error) = &result {
             self.is_lost.store(true, Ordering::Relaxed);
@@ -91,17 +91,17 @@ impl Shared {
     }
 }
 
-/// A message that was read to its end.
+/// Checks that a message was read to its end.
 fn fully_read<T>(value: T, message: &Message) -> io::Result<T> {
     if message.is_whole() { Ok(value) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 impl Remote {
-    /// Meets the program at the other end of `line`, which is to be run as `wanted`.
+    /// Connects to the program at the other end of `line`, with these run options.
     ///
     /// # Errors
     ///
-    /// If that is gone.
+    /// If the program has ended.
     pub fn connect(mut line: Line, wanted: &RunOptions) -> io::Result<Remote> {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
@@ -111,32 +111,32 @@ impl Remote {
         Ok(Remote { offer, shared: Arc::new(shared), next_program: AtomicU64::new(0) })
     }
 
-    /// What the program says of itself.
+    /// What the program declares.
     #[must_use]
     pub fn offer(&self) -> &Offer {
         &self.offer
     }
 
-    /// Whether the program is gone, and so what was explored last means nothing.
+    /// Whether the program has ended, so that the last exploration is meaningless.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether it is lost because what it said makes no sense. Then it may still run.
+    /// Whether it is lost because it sent an invalid message. Then it may still run.
     #[must_use]
     pub fn is_protocol_violated(&self) -> bool {
         self.shared.is_protocol_violated.load(Ordering::Relaxed)
     }
 
-    /// Lets the program go. Nothing can be explored any more.
+    /// Ends the program's session. Nothing can be explored any more.
     pub fn disconnect(&self) {
         let (line, _) = &mut *self.shared.line();
         let left = line.send(&Message::new(LEAVE)).and_then(|()| line.flush());
         self.shared.note_loss(left);
     }
 
-    /// Places in the code that race, as far as it is known by now.
+    /// Places in the code that race, as far as known.
     #[must_use]
     pub fn racing(&self) -> Vec<usize> {
         let reply = self.shared.ask(&Message::new(RACING));
@@ -185,11 +185,11 @@ struct RemoteProgram {
     kept: ReceivedState,
     guess: Option<Place>,
     explanation: Option<Explanation>,
-    // Its memory is used again.
+    // Its memory is reused.
     message: Message,
 }
 
-/// What is said while executions are made.
+/// A message during executions.
 enum ServerMessage {
     Visit { ending: Ending, executions: u64, waits: bool },
     Done(Survey),
@@ -201,12 +201,12 @@ impl RemoteProgram {
         let mut request = Message::new(kind);
         request.put(self.number);
         request.put_setup(&self.setup);
-        // What was said once need not be said again.
+        // Sent once, not repeated.
         (self.setup.memory, self.setup.points) = (None, None);
         request
     }
 
-    /// What comes after the survey or the ending, when all is over.
+    /// Reads the state that follows the survey or the ending.
     fn end(&mut self, from: &mut Message, names: &mut ReceivedNames) -> io::Result<()> {
         self.guess = from.take_maybe(|it| names.take_place(it));
         self.kept.receive(from, names);
@@ -237,7 +237,7 @@ impl RemoteProgram {
         said
     }
 
-    /// `None` if the other end has no such scheduler.
+    /// `None` if the other side has no such scheduler.
     fn follow(&mut self, request: &Message, visit: &mut Visit<'_>) -> io::Result<Option<Survey>> {
         self.shared.line().0.send(request)?;
         loop {
@@ -269,7 +269,7 @@ impl System for RemoteProgram {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         let request = self.request(RUN);
         let ran = self.run_there(&request, scheduler);
-        // An execution of which no more will be known.
+        // The rest of this execution is unknown.
         self.shared.note_loss(ran).unwrap_or(Ending::Cut)
     }
 }
@@ -284,7 +284,7 @@ impl TestProgram for RemoteProgram {
         let followed = self.follow(&request, visit);
         match self.shared.note_loss(followed) {
             Some(Some(survey)) => survey,
-            // A scheduler that this process alone knows is asked from there.
+            // A scheduler that only this process has is asked from there.
             Some(None) => survey(self, &mut *strategy.scheduler(), extent, visit),
             None => {
                 let coverage = Coverage::Limited(Limit::Other(LOST.to_owned()));
@@ -347,7 +347,7 @@ impl Drop for RemoteProgram {
     fn drop(&mut self) {
         let mut request = Message::new(DROP);
         request.put(self.number);
-        // If the program is gone, so is its trial.
+        // If the program has ended, its test program no longer exists.
         let _gone = self.shared.line().0.send(&request);
     }
 }

@@ -1,4 +1,4 @@
-//! Histories that were seen: which of them the other end has to look at.
+//! Observed histories: which of them the other side must visit.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub(crate) struct HistoryFilter {
 }
 
 impl HistoryFilter {
-    /// With what explains histories. `None` if it makes no sense.
+    /// A filter with an explanation of histories. `None` if it is invalid.
     pub(crate) fn explained_by(
         explanation: Explanation,
         operations: usize,
@@ -36,7 +36,7 @@ impl HistoryFilter {
         Some(HistoryFilter { serial: Some(serial), ..HistoryFilter::default() })
     }
 
-    /// Whether an execution of `trial` is to be visited.
+    /// Whether an execution of `program` is visited.
     pub(crate) fn is_visited(
         &mut self,
         visits: Visits,

@@ -1,27 +1,27 @@
-//! What is wanted of a program, and what it offers.
+//! The run options of a program, and what it declares.
 
 use crate::message::Message;
 
-/// Is set in the environment of a program whose standard input is a [`Line`](crate::Line).
+/// Set in the environment of a program whose standard input is a [`Line`](crate::Line).
 pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
 
-/// How a program is to be run.
+/// How a program is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions {
     /// Which plain accesses are points.
     pub points: Points,
-    /// Places in the code that race, if that is known from an earlier run.
+    /// Places in the code that race, if known from an earlier run.
     pub racing: Vec<usize>,
-    /// Whether freed memory may be handed out again.
+    /// Whether freed memory may be reused.
     pub reuses_memory: bool,
-    /// Whether each execution has a process of its own.
+    /// Whether each execution has its own process.
     pub isolates_executions: bool,
 }
 
 /// Which plain accesses are points, besides atomic ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Points {
-    /// Those that race, as far as it is known.
+    /// Those that race, as far as known.
     #[default]
     Racing,
     /// All.
@@ -34,7 +34,7 @@ impl Points {
     /// Each of them.
     pub const ALL: [Points; 3] = [Points::Racing, Points::All, Points::Atomics];
 
-    /// Its one word.
+    /// The name used on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,23 +45,23 @@ impl Points {
     }
 }
 
-/// What a program says of itself.
+/// What a program declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// What can be called.
+    /// The possible calls.
     pub invocations: Vec<String>,
     /// Its matrices.
     pub matrices: Vec<String>,
-    /// What is right, by the name of a specification.
+    /// The name of the specification.
     pub spec: Option<String>,
-    /// By how much calls may be out of order.
+    /// The allowed displacement of calls.
     pub quasi: Option<String>,
-    /// Whether its `main` is what is explored: that is right if it comes to an end.
+    /// Whether its `main` is explored: that is correct if it terminates.
     pub is_body: bool,
 }
 
 impl RunOptions {
-    /// As a message.
+    /// Encodes it as a message.
     #[must_use]
     pub fn to_message(&self) -> Message {
         let mut to = Message::default();
@@ -72,7 +72,7 @@ impl RunOptions {
         to
     }
 
-    /// What the message says, if it is one of these.
+    /// Decodes a message, if it is valid.
     #[must_use]
     pub fn from_message(mut from: Message) -> Option<RunOptions> {
         let wanted = RunOptions {

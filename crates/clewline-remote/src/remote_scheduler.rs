@@ -8,32 +8,32 @@ use clewline_explore::{
 
 use crate::{line::Line, message::Message};
 
-// What is asked.
+// Requests.
 const CHOOSE: u64 = 0;
 const REPLAY_CHOICE: u64 = 1;
 const CHOOSE_VALUE: u64 = 2;
 const EXECUTED: u64 = 3;
 const ABANDONED: u64 = 4;
-// What may be chosen besides a step.
+// Choices besides a step.
 const REDUNDANT: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const DIVERGED: u64 = u64::MAX - 2;
 const DIVERGED_FOREIGN: u64 = u64::MAX - 3;
 
-/// The first word of messages that ask nothing is at least this.
+/// The kinds of other messages begin here.
 pub(crate) const FIRST_OTHER_KIND: u64 = 16;
 
-/// Something else than what was expected. What it was is known to the scheduler alone.
+/// A divergence from the expected step. Only the scheduler knows the details.
 fn divergence(is_foreign: bool) -> Box<Diverged> {
     Box::new(Diverged { step: 0, expected: Vec::new(), found: Vec::new(), is_foreign })
 }
 
-/// Answers what an execution in another process asks, until it has ended. Returns how, and the rest
-/// of the message that says so, which begins with `done` and an ending.
+/// Serves the scheduler requests of an execution in another process, until it has ended. Returns
+/// its ending, and the rest of the final message, which begins with `done` and the ending.
 ///
 /// # Errors
 ///
-/// If the other process is gone.
+/// If the other process has ended.
 pub fn serve_scheduler(
     line: &mut Line,
     scheduler: &mut dyn Scheduler,
@@ -101,8 +101,8 @@ pub struct RemoteScheduler<'a> {
 }
 
 impl RemoteScheduler<'_> {
-    /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the
-    /// other process is gone, `lost` is called.
+    /// The scheduler at the other end of `line`. An execution cannot continue without it: if the
+    /// other process has ended, `lost` is called.
     pub fn new(line: &mut Line, lost: fn() -> !) -> RemoteScheduler<'_> {
         RemoteScheduler { line, lost }
     }

@@ -1,4 +1,4 @@
-//! What is asked of a program that is explored.
+//! Requests to a program that is explored.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use clewline_threads::{
 
 use crate::{message::Message, remote_scheduler::FIRST_OTHER_KIND};
 
-// What is asked.
+// Requests.
 pub(crate) const NEW_PROGRAM: u64 = FIRST_OTHER_KIND;
 pub(crate) const DROP: u64 = FIRST_OTHER_KIND + 1;
 pub(crate) const EXPLORE: u64 = FIRST_OTHER_KIND + 2;
 pub(crate) const RUN: u64 = FIRST_OTHER_KIND + 3;
 pub(crate) const RACING: u64 = FIRST_OTHER_KIND + 4;
 pub(crate) const LEAVE: u64 = FIRST_OTHER_KIND + 8;
-// What is said while executions are made.
+// Messages during executions.
 pub(crate) const VISIT: u64 = FIRST_OTHER_KIND + 5;
 pub(crate) const DONE: u64 = FIRST_OTHER_KIND + 6;
 pub(crate) const NO_SCHEDULER: u64 = FIRST_OTHER_KIND + 7;
@@ -25,7 +25,7 @@ pub(crate) const NO_SCHEDULER: u64 = FIRST_OTHER_KIND + 7;
 pub(crate) const CONTINUE: u64 = 0;
 pub(crate) const BREAK: u64 = 1;
 
-/// What a trial is told before it is run.
+/// The settings of a test program for its next run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Setup {
     pub(crate) memory: Option<Memory>,
@@ -87,7 +87,7 @@ impl Message {
         }
     }
 
-    /// Bounds are named: each process has a table of its own.
+    /// Bounds are sent by name: each process has its own table.
     pub(crate) fn put_strategy(&mut self, strategy: Strategy<'_>) {
         let Strategy::Scheduler(entry, settings) = strategy else { return self.put_flag(false) };
         self.put_flag(true);

@@ -1,4 +1,4 @@
-//! Results: numbers that both ends know. How one is written crosses once.
+//! Results: numbers that both sides know. The text of each result is sent once.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::message::Message;
 
-/// The results of all trials, at the end where calls are made.
+/// The results of all test programs, on the side that makes the calls.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     texts: Interner<String>,
@@ -20,7 +20,7 @@ impl Results {
         ResultId(self.texts.intern(text))
     }
 
-    /// Puts a result, and how all are written up to this one that were not put before.
+    /// Puts a result, and the texts of all results up to this one that were not sent before.
     pub(crate) fn put(&mut self, to: &mut Message, result: ResultId) {
         to.put(result.0.into());
         let end = result.0 as usize + 1;
@@ -31,7 +31,7 @@ impl Results {
     }
 }
 
-/// The results of one trial in the numbering of all.
+/// Maps the result numbers of one test program to the common numbering.
 #[derive(Debug, Default)]
 pub(crate) struct ResultIdMap(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
@@ -58,7 +58,7 @@ impl ResultIdMap {
     }
 }
 
-/// The same results, at the other end.
+/// The same results, on the other side.
 #[derive(Debug, Default)]
 pub(crate) struct ReceivedResults(Vec<String>);
 

@@ -1,4 +1,4 @@
-//! The end where calls are made.
+//! The server: the side that makes the calls.
 
 use std::{collections::HashMap, io, ops::ControlFlow};
 
@@ -18,16 +18,16 @@ use crate::{
     state::{StateEncoder, put_state},
 };
 
-/// What is served.
+/// A served subject.
 #[derive(Clone, Copy)]
 pub struct Served<'a> {
-    /// What is explored.
+    /// The subject.
     pub subject: &'a dyn Explorable,
-    /// What it offers.
+    /// Its declarations.
     pub offer: &'a Offer,
-    /// Places in the code that race, as far as it is known by now.
+    /// Places in the code that race, as far as known.
     pub racing: fn() -> Vec<usize>,
-    /// Called if the other end is gone while an execution is under way.
+    /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
 }
 
@@ -37,11 +37,11 @@ impl std::fmt::Debug for Served<'_> {
     }
 }
 
-/// Does what the other end asks for, until that leaves or is gone.
+/// Serves the requests of the other side, until it disconnects or ends.
 ///
 /// # Errors
 ///
-/// If what it asks for makes no sense, or it is gone in the middle of something.
+/// If a request is invalid, or the other process ends during one.
 pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
     let mut server = Server {
@@ -115,7 +115,7 @@ impl Server<'_> {
     }
 }
 
-/// What the other end knows of places and results.
+/// The places and results that the other side knows.
 struct SentNames<'a> {
     message: &'a mut SentPlaces,
     results: &'a mut Results,
@@ -147,7 +147,7 @@ struct ProgramExploration<'a> {
 }
 
 impl ProgramExploration<'_> {
-    /// One execution, with the scheduler of the other end.
+    /// Runs one execution with the scheduler of the other side.
     fn run(self, line: &mut Line) -> io::Result<()> {
         let ending = self.program.run(&mut RemoteScheduler::new(line, self.lost));
         let mut message = Message::new(DONE);
@@ -155,7 +155,7 @@ impl ProgramExploration<'_> {
         self.end(message, true, line)
     }
 
-    /// Many executions, with a scheduler of this end.
+    /// Runs many executions with a scheduler of this side.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
         let ProgramExploration { program, names, is_shown, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
@@ -190,7 +190,7 @@ impl ProgramExploration<'_> {
         let survey = survey.ok_or(io::ErrorKind::InvalidData)?;
         let mut message = Message::new(DONE);
         message.put_survey(&survey);
-        // Where an execution did something else than before is told with the tasks that wait.
+        // The place of a divergence is sent with the waiting tasks.
         let is_diverged = matches!(survey.coverage, Coverage::Limited(Limit::Diverged(_)));
         self.end(message, is_diverged, line)
     }

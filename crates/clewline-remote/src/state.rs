@@ -1,4 +1,4 @@
-//! What an execution left, as a message.
+//! The outcome of an execution, as a message.
 
 use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId};
@@ -9,15 +9,15 @@ use clewline_threads::{
 
 use crate::message::Message;
 
-/// How places and results are written, which depends on what the process knows that reads them.
+/// Encodes places and results, depending on what the reading process knows.
 pub trait StateEncoder {
     /// Puts a place.
     fn put_place(&mut self, to: &mut Message, place: Place);
-    /// Puts a result, which has that number in `trial`.
+    /// Puts a result, which has that number in `program`.
     fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId);
 }
 
-/// The same, as it is read.
+/// The corresponding decoder.
 pub trait StateDecoder {
     /// Takes a place.
     fn take_place(&mut self, from: &mut Message) -> Place;
@@ -25,8 +25,7 @@ pub trait StateDecoder {
     fn take_result(&mut self, from: &mut Message) -> ResultId;
 }
 
-/// Puts what the last execution of `trial` left;
-/// steps and waiting tasks only if `is_shown`.
+/// Puts the outcome of the last execution of `program`; steps and waiting tasks only if `is_shown`.
 pub fn put_state(
     to: &mut Message,
     program: &mut dyn TestProgram,
@@ -76,10 +75,10 @@ pub fn put_state(
 
 const TOUCHES: [CellAccess; 4] = [CellAccess::Read, CellAccess::Write, CellAccess::Pointer, CellAccess::Drop];
 
-// As many as a set of tasks has room for.
+// The capacity of a task set.
 const TASKS_MAX: u8 = u16::BITS as u8;
 
-/// A word for each choice.
+/// Encodes a word per choice.
 fn schedule_bytes(schedule: &Schedule) -> Message {
     let mut to = Message::default();
     for pick in &schedule.0 {
@@ -91,16 +90,16 @@ fn schedule_bytes(schedule: &Schedule) -> Message {
     to
 }
 
-/// What an execution in another process left.
+/// The outcome of an execution in another process.
 #[derive(Debug)]
 pub struct ReceivedState {
-    /// Its operations, and what else came of it.
+    /// Its operations and other results.
     pub outcome: Outcome<ResultId>,
-    // What was chosen, if that was kept, as it came: of most executions it is never asked for.
+    // The schedule, if recorded, in encoded form: it is rarely needed.
     picks: Option<Vec<u8>>,
-    /// Its steps, if they were kept.
+    /// Its steps, if recorded.
     pub moments: Vec<Moment>,
-    /// What the tasks waited for that could not go on.
+    /// The pending accesses of the blocked tasks.
     pub pending: Vec<Pending>,
 }
 
@@ -155,7 +154,7 @@ impl ReceivedState {
         });
     }
 
-    /// What was chosen, if that was kept.
+    /// The schedule, if recorded.
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
         let mut from = Message::from_bytes(self.picks.clone()?);

@@ -1,4 +1,4 @@
-//! A subject at the other end of a line, beside the same subject here.
+//! A subject at the other end of a line, compared with the same subject in this process.
 
 #![cfg(unix)]
 
@@ -94,7 +94,7 @@ fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
     (ending.clone(), operations, outcome.panic, program.schedule().unwrap_or_default().to_string())
 }
 
-/// What tells its history from others: the end, the results, and what precedes what.
+/// Identifies its history: the ending, the results, and the real-time order.
 fn history(visited: &Visited) -> (Ending, Vec<Option<String>>, Vec<bool>) {
     let results = visited.1.iter().map(|it| it.2.clone().map(|it| it.1)).collect();
     let precedes =
@@ -123,7 +123,7 @@ fn explore(
 const COLUMNS: [&[&[&str]]; 5] = [
     &[&["add", "get"], &["add", "get"]],
     &[&["forth", "get"], &["back"]],
-    // All calls return, and a thread that was started may wait for ever.
+    // All calls return, and a started thread may wait forever.
     &[&["leave"], &["add"]],
     &[&["add", "add"], &["assert"]],
     &[&["add", "assert"]],
@@ -176,13 +176,13 @@ fn each_history_is_visited_once_and_none_is_left_out() {
                 histories.push(it);
             }
         }
-        // In the order in which they were seen first.
+        // In the order in which they were first observed.
         assert_eq!(visited.iter().map(history).collect::<Vec<_>>(), histories);
         assert!(1 < histories.len());
     }
 }
 
-/// One call at a time nothing is lost. The calls that overlap lose updates, and these are visited.
+/// Serial executions lose no update. Overlapping calls do, and these histories are visited.
 #[test]
 fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
     let (remote, _served) = meet();
@@ -204,7 +204,7 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
             let stuck = order.iter().find(|&&at| made[at].2.is_none()).map(|&at| at as u32);
             set.insert(&SerialHistory { complete, stuck });
         }
-        // The same question, asked at this end of what was visited there.
+        // The same check on this side, for what was visited there.
         let is_explained = |(ending, made, ..): &Visited| {
             let id = |it: &Made| it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)));
             let precedes = |one: usize, other: usize| match (&made[one].2, made[other].1) {
@@ -223,7 +223,7 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
             found.push(visited(program, ending));
             ControlFlow::Continue(())
         });
-        // Of two histories that differ in their end alone the first counts.
+        // Of two histories that differ only in their ending, the first counts.
         let first = |it: &&Visited| {
             let same =
                 |other: &&Visited| (history(other).1, history(other).2) == (history(it).1, history(it).2);
@@ -258,7 +258,7 @@ fn a_visit_stops_an_exploration_where_it_is() {
     }
 }
 
-/// A replay has its scheduler here, and each choice crosses the line. Places are told in words.
+/// A replay has its scheduler here, and each choice crosses the line. Places are sent as text.
 #[test]
 fn a_schedule_is_replayed_with_every_step() {
     let (remote, _served) = meet();
@@ -285,7 +285,7 @@ fn a_schedule_is_replayed_with_every_step() {
     assert!(there.3.iter().all(|it| it.contains("tests.rs:")), "{:?}", there.3);
 }
 
-/// It is asked from there, point by point.
+/// The scheduler is asked from there, at each point.
 #[test]
 fn a_scheduler_that_is_known_here_alone_explores_as_well() {
     static OURS: Entry = Entry { name: "ours", ..bounded::ENTRY };
@@ -316,7 +316,7 @@ fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
         line.receive().unwrap();
         let subject = component();
         let offer = Offer::default();
-        // It ends when the first visit is over.
+        // It ends after the first visit.
         let subject = Gone(subject, Arc::default());
         let served = Served { subject: &subject, offer: &offer, racing: Vec::new, lost };
         let _gone = serve(&mut line, &served);
@@ -334,7 +334,7 @@ fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
     assert!(served.join().is_err());
 }
 
-/// Dies when the second trial is made.
+/// Dies when the second test program is created.
 struct Gone(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
 
 impl Explorable for Gone {

@@ -1,11 +1,11 @@
-//! What there is where unmodified code cannot be explored: an explanation.
+//! The stub for platforms where unmodified code cannot be explored: an explanation.
 
 use std::{
     ffi::{c_char, c_int},
     io::Write,
 };
 
-/// Says that there is nothing here.
+/// Reports that the platform is not supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn clewline_main(_argc: c_int, _argv: *mut *mut c_char) -> c_int {
     let message =

@@ -1,36 +1,36 @@
-//! Atomic instructions that nobody sees: those that the instrumentation did not turn into calls.
+//! Unseen atomic instructions: those that the instrumentation did not turn into calls.
 //!
-//! With the instrumentation on, a compiler makes a call of every atomic operation. So a `lock` that
-//! is left in what it hands to the assembler was written by hand, in inline assembly, or is in a
-//! function that was to be left alone. That text names the function and the line, and nothing has
-//! to be disassembled.
+//! With instrumentation, a compiler turns every atomic operation into a call. So a `lock` prefix
+//! that remains in the assembly was written by hand, in inline assembly, or is in a function
+//! excluded from instrumentation. The assembly names the function and the line, so nothing has to
+//! be disassembled.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
 
-/// An atomic instruction at which no thread is interrupted.
+/// An atomic instruction that is not a scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnseenInstruction {
-    /// The file, and the line in it, if the compiler tells.
+    /// The file and the line, if the compiler emits them.
     pub place: Option<(String, u32)>,
-    /// The function that it is in, whatever was inlined there.
+    /// The function that contains it, after inlining.
     pub function: Option<String>,
     /// The instruction: `lock xaddq`.
     pub instruction: String,
-    /// Why nobody sees it.
+    /// Why it is not instrumented.
     pub cause: UnseenCause,
-    /// What the linker calls the function.
+    /// The linker symbol of the function.
     pub(super) symbol: String,
 }
 
-/// Why nobody sees an instruction.
+/// Why an instruction is not instrumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnseenCause {
     /// It is in inline assembly.
     Inline,
-    /// The compiler was told to leave the function alone.
+    /// The function is excluded from instrumentation.
     NotInstrumented,
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for UnseenInstruction {
     }
 }
 
-/// All of them in what a compiler hands to the assembler, each line of the source once.
+/// All unseen instructions of an assembly file, each source line once.
 pub(super) fn unseen_instructions(text: &str) -> Vec<UnseenInstruction> {
     let mut reader = Reader::default();
     text.lines().for_each(|it| reader.line(it));
@@ -64,14 +64,14 @@ pub(super) fn unseen_instructions(text: &str) -> Vec<UnseenInstruction> {
 
 #[derive(Debug, Default)]
 struct Reader<'a> {
-    /// Where the compiler ran.
+    /// The working directory of the compiler.
     folder: &'a str,
     files: BTreeMap<u32, String>,
     place: Option<(u32, u32)>,
     functions: BTreeSet<&'a str>,
     function: &'a str,
     is_inline: bool,
-    /// A `lock` stands alone, and what it locks follows.
+    /// A `lock` prefix on its own line; the locked instruction follows.
     is_locked: bool,
     found: Vec<UnseenInstruction>,
 }
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
             "#NO_APP" => self.is_inline = false,
             _ => (),
         }
-        // Data may look like anything.
+        // Data may look like an instruction.
         if [".ascii", ".asciz", ".string"].iter().any(|it| line.starts_with(it)) {
             return;
         }
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
 
     fn statement(&mut self, mut statement: &'a str) {
         while let Some((label, rest)) = statement.split_once(':').filter(|it| is_label(it.0)) {
-            // Functions are declared before they begin. Other labels are inside of them.
+            // Functions are declared before they begin. Other labels are inside functions.
             if self.functions.contains(label) {
                 self.function = label;
             }
@@ -155,8 +155,8 @@ impl<'a> Reader<'a> {
     }
 
     fn record(&mut self, instruction: &str, word: &str, operands: &str) {
-        // Nothing is added to what is on the stack: that is a fence, and here memory is
-        // sequentially consistent anyhow.
+        // Adding 0 to a word of the stack is a fence, and here memory is sequentially consistent
+        // anyway.
         let is_fence = (word.starts_with("or") || word.starts_with("add"))
             && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
             && operands.contains("sp");
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         }
         let place = self.place.and_then(|(file, line)| Some((self.files.get(&file)?.clone(), line)));
         self.found.push(UnseenInstruction {
-            // What is between functions has no line.
+            // Code between functions has no line.
             place: place.filter(|_| !self.function.is_empty()),
             function: (!self.function.is_empty()).then(|| readable(self.function)),
             instruction: instruction.to_owned(),
@@ -189,7 +189,7 @@ fn is_label(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || "._$".contains(it))
 }
 
-/// Whether one of two operands is in memory: an address, or a name beside a register.
+/// Whether one of two operands is in memory: an address, or a symbol beside a register.
 fn is_memory(operands: &str) -> bool {
     let mut both = operands.splitn(2, ',').map(str::trim);
     let (one, two) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
@@ -197,8 +197,8 @@ fn is_memory(operands: &str) -> bool {
     operands.contains(['(', '[']) || is_register(one) != is_register(two)
 }
 
-/// A name as it is in the source, of a plain function or one in classes, namespaces or modules;
-/// what else is encoded is left out.
+/// The source name of a plain function, or of one in classes, namespaces or modules; other encoded
+/// parts are omitted.
 fn readable(symbol: &str) -> String {
     let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
         return symbol.to_owned();
@@ -215,7 +215,7 @@ fn readable(symbol: &str) -> String {
             break;
         }
     }
-    // Rust ends a name with a number that tells versions apart.
+    // Rust ends a name with a hash.
     names.pop_if(|it| {
         it.len() == 17 && it.starts_with('h') && it[1..].chars().all(|it| it.is_ascii_hexdigit())
     });
@@ -255,8 +255,8 @@ mod tests {
         );
     }
 
-    /// To exchange registers is nobody's business, and to exchange with memory is atomic without a
-    /// word.
+    /// An exchange of registers is harmless, and an exchange with memory is atomic without a `lock`
+    /// prefix.
     #[test]
     fn an_exchange_with_memory_locks() {
         for (code, word) in [

@@ -1,4 +1,4 @@
-//! Tests of a Rust crate: built with the instrumentation by `cargo`, listed, and run one process
+//! Tests of a Rust crate: built with instrumentation by `cargo`, listed, and run in one process
 //! each.
 
 use std::{
@@ -25,13 +25,13 @@ use super::{
 pub struct Crate {
     /// The folder with its manifest.
     pub folder: PathBuf,
-    /// What `cargo test` is told besides: `-p`, `--features`, `--test` and the like.
+    /// Additional arguments of `cargo test`: `-p`, `--features`, `--test` and similar ones.
     pub arguments: Vec<OsString>,
-    /// Where what `cargo` says while it builds goes.
+    /// Where the output of `cargo` goes.
     pub output: OutputMode,
 }
 
-/// Tests that were built.
+/// Built tests.
 #[derive(Clone, Debug)]
 pub struct BuiltTests {
     executables: Vec<Executable>,
@@ -41,7 +41,7 @@ pub struct BuiltTests {
 #[derive(Clone, Debug)]
 struct Executable {
     path: PathBuf,
-    /// Where `cargo test` runs it: the folder of its package.
+    /// The working directory in which `cargo test` runs it: the folder of its package.
     folder: PathBuf,
 }
 
@@ -55,7 +55,7 @@ pub struct TestId {
 }
 
 impl Crate {
-    /// Builds its tests, and those of nobody else, with what they depend on, in `target/clewline`.
+    /// Builds only its own tests, with their dependencies, in `target/clewline`.
     ///
     /// # Errors
     ///
@@ -81,10 +81,9 @@ impl Crate {
         let mut flags = toolchain.flags(runtime);
         flags.push(EMIT_ASSEMBLY_FLAG.into());
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
-        // Functions of the standard library are inlined, so that lines are those of whoever calls
-        // them.
+        // Functions of the standard library are inlined, so that lines are those of their callers.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
-        // What is instrumented must not be mixed up with what is not.
+        // Instrumented code must not be mixed with other code.
         command.env("CARGO_TARGET_DIR", target);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(match self.output {
@@ -108,14 +107,14 @@ impl Crate {
     }
 }
 
-/// Leaves the text for the assembler beside what is made of it.
+/// Keeps the assembly beside the object files.
 const EMIT_ASSEMBLY_FLAG: &str = "--emit=asm";
 
 fn cargo() -> OsString {
     std::env::var_os("CARGO").filter(|it| !it.is_empty()).unwrap_or_else(|| "cargo".into())
 }
 
-/// Flags as `cargo` takes them where they may have blanks. Those of the user come first.
+/// Encodes flags for `cargo`, which may contain spaces. Those of the user come first.
 fn encoded(flags: &[OsString]) -> OsString {
     let own = std::env::var("RUSTFLAGS").unwrap_or_default();
     let own = own.split_whitespace().map(OsString::from);
@@ -123,7 +122,7 @@ fn encoded(flags: &[OsString]) -> OsString {
     all.join(OsStr::new("\u{1f}"))
 }
 
-/// The tests among what `cargo` says it built, one JSON object a line.
+/// The tests among the artifacts that `cargo` reports, one JSON object per line.
 fn executables(messages: &str) -> Vec<Executable> {
     let of = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
@@ -135,8 +134,8 @@ fn executables(messages: &str) -> Vec<Executable> {
     messages.lines().filter_map(of).collect()
 }
 
-/// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as
-/// they are in the tests.
+/// The unseen atomic instructions of the crates that `cargo` built, as far as they are linked into
+/// the tests.
 fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenInstruction>, Error> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
@@ -149,7 +148,7 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenIns
             }
         }
     }
-    // Most of a crate is not in a test that uses it.
+    // Most of a crate is not linked into a test that uses it.
     let mut linked = BTreeSet::new();
     for executable in executables.iter().filter(|_| !found.is_empty()) {
         let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
@@ -161,7 +160,7 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenIns
     Ok(linked.into_iter().collect())
 }
 
-/// What was built, as folders and what names of files begin with there: `deps` and `flume-0123.`.
+/// The built artifacts, as folders and file name prefixes: `deps` and `flume-0123.`.
 fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
     let of = |line: &str| {
         let message: Json =
@@ -178,7 +177,7 @@ fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
 }
 
 impl BuiltTests {
-    /// The atomic instructions in its tests that nobody sees.
+    /// The unseen atomic instructions in its tests.
     #[must_use]
     pub fn unseen(&self) -> &[UnseenInstruction] {
         &self.unseen
@@ -213,27 +212,27 @@ impl BuiltTests {
     }
 }
 
-/// The names in what `--list` writes: lines that end with `: test`.
+/// The names in the output of `--list`: lines that end with `: test`.
 fn names(listed: &str) -> impl Iterator<Item = &str> {
     listed.lines().filter_map(|it| it.strip_suffix(": test"))
 }
 
 impl TestId {
-    /// Starts it, in a process of its own, to be explored as `wanted`.
+    /// Starts it in its own process, with these run options.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or ends at once.
+    /// If it cannot be started, or ends immediately.
     pub fn start(&self, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
-        // The one thread that runs the test is the process's first. What it says when it panics
-        // goes to the runtime.
+        // The only thread that runs the test is the first thread of the process. Panic messages go
+        // to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
         command.args(arguments).current_dir(&self.folder);
-        // The report shows where it panics. A backtrace would look through the runtime's symbols
+        // The report shows the place of a panic. A backtrace would search the runtime's symbols
         // each time.
         command.env("RUST_BACKTRACE", "0");
-        // What runs tests would read all that is known of the terminal, in each execution.
+        // The test harness would read the terminal database in each execution.
         command.env_remove("TERM");
         set_argv0(&mut command, OsStr::new(&self.name));
         Session::start(command, wanted, talk)

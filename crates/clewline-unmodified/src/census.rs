@@ -1,4 +1,4 @@
-//! A count of all histories of a matrix of a program.
+//! Counts all histories of a matrix of a program.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use clewline_remote::RunOptions;
 
 use super::{error::Error, program::Program, session::OutputMode};
 
-/// What a program is asked to count.
+/// What is counted.
 #[derive(Clone, Debug)]
 pub struct CensusRequest {
     /// The calls.
     pub matrix: Matrix,
-    /// What is right: the name of a specification.
+    /// The name of the specification.
     pub plain: String,
     /// The specification of the relaxed reading, with its factor.
     pub relaxed: String,
@@ -28,16 +28,16 @@ pub struct CensusRequest {
     pub enumerated: String,
     /// The most executions.
     pub executions_max: u64,
-    /// At most so long.
+    /// The time limit.
     pub time: Option<Duration>,
 }
 
 impl CensusRequest {
-    /// What histories are asked.
+    /// The criteria for histories.
     ///
     /// # Errors
     ///
-    /// If the factors are none.
+    /// If the factors are invalid.
     pub fn readings(&self) -> Result<Readings, CodecError> {
         let factors = |text: &str| Quasi::parse(text).map_err(|it| CodecError(it.to_string()));
         Ok(Readings {
@@ -64,7 +64,7 @@ impl Program {
         let counted = count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options);
         session.finish()?;
         let counted = counted.map_err(no_count)?;
-        // What differs from run to run says little, whatever was counted.
+        // A count that differs from run to run is not meaningful.
         let diverged = match &counted.coverage {
             Coverage::Limited(Limit::Diverged(diverged)) => Some(format!("diverged: {diverged}")),
             Coverage::Exhausted | Coverage::Limited(_) => None,

@@ -1,4 +1,4 @@
-//! Unmodified code: C, C++ and Rust that knows nothing of Clewline, compiled so that every interleaving can be explored.
+//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving can be explored.
 //!
 //! Compilers can have each access to memory call a function first, for the sake of a tool called ThreadSanitizer. Here
 //! those functions are Clewline's: a shared library, the *runtime*, that controls threads, memory and locks of the program
@@ -21,7 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Only on Linux and x86-64; elsewhere everything here answers [`Error::Platform`].
+//! Only on Linux and x86-64; elsewhere every function here returns [`Error::Platform`].
 
 mod assembly;
 mod cargo;

@@ -10,14 +10,14 @@ use super::error::{Error, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
 
-/// Where the runtime is.
+/// The location of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
     file: PathBuf,
 }
 
 impl Runtime {
-    /// Looks for it: where the environment variable `CLEWLINE_RUNTIME` says, else beside the
+    /// Looks for it: at the path in the environment variable `CLEWLINE_RUNTIME`, else beside the
     /// executable, else in `lib` beside its folder.
     ///
     /// # Errors
@@ -52,14 +52,14 @@ impl Runtime {
     }
 }
 
-/// Where it may be, best first. Who names a place means that place.
+/// The candidate places, best first. An explicitly named place is the only candidate.
 fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
     if let Some(named) = named {
         return if named.is_dir() { vec![named.join(RUNTIME_FILE)] } else { vec![named.to_owned()] };
     }
     let Some(folder) = executable.parent() else { return Vec::new() };
-    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an
-    // old one.
+    // Cargo builds in `deps` and copies the file to the parent folder only on request, and that
+    // copy may be old.
     let mut places = vec![folder.join("deps").join(RUNTIME_FILE), folder.join(RUNTIME_FILE)];
     places.extend(folder.parent().map(|it| it.join("lib").join(RUNTIME_FILE)));
     places

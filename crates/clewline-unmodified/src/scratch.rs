@@ -1,8 +1,8 @@
-//! Temporary folders that are gone when they are no longer needed.
+//! Temporary folders that are removed when they are no longer needed.
 //!
-//! Who is killed cannot remove its own. So whoever makes the first one of a process removes those
-//! whose process is gone: nobody has its number, and nobody holds the lock on the file inside. (The
-//! number alone would not do: processes that share a folder need not see each other.)
+//! A killed process cannot remove its folders. So the first use in a process removes those whose
+//! process has ended: no process has its number, and no process holds the lock on the file inside.
+//! (The number alone is not enough: processes that share a folder need not see each other.)
 
 use std::{
     env,
@@ -18,7 +18,7 @@ use std::{
 
 use super::error::Error;
 
-/// A folder of its own; removed when dropped.
+/// A folder that is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Scratch {
 const FOLDER_PREFIX: &str = "clewline-";
 const LOCK_FILE: &str = ".used";
 
-// More than anybody leaves behind.
+// More than processes leave behind.
 const FOLDER_ATTEMPTS_MAX: u32 = 10_000;
 
 impl Scratch {
@@ -41,7 +41,7 @@ impl Scratch {
         for _ in 0..FOLDER_ATTEMPTS_MAX {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = within.join(format!("{FOLDER_PREFIX}{}-{number}", process::id()));
-            // One that is there already belongs to someone else, who may put anything into it.
+            // An existing folder belongs to another process, which may put anything into it.
             match fs::create_dir(&path) {
                 Ok(()) => {
                     let used = path.join(LOCK_FILE);
@@ -68,9 +68,9 @@ impl Scratch {
     }
 }
 
-/// Removes what was left behind by those who were killed.
+/// Removes the folders of killed processes.
 pub(super) fn remove_stale(within: &Path) {
-    // Where processes are not files, nobody knows which are gone.
+    // Without `/proc` it is unknown which processes have ended.
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
         return;

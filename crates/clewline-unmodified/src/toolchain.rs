@@ -1,7 +1,7 @@
-//! Rust toolchains: with which flags `rustc` has each access call the runtime.
+//! Rust toolchains: the flags with which `rustc` instruments accesses.
 //!
-//! The flags are not a promise of the compiler's, so they are tried on a few lines, and what comes
-//! out is looked at.
+//! The flags are not a stable interface of the compiler, so they are tested on a few lines, and the
+//! output is inspected.
 
 use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
@@ -19,13 +19,12 @@ pub struct Toolchain {
     flags: Vec<&'static str>,
 }
 
-/// What calls the runtime.
+/// Which accesses are instrumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instrumentation {
     /// Atomics, and plain reads and writes.
     Everything,
-    /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen
-    /// only where atomics are near.
+    /// Only atomics: races of plain accesses, and uses after free, are detected only near atomics.
     Atomics,
 }
 
@@ -44,12 +43,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[unsafe(no_mangle)] pub fn plain(at: &mut u64) -> u64 { *at += 1; *at }
 ";
 
-/// Build scripts and macros run here as well, and must not be instrumented: naming a target keeps
-/// them apart.
+/// Build scripts and procedural macros run here as well, and must not be instrumented: an explicit
+/// target separates them.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 impl Toolchain {
-    /// The one that `cargo` uses: what the environment variable `RUSTC` says, or `rustc`.
+    /// The one that `cargo` uses: the value of the environment variable `RUSTC`, or `rustc`.
     ///
     /// # Errors
     ///
@@ -79,7 +78,7 @@ impl Toolchain {
         Err(Error::Toolchain { message })
     }
 
-    /// What it instruments.
+    /// Which accesses it instruments.
     #[must_use]
     pub fn instrumentation(&self) -> Instrumentation {
         self.instrumentation
@@ -91,7 +90,7 @@ impl Toolchain {
         self.rustc.clone().into()
     }
 
-    /// What `rustc` is told, so that code is instrumented and linked with the runtime.
+    /// The flags of `rustc` that instrument code and link it with the runtime.
     #[must_use]
     pub fn flags(&self, runtime: &Runtime) -> Vec<OsString> {
         let mut flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
@@ -104,15 +103,15 @@ impl Toolchain {
         };
         flags.push(with("-Lnative=", ""));
         flags.push("-ldylib=clewline_tsan".into());
-        // Before what the environment says: below Cargo that may lead to an older runtime.
+        // Takes precedence over the environment: under Cargo that may lead to an older runtime.
         flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
-        // The restoring of data would undo what is bound late.
+        // Restoring data would undo late binding.
         flags.push("-Clink-arg=-Wl,-z,now".into());
         flags
     }
 }
 
-/// Whether object code calls what it should.
+/// Whether object code makes the expected calls.
 fn calls(object: &[u8], wanted: Instrumentation) -> bool {
     let has = |name: &[u8]| object.windows(name.len()).any(|it| it == name);
     let atomics = has(b"__tsan_atomic64_fetch_add");

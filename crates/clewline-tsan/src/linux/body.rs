@@ -1,9 +1,9 @@
-//! Programs that declare no test: their own `main` is run under every schedule.
+//! Programs that declare no test: their `main` is run under every schedule.
 //!
-//! The driver asks for it; or, of a program that was started by hand, the environment variable
-//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Whatever `main` does is right, but to
-//! crash, to fail, or to wait for ever. When it returns, or calls `exit`, the program has ended,
-//! with all threads that still run.
+//! The driver requests it; or, for a program started by hand, the environment variable
+//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Every behaviour of `main` is correct
+//! except a crash, a failure, or blocking forever. When it returns, or calls `exit`, the program
+//! has ended, with all threads that still run.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
@@ -29,10 +29,10 @@ use super::{
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 const BODY_VARIABLE: &str = "CLEWLINE_BODY";
-// Between arguments.
+// Separates arguments.
 const ARGUMENT_SEPARATOR: u8 = 0x1f;
 
-/// `main`, and what it is called with.
+/// `main` and its arguments.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     main: Main,
@@ -61,11 +61,11 @@ extern "C" fn __libc_start_main(
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: 0 });
     let is_explored = driver::is_driven() || std::env::var_os(BODY_VARIABLE).is_some();
     let main = if is_explored { explore } else { main };
-    // SAFETY: what starts the program asks for it.
+    // SAFETY: the program's startup code requests this call.
     unsafe { real::__libc_start_main(main, argc, argv, init, fini, loader, stack) }
 }
 
-/// In the place of `main`.
+/// Replaces `main`.
 extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     let main = PROGRAM.get().main;
     if subject::Subject::is_registered() {
@@ -82,16 +82,15 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
         signals::die(&format!("error: {message}\n"));
     }
     output::begin_capture();
-    // What a thread writes when it panics is not read, and to find out where it was takes long.
-    // SAFETY: no other thread of the process uses the environment: those that were made sleep.
+    // The output of a panicking thread is not read, and a backtrace is slow. SAFETY: no other
+    // thread of the process uses the environment: the existing ones sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     run::serve(&mut line, &Body, true);
-    // What the code has written, and was not read, is not to be read now. SAFETY: the call has no
-    // preconditions.
+    // Buffered output of the code must not be flushed now. SAFETY: the call has no preconditions.
     unsafe { libc::_exit(0) }
 }
 
-/// Has the driver explore the program, as the variable says.
+/// Hands the program over to the driver, as the variable requests.
 fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
     let message = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
     let pieces = message.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
@@ -103,7 +102,7 @@ fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
     driver::hand_over(&name, options, own.collect())
 }
 
-/// A program, as something to explore.
+/// A program as a subject.
 #[derive(Debug)]
 struct Body;
 
@@ -126,7 +125,7 @@ impl Explorable for Body {
         );
         let call = |(): &()| {
             let Program { main, argc, argv, environment } = PROGRAM.get();
-            // SAFETY: this is `main`, and what it is called with.
+            // SAFETY: this is `main` with its arguments.
             let status =
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = current_task::control() else { return status.into() };

@@ -1,9 +1,8 @@
-//! Who runs: a task, the code that makes a subject, or neither.
+//! What runs: a task, the code that constructs a subject, or neither.
 //!
-//! There is one exploration in a process, on one thread of the system. While a task runs, that
-//! thread has the thread pointer of another one, which is parked. So whether code is a task's can
-//! be told by the thread pointer, and other threads of the process are left alone, whatever they do
-//! meanwhile.
+//! A process has one exploration, on one system thread. While a task runs, that thread has the
+//! thread pointer of another one, which is parked. So the thread pointer identifies code of a task,
+//! and other threads of the process are not affected.
 
 use std::{
     arch::asm,
@@ -17,21 +16,21 @@ use clewline_explore::TaskId;
 use clewline_threads::instrument::{Control, Place};
 
 struct CurrentTask {
-    // The thread pointer of the task that runs, and 0 if none does.
+    // The thread pointer of the running task; 0 if there is none.
     task: AtomicUsize,
-    // That of whatever code under test runs.
+    // The thread pointer of the running code under test.
     code: AtomicUsize,
     control: UnsafeCell<MaybeUninit<Control>>,
-    // The stack of the task that runs.
+    // The stack of the running task.
     low: AtomicUsize,
     size: AtomicUsize,
-    /// How many calls of the compiler's there were; the watchdog looks at it.
+    /// The number of instrumentation calls; the watchdog reads it.
     calls: AtomicU64,
-    /// Where the code is that fails if this address does.
+    /// The code to blame if an access to this address fails.
     last_access: AtomicUsize,
 }
 
-// SAFETY: `control` is written and read only by the thread that explores.
+// SAFETY: only the exploring thread reads and writes `control`.
 unsafe impl Sync for CurrentTask {}
 
 static CURRENT: CurrentTask = CurrentTask {
@@ -51,36 +50,36 @@ static STACKS: [[AtomicUsize; 2]; TaskId::MAX] =
 #[inline(always)]
 pub(super) fn thread_pointer() -> usize {
     let pointer;
-    // SAFETY: the first word of what the thread pointer points to is the pointer itself (x86-64
+    // SAFETY: the first word that the thread pointer points to is the pointer itself (x86-64
     // psABI).
     unsafe { asm!("mov {}, qword ptr fs:0", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
     pointer
 }
 
-/// The task that this code is, if it is one.
+/// The control of the task that this code runs in, if any.
 #[inline(always)]
 pub(super) fn control() -> Option<Control> {
     if thread_pointer() != CURRENT.task.load(Relaxed) {
         return None;
     }
-    // SAFETY: it was written before `task`, by this thread.
+    // SAFETY: this thread wrote it before `task`.
     Some(unsafe { (*CURRENT.control.get()).assume_init() })
 }
 
-/// Whether this is code under test: a task, or what makes a subject.
+/// Whether this is code under test: a task, or code that constructs a subject.
 #[inline(always)]
 pub(super) fn is_code() -> bool {
     thread_pointer() == CURRENT.code.load(Relaxed)
 }
 
-/// Whether any task runs.
+/// Whether a task runs.
 pub(super) fn is_task_running() -> bool {
     CURRENT.task.load(Relaxed) != 0
 }
 
-/// `task` runs from now on, on a thread with that pointer.
+/// `task` runs from now on, with that thread pointer.
 pub(super) fn enter(task: TaskId, control: Control, pointer: usize) {
-    // SAFETY: only the thread that explores comes here, and no task reads it meanwhile.
+    // SAFETY: only the exploring thread comes here, and no task reads it meanwhile.
     unsafe { *CURRENT.control.get() = MaybeUninit::new(control) };
     RUNNING.set(task.index());
     let [low, size] = &STACKS[task.index()];
@@ -96,7 +95,7 @@ pub(super) fn leave() {
     CURRENT.code.store(0, Relaxed);
 }
 
-/// Runs code under test that is no task's.
+/// Runs code under test outside a task.
 pub(super) fn outside_test_code<R>(code: impl FnOnce() -> R) -> R {
     let outer = CURRENT.code.swap(thread_pointer(), Relaxed);
     IS_CONSTRUCTING.set(true);
@@ -106,7 +105,7 @@ pub(super) fn outside_test_code<R>(code: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Runs code of ours that calls the C library, while a task is interrupted.
+/// Runs code of the runtime that calls the C library, while a task is interrupted.
 pub(super) fn as_runtime<R>(code: impl FnOnce() -> R) -> R {
     let (task, pointer) = (CURRENT.task.swap(0, Relaxed), CURRENT.code.swap(0, Relaxed));
     let result = code();
@@ -115,17 +114,18 @@ pub(super) fn as_runtime<R>(code: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether this code makes a subject, or looks at what is left of one.
+/// Whether this code constructs a subject, or inspects its final state.
 pub(super) fn is_constructing() -> bool {
     is_code() && control().is_none() && IS_CONSTRUCTING.get()
 }
 
-/// What runs from now on until the exploration begins is code under test: its constructors.
+/// The code that runs from now on until the exploration begins is code under test: its
+/// constructors.
 pub(super) fn load() {
     CURRENT.code.store(thread_pointer(), Relaxed);
 }
 
-/// The stack that `task` has.
+/// Sets the stack of `task`.
 pub(super) fn set_stack(task: TaskId, stack: &Range<usize>) {
     let [low, size] = &STACKS[task.index()];
     low.store(stack.start, Relaxed);
@@ -134,52 +134,52 @@ pub(super) fn set_stack(task: TaskId, stack: &Range<usize>) {
     STACKS_HIGH.set(STACKS_HIGH.get().max(stack.end));
 }
 
-/// Whether an address is on the stack of the task that runs.
+/// Whether an address is on the stack of the running task.
 #[inline(always)]
 pub(super) fn is_own_stack(address: usize) -> bool {
     address.wrapping_sub(CURRENT.low.load(Relaxed)) < CURRENT.size.load(Relaxed)
 }
 
-/// Whose stack an address is on.
+/// The task whose stack contains an address.
 pub(super) fn owner_of(address: usize) -> Option<TaskId> {
     let is_there = |it: &[AtomicUsize; 2]| address.wrapping_sub(it[0].load(Relaxed)) < it[1].load(Relaxed);
     STACKS.iter().position(is_there).map(|it| TaskId(it as u8))
 }
 
-/// Whether an address is on the last page of the stack of the task that runs, where nothing may be.
+/// Whether an address is in the guard page of the running task's stack.
 pub(super) fn is_guard(address: usize) -> bool {
     const PAGE: usize = 4 << 10;
     address.wrapping_sub(CURRENT.low.load(Relaxed)) < PAGE
 }
 
-/// Notes that code under test has come by.
+/// Counts a call of code under test.
 #[inline(always)]
 pub(super) fn count_call() {
     CURRENT.calls.store(CURRENT.calls.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// How often it has.
+/// The number of these calls.
 pub(super) fn calls() -> u64 {
     CURRENT.calls.load(Relaxed)
 }
 
-/// Says that the runtime touches this address for the code at `place`: if that fails, it is the
-/// code that has.
+/// The runtime accesses this address for the code at `place`: if the access fails, that code has
+/// failed.
 #[inline(always)]
 pub(super) fn set_last_access(address: usize, place: usize) {
     CURRENT.last_access.store(address, Relaxed);
     PLACE.set(place);
 }
 
-/// The address that the runtime touched last, and for which code.
+/// The address that the runtime accessed last, and for which code.
 pub(super) fn last_access() -> (usize, usize) {
     (CURRENT.last_access.load(Relaxed), PLACE.get())
 }
 
-/// A word that only the thread that explores uses.
+/// A word that only the exploring thread uses.
 pub(super) struct RuntimeCell<T>(Cell<T>);
 
-// SAFETY: nobody but the thread that explores uses it.
+// SAFETY: only the exploring thread uses it.
 unsafe impl<T> Sync for RuntimeCell<T> {}
 
 impl<T: Copy> RuntimeCell<T> {
@@ -201,17 +201,16 @@ impl<T: Copy> RuntimeCell<T> {
 static IS_CONSTRUCTING: RuntimeCell<bool> = RuntimeCell::new(false);
 static PLACE: RuntimeCell<usize> = RuntimeCell::new(0);
 
-/// The place of code that a call returned to.
+/// The place of code with this return address.
 #[inline(always)]
 pub(super) fn place(pc: usize) -> Place {
     Place::code(pc)
 }
 
-/// Something that only the thread that explores uses, and that is borrowed for one expression at a
-/// time.
+/// A value that only the exploring thread uses, and that is borrowed for one expression at a time.
 pub(super) struct RuntimeOwned<T>(UnsafeCell<T>);
 
-// SAFETY: nobody but the thread that explores uses it.
+// SAFETY: only the exploring thread uses it.
 unsafe impl<T> Sync for RuntimeOwned<T> {}
 
 impl<T> RuntimeOwned<T> {
@@ -219,22 +218,22 @@ impl<T> RuntimeOwned<T> {
         RuntimeOwned(UnsafeCell::new(value))
     }
 
-    /// What is inside. Nothing that is called while it is borrowed may come here again.
+    /// The value. Code that is called while it is borrowed must not borrow it again.
     #[allow(clippy::mut_from_ref, reason = "one thread, one borrow at a time")]
     #[inline(always)]
     pub(super) fn get(&self) -> &mut T {
-        // SAFETY: only the thread that explores comes here, and callers keep no borrow across a
-        // call of code that is not theirs.
+        // SAFETY: only the exploring thread comes here, and callers keep no borrow across a call of
+        // foreign code.
         unsafe { &mut *self.0.get() }
     }
 }
 
 static IDLE: RuntimeCell<u32> = RuntimeCell::new(0);
-// The lowest and the highest address of any stack of a task.
+// The lowest and the highest address of all task stacks.
 static STACKS_LOW: RuntimeCell<usize> = RuntimeCell::new(usize::MAX);
 static STACKS_HIGH: RuntimeCell<usize> = RuntimeCell::new(0);
 
-/// How many accesses in a row were no points.
+/// Counts an access that is not a point; returns the number of consecutive ones.
 #[inline(always)]
 pub(super) fn count_idle() -> u32 {
     let idle = IDLE.get() + 1;
@@ -242,7 +241,7 @@ pub(super) fn count_idle() -> u32 {
     idle
 }
 
-/// This one is.
+/// The access is a point.
 #[inline(always)]
 pub(super) fn reset_idle() {
     IDLE.set(0);
@@ -254,12 +253,12 @@ pub(super) fn is_other_stack(address: usize) -> bool {
     STACKS_LOW.get() <= address && address < STACKS_HIGH.get() && owner_of(address).is_some()
 }
 
-/// What a task has written besides its own stack.
+/// The writes of a task outside its own stack.
 #[derive(Clone, Copy)]
 struct WriteCount {
-    // How often.
+    // Their number.
     total: u64,
-    // How often before it took the first of the locks that it has.
+    // Their number before it acquired the first of the locks that it holds.
     before_lock: u64,
     locks: u32,
 }
@@ -268,19 +267,19 @@ static WRITE_COUNTS: [RuntimeCell<WriteCount>; TaskId::MAX] =
     [const { RuntimeCell::new(WriteCount { total: 0, before_lock: 0, locks: 0 }) }; TaskId::MAX];
 static RUNNING: RuntimeCell<usize> = RuntimeCell::new(0);
 
-/// The task that runs writes something.
+/// Counts a write of the running task.
 #[inline(always)]
 pub(super) fn count_write() {
     let own = &WRITE_COUNTS[RUNNING.get()];
     own.set(WriteCount { total: own.get().total + 1, ..own.get() });
 }
 
-/// How often it has.
+/// The number of its writes.
 pub(super) fn write_count() -> u64 {
     WRITE_COUNTS[RUNNING.get()].get().total
 }
 
-/// It takes a lock.
+/// The task acquires a lock.
 pub(super) fn note_lock() {
     let own = &WRITE_COUNTS[RUNNING.get()];
     let it = own.get();
@@ -288,8 +287,8 @@ pub(super) fn note_lock() {
     own.set(WriteCount { before_lock: before, locks: it.locks + 1, ..it });
 }
 
-/// It gives a lock back. Answers whether something was written since it took the first of those
-/// that it had.
+/// The task releases a lock. Returns whether it has written since it acquired the first of the
+/// locks that it held.
 pub(super) fn note_unlock() -> bool {
     let own = &WRITE_COUNTS[RUNNING.get()];
     let it = own.get();
@@ -297,7 +296,7 @@ pub(super) fn note_unlock() -> bool {
     it.total != it.before_lock || it.locks == 0
 }
 
-/// Nobody has any lock.
+/// No lock is held.
 pub(super) fn begin_locks() {
     for own in &WRITE_COUNTS {
         if own.get().locks != 0 {

@@ -1,4 +1,4 @@
-//! What it means that a program ends.
+//! The end of a program.
 
 use std::ffi::c_int;
 
@@ -16,7 +16,7 @@ pub(super) fn end_with_status(control: Control, status: c_int, pc: usize) -> ! {
     if IS_BODY.get() && status == 0 {
         control.end_execution(current_task::place(pc));
     }
-    // A test in Rust that fails says why, and calls `exit` much later.
+    // A failing test in Rust reports why, and calls `exit` much later.
     match panics::panic_in_output(&output::captured()) {
         Some(panic) => control.fail(panic, current_task::place(pc)),
         None => places::fail(control, format!("exit({status}) was called"), pc),

@@ -1,4 +1,4 @@
-//! What is done around tasks and executions.
+//! The callbacks around tasks and executions.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use super::{
     heap, interpose, output, park, races, register, snapshot,
 };
 
-/// The code under test, as the engine knows it.
+/// The code under test, as the engine sees it.
 #[derive(Debug)]
 pub(super) struct ForeignCode;
 
-/// Tasks that have what a thread has when it starts.
+/// Tasks whose thread-local data is in the initial state.
 static FRESH_TASKS: RuntimeCell<TaskSet> = RuntimeCell::new(TaskSet::EMPTY);
 
 impl Foreign for ForeignCode {
@@ -72,7 +72,7 @@ impl Foreign for ForeignCode {
             | Ending::Restart
             | Ending::Diverged(_) => (),
         }
-        // What failed while the subject was made counts as well, unless there is worse.
+        // A failure while the subject was constructed counts as well, unless the ending is worse.
         let is_wrong = matches!(ending, Ending::Full | Ending::Stuck | Ending::Cut);
         register::failure().filter(|_| is_wrong).map(|message| Panic { message, ..Panic::default() })
     }

@@ -1,9 +1,9 @@
 //! The heap of the code under test: the same blocks at the same addresses in every execution.
 //!
-//! Blocks are taken from one mapping at an address that never changes, one behind the other. Freed
-//! blocks are not used again in the same execution, unless that was asked for: then whether one is,
-//! and which, is a choice of the schedule, since a bug may need it. For each 16 bytes there is a
-//! byte that says what they are, so that a use after free is seen where it happens.
+//! Blocks are taken one after the other from one mapping at a fixed address. Freed blocks are not
+//! reused in the same execution, unless requested: then whether a block is reused, and which, is a
+//! choice of the schedule, since a bug may need it. A shadow byte for each 16 bytes holds their
+//! state, so that a use after free is detected where it occurs.
 
 use std::{ptr, slice};
 
@@ -13,16 +13,16 @@ use super::current_task::{self, RuntimeOwned};
 
 const HEAP_BASE: usize = 0x6a00_0000_0000;
 const HEAP_BYTES: usize = 1 << 30;
-// A byte of the shadow says what so many bytes are.
+// The number of bytes per shadow byte.
 const GRAIN_BYTES: usize = 16;
-// What fresh memory holds: nothing that works by chance.
+// Fills fresh memory, so that nothing works by chance.
 const FRESH_BYTE: u8 = 0xa5;
 
-/// What a grain is.
+/// The state of a grain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum GrainState {
-    // What the shadow holds at first: nobody writes it.
+    // The initial state of the shadow, which is never written explicitly.
     #[allow(dead_code, reason = "it is read")]
     Unused = 0,
     Live = 1,
@@ -30,26 +30,26 @@ pub(super) enum GrainState {
     Header = 3,
 }
 
-/// What stands before a block.
+/// Precedes each block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Header {
     size: u32,
     number: u32,
-    /// The code that asked for it.
+    /// The code that allocated it.
     site: usize,
 }
 
 #[derive(Debug)]
 struct Heap {
-    /// Where the next block is, from `BASE`.
+    /// The offset of the next block from `HEAP_BASE`.
     top: usize,
     shadow: *mut u8,
     blocks: u32,
-    /// Blocks that were freed, the oldest first, if they are used again.
+    /// Freed blocks, the oldest first, if they are reused.
     freed: Vec<usize>,
     reuses: bool,
-    /// What there was when the exploration began.
+    /// The state when the exploration began.
     mark: usize,
     mark_blocks: u32,
     image: Vec<u8>,
@@ -68,12 +68,12 @@ static HEAP: RuntimeOwned<Heap> = RuntimeOwned::new(Heap {
     shadow_image: Vec::new(),
 });
 
-/// Maps it. Answers whether that could be done.
+/// Maps the heap. Returns whether that succeeded.
 pub(super) fn map() -> bool {
     let map = |address: usize, size: usize, more: i32| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | more;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: nothing that is mapped already is mapped again.
+        // SAFETY: existing mappings are not replaced.
         let found = unsafe { libc::mmap(address as *mut _, size, access, flags, -1, 0) };
         (found != libc::MAP_FAILED).then_some(found)
     };
@@ -84,17 +84,17 @@ pub(super) fn map() -> bool {
     true
 }
 
-/// Whether that could be done.
+/// Whether the heap is mapped.
 pub(super) fn is_mapped() -> bool {
     !HEAP.get().shadow.is_null()
 }
 
-/// Whether freed blocks may be used again.
+/// Whether freed blocks may be reused.
 pub(super) fn reuses() -> bool {
     HEAP.get().reuses
 }
 
-/// Whether freed blocks may be used again, by the choice of the schedule.
+/// Sets whether freed blocks may be reused, as the schedule chooses.
 pub(super) fn set_reuse(reuses: bool) {
     HEAP.get().reuses = reuses;
 }
@@ -105,16 +105,16 @@ pub(super) fn contains(address: usize) -> bool {
     address.wrapping_sub(HEAP_BASE) < HEAP_BYTES
 }
 
-/// What the grain is that an address inside is in.
+/// The state of the grain that contains an address of the heap.
 #[inline(always)]
 pub(super) fn grain(address: usize) -> GrainState {
-    // SAFETY: the shadow has a byte for each grain, and each is one of the four.
+    // SAFETY: the shadow has a byte for each grain, and each is one of the four values.
     unsafe { std::mem::transmute(*HEAP.get().shadow.add((address - HEAP_BASE) / GRAIN_BYTES)) }
 }
 
 impl Heap {
     fn set(&mut self, address: usize, size: usize, grain: GrainState) {
-        // SAFETY: the block is inside, so its grains are.
+        // SAFETY: the block is inside the heap, so its grains are inside the shadow.
         unsafe {
             ptr::write_bytes(
                 self.shadow.add((address - HEAP_BASE) / GRAIN_BYTES),
@@ -129,7 +129,7 @@ impl Heap {
     }
 
     fn size_of(&self, block: usize) -> usize {
-        // SAFETY: a header stands before each block.
+        // SAFETY: a header precedes each block.
         unsafe { (*self.header(block)).size as usize }
     }
 
@@ -148,7 +148,7 @@ impl Heap {
     }
 }
 
-/// A block for the code at `site`; 0 if there is no room.
+/// Allocates a block for the code at `site`; 0 if there is no room.
 pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
     let size = size.max(1).next_multiple_of(GRAIN_BYTES);
     let heap = HEAP.get();
@@ -158,7 +158,7 @@ pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
         && let Some(block) = reuse(control, size)
     {
         let heap = HEAP.get();
-        // SAFETY: a header stands before each block.
+        // SAFETY: a header precedes each block.
         unsafe { (*heap.header(block)).site = site };
         heap.set(block, size, GrainState::Live);
         return block;
@@ -166,7 +166,7 @@ pub(super) fn allocate(size: usize, align: usize, site: usize) -> usize {
     heap.add(size, align.max(GRAIN_BYTES), site)
 }
 
-/// A freed block of that size, if the schedule wants one.
+/// A freed block of that size, if the schedule chooses one.
 fn reuse(control: Control, size: usize) -> Option<usize> {
     let heap = HEAP.get();
     let fitting: Vec<usize> =
@@ -179,7 +179,7 @@ fn reuse(control: Control, size: usize) -> Option<usize> {
     Some(HEAP.get().freed.remove(at))
 }
 
-/// Whether a live block begins there.
+/// Whether a live block begins at `address`.
 pub(super) fn is_block(address: usize) -> bool {
     address.is_multiple_of(GRAIN_BYTES)
         && HEAP_BASE < address
@@ -187,12 +187,12 @@ pub(super) fn is_block(address: usize) -> bool {
         && grain(address - GRAIN_BYTES) == GrainState::Header
 }
 
-/// How large the block is that begins there, which is live.
+/// The size of the live block that begins there.
 pub(super) fn size_of(block: usize) -> usize {
     HEAP.get().size_of(block)
 }
 
-/// The block is freed.
+/// Frees the block.
 pub(super) fn free(block: usize) {
     let heap = HEAP.get();
     heap.set(block, heap.size_of(block), GrainState::Freed);
@@ -201,22 +201,23 @@ pub(super) fn free(block: usize) {
     }
 }
 
-/// What is there now is there when an execution begins.
+/// Makes the current state the initial state of executions.
 pub(super) fn mark() {
     let heap = HEAP.get();
     (heap.mark, heap.mark_blocks) = (heap.top, heap.blocks);
-    // SAFETY: all of it is mapped.
+    // SAFETY: the whole range is mapped.
     unsafe {
         heap.image = slice::from_raw_parts(HEAP_BASE as *const u8, heap.top).to_vec();
         heap.shadow_image = slice::from_raw_parts(heap.shadow, heap.top.div_ceil(GRAIN_BYTES)).to_vec();
     }
 }
 
-/// Has everything as it was.
+/// Restores the initial state.
 pub(super) fn reset() {
     let heap = HEAP.get();
     let (mark, top) = (heap.mark, heap.top);
-    // SAFETY: all of it is mapped, and the images are as large as what they were made of.
+    // SAFETY: the whole range is mapped, and the images are as large as the memory they were copied
+    // from.
     unsafe {
         ptr::write_bytes(heap.shadow.add(mark / GRAIN_BYTES), 0, (top - mark) / GRAIN_BYTES);
         ptr::write_bytes((HEAP_BASE + mark) as *mut u8, FRESH_BYTE, top - mark);
@@ -227,17 +228,17 @@ pub(super) fn reset() {
     heap.freed.clear();
 }
 
-/// A block that an address is in, freed or not.
+/// The block that contains an address, freed or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) number: u32,
     pub(super) size: usize,
     pub(super) offset: usize,
-    /// The code that asked for it.
+    /// The code that allocated it.
     pub(super) site: usize,
 }
 
-/// The block that an address is in.
+/// The block that contains an address.
 pub(super) fn block_of(address: usize) -> Option<Block> {
     if !contains(address) || HEAP.get().top <= address - HEAP_BASE {
         return None;

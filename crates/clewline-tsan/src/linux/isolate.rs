@@ -1,8 +1,8 @@
-//! Executions in processes of their own.
+//! Executions in separate processes.
 //!
-//! What an execution leaves in the C library, in the system or in code that is not restored is gone
-//! with its process. It costs a `fork` each time, which is some hundred times as much as to restore
-//! what is known. The scheduler stays here, and is asked over a line.
+//! State that an execution leaves in the C library, in the system or in code that is not restored
+//! disappears with its process. This costs a `fork` per execution, some hundred times as much as
+//! restoring the known state. The scheduler stays here, and is asked over a line.
 
 use std::{fs::File, io, os::fd::FromRawFd};
 
@@ -19,7 +19,7 @@ use clewline_threads::{
 
 use super::{current_task::RuntimeCell, driver, races, try_locks, watchdog};
 
-/// A trial each of whose executions has a process of its own.
+/// A test program that runs each execution in its own process.
 pub(super) struct Isolated {
     inner: Box<dyn TestProgram>,
     kept: ReceivedState,
@@ -28,11 +28,11 @@ pub(super) struct Isolated {
     guess: Option<Place>,
 }
 
-/// Results as they are written: each child numbers its own.
+/// The texts of results: each child numbers its own.
 #[derive(Default)]
 struct Results(Interner<String>);
 
-/// For a process that is the same program, at the same addresses.
+/// The codec for a process that is the same program at the same addresses.
 struct SameAddressSpace;
 
 impl StateEncoder for SameAddressSpace {
@@ -53,8 +53,7 @@ impl StateEncoder for SameAddressSpace {
 
 impl StateDecoder for Results {
     fn take_place(&mut self, from: &mut Message) -> Place {
-        // SAFETY: places of the child are places here: it is the same program, at the same
-        // addresses.
+        // SAFETY: places of the child are valid here: it is the same program at the same addresses.
         unsafe { Place::from_word(from.take_usize()) }
     }
 
@@ -63,32 +62,32 @@ impl StateDecoder for Results {
     }
 }
 
-// The first word of what a process says when its execution has ended.
+// The first word of the message that ends an execution.
 const DONE: u64 = u64::MAX;
 
 /// Both ends of a line.
 fn line() -> io::Result<[Line; 2]> {
     let pipe = || {
         let mut ends = [0; 2];
-        // SAFETY: there is room for two.
+        // SAFETY: the array has room for two.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: they were just opened, and belong to nothing else.
+        // SAFETY: they were just opened, and nothing else owns them.
         Ok(ends.map(|it| unsafe { File::from_raw_fd(it) }))
     };
     let ([one, other_to], [other, one_to]) = (pipe()?, pipe()?);
     Ok([Line::new(one, one_to), Line::new(other, other_to)])
 }
 
-/// The same trial, with a process for each execution if that was asked for.
+/// The same test program, with a process for each execution if requested.
 pub(super) fn wrap(program: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
     if IS_REQUESTED.get() { Box::new(Isolated::new(program)) } else { program }
 }
 
 static IS_REQUESTED: RuntimeCell<bool> = RuntimeCell::new(false);
 
-/// Asks for a process for each execution.
+/// Requests a process for each execution.
 pub(super) fn request() {
     IS_REQUESTED.set(true);
 }
@@ -104,10 +103,11 @@ impl Isolated {
         }
     }
 
-    /// Runs an execution in a process of its own. Answers how it ended.
+    /// Runs an execution in its own process. Returns how it ended.
     fn fork(&mut self, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let [mut here, there] = line()?;
-        // SAFETY: this thread alone goes on in the child, and all others of the process sleep.
+        // SAFETY: only this thread continues in the child, and all other threads of the process
+        // sleep.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -119,14 +119,14 @@ impl Isolated {
                 let ending = serve_scheduler(&mut here, scheduler, DONE)
                     .and_then(|(ending, mut rest)| self.receive(&mut rest).map(|()| ending));
                 let mut status = 0;
-                // SAFETY: it is a child of this process, and there is room.
+                // SAFETY: it is a child of this process, and `status` is writable.
                 unsafe { libc::waitpid(child, &mut status, 0) };
                 Ok(ending.unwrap_or_else(|_| self.died(status)))
             }
         }
     }
 
-    /// The child ended without a word.
+    /// The child ended without a message.
     fn died(&mut self, status: i32) -> Ending {
         let message = match libc::WIFSIGNALED(status) {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
@@ -143,8 +143,8 @@ impl Isolated {
         message.put_ending(&ending);
         self.send(&mut message);
         let sent = line.send(&message).and_then(|()| line.flush());
-        // SAFETY: the call has no preconditions. What the code has written and not sent is lost, as
-        // it is without a process of its own.
+        // SAFETY: the call has no preconditions. Buffered output of the code is lost, as it is
+        // without a separate process.
         unsafe { libc::_exit(if sent.is_ok() { 0 } else { 2 }) }
     }
 

@@ -1,7 +1,7 @@
-//! What the code under test writes, which nobody wants to read once for each execution.
+//! The output of the code under test, which is not shown for each execution.
 //!
-//! It is kept until the execution ends: a panic of Rust is told on standard error, and what a test
-//! of Rust lacks on standard output, and nowhere else.
+//! It is kept until the execution ends: a Rust panic is reported only on standard error, and some
+//! failures of a Rust test only on standard output.
 
 use std::{
     ffi::{c_int, c_void},
@@ -13,11 +13,12 @@ use super::{
     real,
 };
 
-// Copies of standard output and standard error, and what goes nowhere; 0 if nothing is kept quiet.
+// Duplicates of standard output and standard error, and the null device; 0 if output is not
+// captured.
 static ORIGINAL_FILES: RuntimeCell<[c_int; 2]> = RuntimeCell::new([0, 0]);
 static NULL_FILE: RuntimeCell<c_int> = RuntimeCell::new(0);
 
-/// From now on, what is written while an execution runs goes nowhere.
+/// From now on, output during an execution is discarded.
 pub(super) fn begin_capture() {
     // SAFETY: these are system calls with valid arguments.
     unsafe {
@@ -31,11 +32,11 @@ pub(super) fn begin_capture() {
     }
 }
 
-// What was said in this execution, and how much of it is kept.
+// The output of this execution, and how much of it is kept.
 static CAPTURED: [RuntimeOwned<Vec<u8>>; 2] = [const { RuntimeOwned::new(Vec::new()) }; 2];
 const CAPTURED_BYTES_MAX: usize = 16 << 10;
 
-/// What the code has said in this execution on standard output and on standard error.
+/// The output of the code in this execution on standard output and on standard error.
 pub(super) fn captured() -> [String; 2] {
     CAPTURED.each_ref().map(|it| String::from_utf8_lossy(it.get()).into_owned())
 }
@@ -47,7 +48,7 @@ extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
         // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::write(file, bytes, n) };
     };
-    // SAFETY: the caller says that there are so many bytes.
+    // SAFETY: the caller guarantees that there are `n` bytes.
     let said = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), n) };
     let room = CAPTURED_BYTES_MAX - kept.get().len();
     kept.get().extend(&said[..n.min(room)]);
@@ -78,16 +79,16 @@ pub(super) fn unsilence() {
     }
 }
 
-/// Says something on standard error, whatever runs.
+/// Writes a message to standard error, whatever runs.
 pub(super) fn report(message: &str) {
     let err = if NULL_FILE.get() == 0 { 2 } else { ORIGINAL_FILES.get()[1] };
     let mut rest = message.as_bytes();
     while !rest.is_empty() {
-        // SAFETY: so many bytes are there.
+        // SAFETY: the slice has that many bytes.
         let n = unsafe { libc::write(err, ptr::from_ref(rest).cast(), rest.len()) };
         match usize::try_from(n) {
             Ok(n) if n != 0 => rest = &rest[n..],
-            // Nobody listens.
+            // Standard error is closed.
             Ok(_) | Err(_) => return,
         }
     }

@@ -1,17 +1,16 @@
-//! Panics of Rust, as their hook tells of them on standard error.
+//! Rust panics, as the panic hook reports them on standard error.
 
 use clewline_threads::control::Panic;
 
-// So many are told of: who waits for a thread that panics often panics as well.
+// This many are shown: a thread that waits for a panicking thread often panics as well.
 const PANICS_SHOWN_MAX: usize = 3;
 
-/// Why a program in Rust says that it failed, by what it said on standard output and standard
-/// error.
+/// The reason why a Rust program failed, from its standard output and standard error.
 pub(super) fn panic_in_output([out, err]: &[String; 2]) -> Option<Panic> {
     panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(failure_without_panic))
 }
 
-/// What a test lacks that did not panic, as the harness tells of it.
+/// The failure of a test that did not panic, as the test harness reports it.
 fn failure_without_panic(line: &str) -> Option<Panic> {
     if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
         let place = rest.strip_prefix(" at ").map(without_column);
@@ -22,7 +21,7 @@ fn failure_without_panic(line: &str) -> Option<Panic> {
     Some(Panic { message: format!("the test returned an error: {error}"), ..Panic::default() })
 }
 
-/// The panics that were told of as one: each but the last has its place in the message.
+/// Combines the reported panics: each but the last has its place in the message.
 fn panicked(said: &str) -> Option<Panic> {
     let mut all = panics_in(said);
     all.truncate(PANICS_SHOWN_MAX);

@@ -1,4 +1,4 @@
-//! The functions whose place is taken here, as the C library has them.
+//! The original functions of the C library that are replaced here.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -8,13 +8,13 @@ use std::{
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// The next function of that name behind this library's.
+/// The next function of that name after this library's.
 fn find(found: &AtomicUsize, name: &CStr) -> usize {
     let known = found.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
-    // SAFETY: the name is a string.
+    // SAFETY: the name is a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
     assert_ne!(address, 0, "the C library has {name:?}");
     found.store(address, Ordering::Relaxed);
@@ -26,7 +26,7 @@ macro_rules! real {
         $(
             /// # Safety
             ///
-            /// What the function of the C library asks for.
+            /// The preconditions of the C function.
             pub(in crate::linux) unsafe fn $name($($argument: $type),*) -> $result {
                 static FOUND: AtomicUsize = AtomicUsize::new(0);
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {

@@ -1,4 +1,4 @@
-//! What a test says of itself: how the subject is made, and what can be called.
+//! What a test declares: how the subject is constructed, and its operations.
 //!
 //! `clewline.h` calls these functions before `main` does anything.
 
@@ -21,7 +21,7 @@ pub(super) struct Operation {
     pub(super) takes_argument: bool,
 }
 
-/// Everything that was said.
+/// All declarations.
 #[derive(Debug, Default)]
 pub(super) struct Registered {
     pub(super) init: Option<Work>,
@@ -30,13 +30,13 @@ pub(super) struct Registered {
     pub(super) matrices: Vec<String>,
     pub(super) golden: Option<String>,
     pub(super) quasi: Option<String>,
-    /// What failed outside of tasks in this execution.
+    /// The failure outside tasks in this execution.
     failure: Option<String>,
 }
 
 static REGISTERED: RuntimeOwned<Option<Registered>> = RuntimeOwned::new(None);
 
-/// What was said so far.
+/// The declarations so far.
 pub(super) fn registered() -> &'static mut Registered {
     REGISTERED.get().get_or_insert_default()
 }
@@ -109,7 +109,7 @@ pub(super) fn finish() {
     }
 }
 
-/// What failed outside of tasks.
+/// The failure outside tasks.
 pub(super) fn failure() -> Option<String> {
     registered().failure.take()
 }

@@ -1,4 +1,4 @@
-//! A test as a program: `clewline_main`, which has what was registered explored.
+//! A test as a program: `clewline_main`, which explores what was registered.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
@@ -18,8 +18,8 @@ use super::{
 #[unsafe(link_section = ".init_array")]
 static LOAD: extern "C" fn() = load;
 
-/// Before anything of the program runs. What its constructors allocate is part of what every
-/// execution begins with.
+/// Runs before any code of the program. What its constructors allocate is part of the initial state
+/// of every execution.
 extern "C" fn load() {
     modules::find_system();
     if heap::map() {
@@ -27,8 +27,8 @@ extern "C" fn load() {
     }
 }
 
-/// Addresses are the same in every run of a program only if the system is told so, before the
-/// program begins. Answers only if they are, or if nothing can be done about it.
+/// Disables address randomization, so that addresses are the same in every run of a program:
+/// restarts the program. Returns only if they are fixed already, or if they cannot be fixed.
 pub(super) fn fix_addresses() {
     const QUERY: libc::c_ulong = 0xffff_ffff;
     const TRIED: &str = "CLEWLINE_ADDRESSES_FIXED";
@@ -37,30 +37,30 @@ pub(super) fn fix_addresses() {
     if now < 0 || now & libc::ADDR_NO_RANDOMIZE != 0 || std::env::var_os(TRIED).is_some() {
         return;
     }
-    // SAFETY: it says how the next program of this process begins.
+    // SAFETY: the call sets the personality for the next program of this process.
     if unsafe { libc::personality((now | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) } < 0 {
         return;
     }
     let mut arguments = std::env::args_os();
     let mut again = Command::new("/proc/self/exe");
     again.arg0(arguments.next().unwrap_or_default()).args(arguments).env(TRIED, "1");
-    // If it cannot be run again, it goes on as it is.
+    // If it cannot be restarted, it continues as it is.
     let _cannot = again.exec();
 }
 
-/// Makes everything ready.
+/// Prepares the exploration.
 ///
 /// # Errors
 ///
-/// What the system does not give.
+/// The resource that the system does not provide.
 fn prepare() -> Result<(), String> {
     current_task::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
     }
     let name = c"__libc_single_threaded";
-    // SAFETY: the C library has a byte of that name, if it has the name. Code that believes to be
-    // alone leaves out what makes operations atomic.
+    // SAFETY: the C library has a byte of that name, if it has the name. Code that assumes a single
+    // thread omits atomic operations.
     unsafe {
         let single = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).cast::<c_char>();
         if !single.is_null() {
@@ -81,11 +81,11 @@ fn prepare() -> Result<(), String> {
     Ok(())
 }
 
-/// Does as the driver wants. Everything is ready then.
+/// Applies the run options of the driver and prepares the exploration.
 ///
 /// # Errors
 ///
-/// What the system does not give.
+/// The resource that the system does not provide.
 pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     races::set_points(wanted.points);
     races::set_racing(wanted.racing.iter().copied());
@@ -96,7 +96,7 @@ pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     prepare()
 }
 
-/// Has `subject` explored by the driver at the other end of `line`, which reports what is found.
+/// Lets the driver at the other end of `line` explore `subject`.
 pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
     let register::Registered { matrices, golden, quasi, .. } = register::registered();
     let offer = Offer {
@@ -113,8 +113,8 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
     }
 }
 
-/// Has what was registered explored. A program that was started by hand is started again by the
-/// driver, which its arguments are for.
+/// Explores what was registered. A program started by hand is started again by the driver, which
+/// gets its arguments.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
     if !driver::is_driven() {

@@ -1,4 +1,4 @@
-//! The subject that a test has registered, as something to explore.
+//! The registered subject of a test.
 
 use std::ffi::c_long;
 
@@ -24,7 +24,7 @@ struct Call {
     argument: c_long,
 }
 
-// Answers that are no numbers.
+// Results that are not numbers.
 const VOID_RESULT: i64 = i64::MIN;
 
 const NONE_RESULT: i64 = i64::MIN + 1;
@@ -37,7 +37,7 @@ fn show(result: i64) -> String {
     }
 }
 
-/// The subject that was registered.
+/// The registered subject.
 #[derive(Debug)]
 pub(super) struct Subject {
     operations: Vec<Operation>,
@@ -45,12 +45,12 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Whether anything can be called.
+    /// Whether any operation is registered.
     pub(super) fn is_registered() -> bool {
         !registered().operations.is_empty()
     }
 
-    /// The subject; an error if nothing can be called.
+    /// The subject; an error if no operation is registered.
     pub(super) fn new() -> Result<Subject, String> {
         let registered = registered();
         if registered.operations.is_empty() {
@@ -103,7 +103,7 @@ impl Explorable for Subject {
             }
         };
         let call = |it: &Call| {
-            // SAFETY: the function takes a number and answers one.
+            // SAFETY: the function takes a number and returns one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
         Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))

@@ -1,7 +1,7 @@
-//! Atomic operations, which are made here.
+//! Atomic operations, which the runtime makes itself.
 //!
-//! Tasks run one at a time, so that whatever is done between two points is atomic. Code that is no
-//! task's may have real threads, and gets real atomics.
+//! Tasks run one at a time, so everything between two points is atomic. Code outside tasks may have
+//! real threads, and gets real atomics.
 
 use std::{
     ffi::c_int,
@@ -14,7 +14,7 @@ use clewline_threads::instrument::Control;
 use super::{check, describe_address, object, point, shown};
 use crate::linux::{call::stubs, current_task, races};
 
-/// Comes to the point before an operation on `address`. `None` if this is no task.
+/// The point before an operation on `address`. `None` outside a task.
 #[inline(always)]
 fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Control> {
     let control = current_task::control()?;
@@ -25,7 +25,7 @@ fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Cont
     Some(control)
 }
 
-/// What the operation did.
+/// Records the effect of the operation.
 #[inline(always)]
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
     current_task::count_write();
@@ -44,18 +44,18 @@ fn saw<T: Word>(control: Control, address: usize, value: T) {
     control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
 }
 
-/// A value that there are atomic operations on.
+/// A value with atomic operations.
 trait Word: Copy + PartialEq + 'static {
     const SIZE: usize = size_of::<Self>();
 
     fn bits(self) -> u64;
 
-    /// Makes of what is at `address` whatever `change` makes of it, all at once, for real. Answers
-    /// what was there.
+    /// Applies `change` to the value at `address` with a real atomic operation. Returns the old
+    /// value.
     ///
     /// # Safety
     ///
-    /// There is such a value.
+    /// There is such a value at `address`.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self;
 }
 
@@ -89,7 +89,7 @@ impl Word for u128 {
         self as u64
     }
 
-    // Only code that makes a subject comes here, and it is alone.
+    // Only code that constructs a subject comes here, and no other thread runs.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
         // SAFETY: guaranteed by the caller.
         unsafe {
@@ -155,7 +155,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     Ok(old)
 }
 
-/// As gcc calls it: what was expected is told where it was.
+/// gcc's calling convention: the found value is written to `expected`.
 fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
     // SAFETY: the code under test requests this access.
     let current = unsafe { expected.read() };
@@ -171,8 +171,8 @@ fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail
 
 type Order = c_int;
 
-/// The operations on one type. The orders that an exchange is told are those that its arguments
-/// leave room for: where the address of the caller goes is the place of the last.
+/// The operations on one type. An exchange receives only the orderings for which its arguments
+/// leave room: the return address takes the place of the last one.
 macro_rules! operations {
     ($($module:ident $type:ty, exchange($($order:ident)*), value($($other:ident)*);)+) => {
         $(

@@ -1,4 +1,4 @@
-//! What compilers call for objects that they do not take for lock-free: those of 16 bytes, and
+//! The functions that compilers call for objects that are not lock-free: those of 16 bytes, and
 //! larger ones.
 
 use std::{
@@ -55,7 +55,7 @@ extern "C" fn swap(size: usize, object: *mut u8, from: *const u8, to: *mut u8, _
     after(control, object as usize);
 }
 
-/// The last argument is where the order for a failure would be: no register is left.
+/// The last argument takes the place of the failure ordering: no register is left.
 extern "C" fn exchange(
     size: usize,
     object: *mut u8,

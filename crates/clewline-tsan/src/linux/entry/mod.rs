@@ -1,7 +1,7 @@
-//! What the compiler calls.
+//! The functions that the compiler calls.
 //!
-//! `plain` is called before an access that is not atomic, which the code then makes itself.
-//! `atomic` makes the access. Both come to a point first, if theirs is one.
+//! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
+//! the access. Both arrive at a point first, if the access is one.
 
 mod atomic;
 mod libatomic;
@@ -16,14 +16,14 @@ use super::{
     places,
 };
 
-/// What is accessed: words, so that accesses of different sizes are known to meet.
+/// The accessed object: a word, so that accesses of different sizes conflict.
 #[inline(always)]
 pub(super) fn object(address: usize) -> usize {
     address & !7
 }
 
-/// Where in its word an access begins: fields that are neighbours may share one, and its name.
-/// Reports put it behind the name.
+/// The offset of an access in its word: neighbouring fields may share a word and its name. Reports
+/// append it to the name.
 fn describe_address(address: usize) -> String {
     match address & 7 {
         0 => String::new(),
@@ -31,18 +31,18 @@ fn describe_address(address: usize) -> String {
     }
 }
 
-/// Comes to a point before an access.
+/// A point before an access.
 #[inline(always)]
 pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {
     current_task::reset_idle();
-    // Whatever is at no address fails when it is accessed.
+    // An access to the null page fails when it is made.
     control.access_point(object(address).max(8), access, current_task::place(pc).part(address & 7));
     if object(address) != object(address + size - 1) {
         control.conflict_with_all();
     }
 }
 
-/// An access to the heap must be inside of a block.
+/// Checks that an access to the heap is inside a block.
 #[inline(always)]
 pub(super) fn check(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     if heap::contains(address) {
@@ -71,7 +71,7 @@ fn report_bad_access(control: Control, address: usize, grain: GrainState, is_wri
     places::fail(control, message, pc)
 }
 
-/// A value as it is shown: a block by its number.
+/// The text of a value: a pointer to a block is shown by the block's number.
 pub(super) fn shown(value: u64) -> String {
     places::name(value as usize).unwrap_or_else(|| match value as i64 {
         small @ -9_999..=999_999 => small.to_string(),
@@ -79,7 +79,7 @@ pub(super) fn shown(value: u64) -> String {
     })
 }
 
-/// An object that the code hands to the C library must not be freed.
+/// Checks that an object passed to the C library is not freed.
 pub(super) fn check_at(control: Control, address: usize, pc: usize) {
     check(control, address, 1, true, pc);
 }

@@ -1,4 +1,4 @@
-//! Accesses that are not atomic.
+//! Non-atomic accesses.
 
 use std::ffi::c_int;
 
@@ -9,11 +9,11 @@ use clewline_threads::instrument::Control;
 use super::{check, describe_address, point, shown};
 use crate::linux::{call::stubs, current_task, heap, races};
 
-// After so many accesses in a row that are no points, others get their turn: the code may be
+// After this many consecutive accesses that are not points, other tasks run: the code may be
 // waiting for them.
 const IDLE_ACCESSES_MAX: u32 = 20_000;
 
-/// The code is about to access so many bytes.
+/// The code is about to access `size` bytes.
 #[inline(always)]
 fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
     if let Some(control) = current_task::control() {
@@ -49,11 +49,11 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
     races::plain(control, address, size, is_write, pc);
 }
 
-/// What a plain read is going to see.
+/// The value that a plain read is going to return.
 fn peek(address: usize, size: usize, pc: usize) -> String {
     current_task::set_last_access(address, pc);
     let pointer = address as *const u8;
-    // SAFETY: the code is about to read the same. If it must not, that is a finding.
+    // SAFETY: the code is about to read the same memory. An invalid access is a finding.
     let value = unsafe {
         match size {
             1 => pointer.read_volatile().into(),
@@ -73,7 +73,7 @@ pub(in crate::linux) fn access_range(address: usize, size: usize, is_write: bool
     }
 }
 
-/// An access to something volatile is always a point.
+/// A volatile access is always a point.
 fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
     if let Some(control) = current_task::control() {
         access(control, address, size, is_write, races::points() != Points::Atomics, pc);
@@ -122,7 +122,7 @@ extern "C" fn write_range(address: usize, size: usize, pc: usize) {
     access_range(address, size, true, pc);
 }
 
-/// Copies, whether or not the two overlap.
+/// Copies memory that may overlap.
 extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
     access_range(from as usize, size, false, pc);
     access_range(to as usize, size, true, pc);
@@ -198,7 +198,7 @@ stubs! {
     __wrap_memset, "rcx" => fill;
 }
 
-/// Nothing is to be done when a module is loaded, or when a function begins or ends.
+/// Nothing needs to be done when a module is loaded, or when a function begins or ends.
 macro_rules! nothing {
     ($($name:ident)+) => {
         $(

@@ -12,12 +12,11 @@ use crate::linux::{
     real,
 };
 
-// Behind what the C library keeps there, which has 32 bytes and uses 20.
+// Behind the fields of the C library, which has 32 bytes and uses 20.
 const COUNT: usize = 24;
 
 fn count<'a>(barrier: usize) -> &'a mut u32 {
-    // SAFETY: the caller of the function of the C library says that a barrier is there, and it has
-    // the room.
+    // SAFETY: the caller of the C function guarantees that a barrier is there, and it has the room.
     unsafe { &mut *((barrier + COUNT) as *mut u32) }
 }
 

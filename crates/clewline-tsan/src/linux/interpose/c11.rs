@@ -1,5 +1,5 @@
-//! Threads of C11. To the C library they are those of POSIX by other names, with other numbers for
-//! errors.
+//! Threads of C11. In the C library they are those of POSIX with other names and other error
+//! numbers.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -13,7 +13,7 @@ const BUSY: c_int = 1;
 const ERROR: c_int = 2;
 const TIMED_OUT: c_int = 4;
 
-/// What C11 calls an error of POSIX.
+/// The C11 error for a POSIX error.
 fn named(error: c_int) -> c_int {
     match error {
         0 => 0,
@@ -30,7 +30,7 @@ extern "C" fn create(
     pc: usize,
 ) -> c_int {
     if current_task::is_code() {
-        // It answers a number, which is in the lower half of what it is taken to answer.
+        // The function returns an `int`, which is in the lower half of the assumed return value.
         return named(threads::create(thread, ptr::null(), start, argument, pc));
     }
     // SAFETY: the caller guarantees the preconditions of the C function.

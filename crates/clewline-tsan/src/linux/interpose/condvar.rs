@@ -1,4 +1,4 @@
-//! Condition variables. They know nothing themselves: who waits, the engine knows.
+//! Condition variables. They hold no state: the engine knows the waiters.
 
 use std::ffi::{c_int, c_void};
 

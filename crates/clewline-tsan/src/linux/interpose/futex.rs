@@ -1,5 +1,4 @@
-//! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made
-//! of.
+//! Blocking system calls: `futex`, which implements `std::atomic::wait` and the locks of Rust.
 
 use std::{
     arch::asm,
@@ -20,10 +19,10 @@ const WAIT: usize = libc::FUTEX_WAIT as usize;
 const WAKE: usize = libc::FUTEX_WAKE as usize;
 const WAIT_BITS: usize = libc::FUTEX_WAIT_BITSET as usize;
 const WAKE_BITS: usize = libc::FUTEX_WAKE_BITSET as usize;
-// Whether others of the process may wait, and which clock counts.
+// Whether other processes may wait, and which clock is used.
 const FLAGS: usize = (libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize;
 
-/// How long somebody waits.
+/// The time limit of a wait.
 #[derive(Clone, Copy)]
 enum Time {
     Any,
@@ -33,7 +32,7 @@ enum Time {
 
 fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
-    // To look at the word and to be among the waiters is one step.
+    // Reading the word and becoming a waiter is one step.
     control.access_point(entry::object(word), Access::Update, place(pc));
     note_released(control, entry::object(word));
     note_acquired(control, entry::object(word));
@@ -89,8 +88,8 @@ fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
     woken as c_long
 }
 
-/// The number of the call, its first four arguments, and where it was called from. Others are
-/// passed on as they are.
+/// The number of the call, its first four arguments, and its return address. Other calls are passed
+/// on unchanged.
 extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize, pc: usize) -> c_long {
     if number == libc::SYS_futex
         && let Some(control) = current_task::control()
@@ -145,7 +144,7 @@ extern "C" fn pass_whole(
     pass(number, [a, b, c, d, e, f])
 }
 
-/// Those two calls alone are looked at.
+/// Only these two calls are inspected.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall() {

@@ -1,4 +1,4 @@
-//! What threads keep by keys, and what is done when they end.
+//! Thread-specific data, and destructors at thread exit.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -19,7 +19,7 @@ pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 struct Keys {
     destructors: Vec<Option<Destructor>>,
     values: [Vec<usize>; TaskId::MAX],
-    /// What each task does when it ends, the last first.
+    /// What each task runs when it ends, the last first.
     thread_exit: [Vec<(Destructor, usize)>; TaskId::MAX],
 }
 
@@ -40,14 +40,14 @@ pub(in crate::linux) fn begin() {
     keys.thread_exit.iter_mut().for_each(Vec::clear);
 }
 
-/// The task that runs ends: what it keeps is destroyed.
+/// The running task ends: its values are destroyed.
 pub(super) fn end(control: Control) {
     let me = control.task().index();
     while let Some((destructor, object)) = keys().thread_exit[me].pop() {
         // SAFETY: the code under test registered this call.
         unsafe { destructor(ptr::with_exposed_provenance_mut(object)) };
     }
-    // As often as the C library does: a destructor may set a value again.
+    // As many times as the C library: a destructor may set a value again.
     for _ in 0..4 {
         for at in 0..keys().values[me].len() {
             let value = std::mem::take(&mut keys().values[me][at]);

@@ -1,16 +1,16 @@
-//! `malloc` and its kin.
+//! `malloc` and related functions.
 
 use std::{ffi::c_int, ptr};
 
 use super::super::allocator::*;
 use crate::linux::{call::stubs, current_task, entry, heap, modules, places, races, real};
 
-// What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It
-// is large, and never used.
+// The size that the C++ standard library allocates when it is loaded, for exceptions without
+// memory. It is large, and never used.
 const EXCEPTION_POOL_BYTES: usize = 32 << 10;
 
-/// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system
-/// inside of it.
+/// Whether the code at `pc` gets a block of the heap: if it is under test, and not system code
+/// called by it.
 #[inline(always)]
 fn is_for_code(pc: usize, size: usize) -> bool {
     current_task::is_code()
@@ -49,7 +49,7 @@ extern "C" fn calloc_at(n: usize, size: usize, pc: usize) -> *mut u8 {
     }
     let block = allocate(all, 16, pc);
     if !block.is_null() {
-        // SAFETY: it is as large.
+        // SAFETY: the block is as large.
         unsafe { ptr::write_bytes(block, 0, all) };
     }
     block
@@ -59,7 +59,7 @@ extern "C" fn memalign_at(align: usize, size: usize, pc: usize) -> *mut u8 {
     if is_for_code(pc, size) && align.is_power_of_two() {
         return allocate(size, align, pc);
     }
-    // SAFETY: the C library looks at both.
+    // SAFETY: the C library checks both arguments.
     unsafe { __libc_memalign(align, size) }
 }
 
@@ -111,14 +111,14 @@ extern "C" fn realloc_at(block: *mut u8, size: usize, pc: usize) -> *mut u8 {
         return unsafe { __libc_realloc(block, size) };
     }
     if !heap::is_block(address) {
-        // It says what is wrong, if anybody listens.
+        // It reports the error, if there is a task.
         free_at(block, pc);
         return ptr::null_mut();
     }
     let old = heap::size_of(address);
     let new = allocate(size, 16, pc);
     if !new.is_null() {
-        // SAFETY: both are as large, and they are two.
+        // SAFETY: both blocks are as large, and they are distinct.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
         free_at(block, pc);
     }

@@ -13,7 +13,7 @@ use crate::linux::{
     try_locks::tries,
 };
 
-/// A mutex as the C library lays it out, as far as it is used here.
+/// A mutex in the layout of the C library, as far as it is used here.
 #[repr(C)]
 pub(super) struct Mutex {
     lock: i32,
@@ -32,7 +32,7 @@ impl Mutex {
     }
 }
 
-/// The mutex at an address. The code says that there is one.
+/// The mutex at an address, as the code under test claims.
 #[allow(clippy::mut_from_ref, reason = "tasks run one at a time")]
 fn at<'a>(mutex: usize) -> &'a mut Mutex {
     // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
@@ -40,12 +40,12 @@ fn at<'a>(mutex: usize) -> &'a mut Mutex {
     unsafe { &mut *(mutex as *mut Mutex) }
 }
 
-/// How a lock is taken.
+/// How a lock is acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockMode {
     Waits,
     WaitsSome,
-    /// Waits until somebody wakes it, and then for the lock.
+    /// Waits until it is woken, and then for the lock.
     Woken,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn lock(control: Control, mutex: usize, how: LockMode, pc: usize) -> 
         }
     }
     let key = lock_at(mutex);
-    // It may have been taken before there were tasks, or be a new one where another was.
+    // It may have been acquired before there were tasks, or be a new mutex at an old address.
     control.set_level_at(key, at(mutex).lock);
     let until = match how {
         LockMode::Waits => Until::Met,
@@ -103,7 +103,7 @@ fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
     libc::EBUSY
 }
 
-/// Gives it back. Answers how often it was taken, for whoever takes it again.
+/// Releases it. Returns how many times it was acquired, for acquiring it again.
 pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) -> Result<u32, c_int> {
     check(control, mutex, pc);
     let it = at(mutex);
@@ -132,7 +132,7 @@ pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) 
     Ok(count)
 }
 
-/// Sets how often it was taken, by whoever has it again.
+/// Sets how many times it was acquired.
 pub(super) fn set_count(mutex: usize, count: u32) {
     at(mutex).count = count;
 }

@@ -1,4 +1,4 @@
-//! What is done once: `pthread_once`, and the initialization of statics of C++.
+//! One-time initialization: `pthread_once`, and that of C++ statics.
 
 use std::ffi::{c_int, c_void};
 
@@ -12,20 +12,20 @@ use crate::linux::{
     real,
 };
 
-/// Comes to the gate, and waits until nobody is inside.
+/// Arrives, and waits until no task runs the initialization.
 fn arrive(control: Control, gate: usize, pc: usize) {
     check(control, gate, pc);
     control.wait_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
     note_acquired(control, lock_at(gate));
 }
 
-/// Is inside from now on.
+/// Begins the initialization.
 fn enter(control: Control, gate: usize) {
     control.set_level_at(lock_at(gate), 1);
     control.mark_changed(lock_at(gate));
 }
 
-/// Is so no more. Others may see it from here on.
+/// Ends the initialization. Other tasks may observe it from here on.
 fn leave(control: Control, gate: usize, pc: usize) {
     let key = lock_at(gate);
     if control.are_releases_points() {
@@ -36,7 +36,7 @@ fn leave(control: Control, gate: usize, pc: usize) {
     control.mark_changed(key);
 }
 
-// What the C library keeps in what is done.
+// The C library's value for a completed initialization.
 const DONE: c_int = 2;
 
 pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
@@ -51,13 +51,13 @@ pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: us
         enter(control, gate);
         work();
         leave(control, gate, pc);
-        // SAFETY: as above. Nobody else looks before it comes to a point.
+        // SAFETY: as above. No other task reads it before it arrives at a point.
         unsafe { *once = DONE };
     }
     0
 }
 
-// The first byte of a guard says that all is done.
+// The first byte of a guard marks completion.
 extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
     let Some(control) = current_task::control() else {
         // SAFETY: the caller guarantees the preconditions of the C function.

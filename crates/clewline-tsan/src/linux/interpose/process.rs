@@ -1,20 +1,20 @@
-//! What ends the process, and is a finding in a task.
+//! Functions that end the process, which is a finding in a task.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use crate::linux::{call::stubs, current_task, exit::end_with_status, output, panics, places, real};
 
-/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is
-/// one.
+/// The uncaught exception, if that is the cause. The C++ standard library knows it, if it is
+/// loaded.
 fn uncaught() -> Option<String> {
     let find = |name: &CStr| {
-        // SAFETY: the name is a string.
+        // SAFETY: the name is a C string.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!found.is_null()).then_some(found)
     };
     let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
-    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a
-    // type is its name.
+    // SAFETY: these functions have these types in the C++ ABI. The second word of a type's
+    // description is its name.
     unsafe {
         let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
         let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =

@@ -1,4 +1,4 @@
-//! Locks that many can read under.
+//! Reader-writer locks.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,15 +13,15 @@ use crate::linux::{
     try_locks::tries,
 };
 
-/// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros
-/// is a lock that nobody has.
+/// The state kept in the lock. Its layout is not that of the C library, but no other code reads it.
+/// All zeros is a lock that is not held.
 #[repr(C)]
 struct Lock {
     readers: i32,
     is_written: i32,
 }
 
-// The level of a lock that somebody writes under. There are fewer readers.
+// The level of a lock held by a writer. There are fewer readers.
 const WRITTEN: i32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +60,11 @@ fn take(control: Control, lock: usize, mode: Mode) {
     note_acquired(control, lock_at(lock));
 }
 
-/// Waits for the lock, if `until` is something only until its time is up.
+/// Waits for the lock, with a timeout if `until` is given.
 fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, lock, pc);
     let key = lock_at(lock);
-    // It may have been taken before there were tasks.
+    // It may have been acquired before there were tasks.
     control.set_level_at(key, level(lock));
     let access = match mode {
         Mode::Read => Access::AcquireShared,

@@ -1,4 +1,4 @@
-//! Spin locks, which wait as others do here.
+//! Spin locks, which block like other locks here.
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::linux::{
     try_locks::tries,
 };
 
-// What the C library keeps in a lock: nobody has it, or somebody.
+// The C library's values for a free and a held lock.
 const FREE: i32 = 1;
 const HELD: i32 = 0;
 

@@ -17,7 +17,7 @@ use crate::linux::{
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// What threads ended with.
+/// The results of threads.
 static RESULTS: RuntimeOwned<[usize; TaskId::MAX]> = RuntimeOwned::new([0; TaskId::MAX]);
 
 /// Another execution begins.
@@ -44,7 +44,7 @@ pub(super) extern "C" fn create(
     current_task::count_call();
     let argument = argument as usize;
     let body = move || {
-        // SAFETY: whoever started the thread says so.
+        // SAFETY: the task that started the thread guarantees it.
         let result = unsafe { call(argument, start as *const () as usize) };
         if let Some(control) = current_task::control() {
             end(control, ptr::with_exposed_provenance_mut(result));
@@ -57,7 +57,7 @@ pub(super) extern "C" fn create(
     0
 }
 
-/// The task that runs has ended with `result`.
+/// The running task has ended with `result`.
 fn end(control: Control, result: *mut c_void) {
     keys::end(control);
     RESULTS.get()[control.task().index()] = result as usize;
@@ -101,7 +101,7 @@ pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
     control.end_task()
 }
 
-/// What nobody can control is said, and nothing else.
+/// Reports what cannot be controlled, and exits.
 fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
     output::report(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));

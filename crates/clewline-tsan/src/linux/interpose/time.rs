@@ -1,5 +1,5 @@
-//! Time and chance: a clock that only the code itself moves, sleeps that let others run, and random
-//! numbers that are always the same.
+//! Time and random numbers: a clock that only the code itself advances, sleeps that let other tasks
+//! run, and random numbers that are the same in every execution.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -9,7 +9,7 @@ use crate::linux::{
     real,
 };
 
-// It begins in the past, and each look at it takes a microsecond.
+// The clock begins in the past, and each read advances it by a microsecond.
 const BEGIN_NS: u64 = 1_700_000_000 * 1_000_000_000;
 const CLOCK_READ_NS: u64 = 1_000;
 
@@ -36,7 +36,7 @@ pub(super) fn random(bytes: *mut u8, n: usize) {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
         RANDOM_STATE.set(next);
-        // SAFETY: the caller asks for so many.
+        // SAFETY: the caller guarantees room for `n` bytes.
         unsafe { bytes.add(at).write((next >> 56) as u8) };
     }
 }
@@ -53,17 +53,17 @@ fn read(time: *const c_void) -> u64 {
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND_NS).saturating_add(time.tv_nsec.max(0) as u64)
 }
 
-/// Somebody waited until then in vain, so it is not earlier.
+/// A wait until then has timed out, so the clock is at least there.
 pub(super) fn advance_to(until: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().max(read(until)));
 }
 
-/// The same, if so long has passed.
+/// The same for a relative time.
 pub(super) fn advance_by(time: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().saturating_add(read(time)));
 }
 
-/// A task sleeps for so long, or lets others run.
+/// A task sleeps for this time, or yields.
 fn rest(time_ns: u64, pc: usize) -> bool {
     let Some(control) = current_task::control() else { return false };
     current_task::count_call();
