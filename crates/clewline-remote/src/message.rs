@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_is_taken_out() {
+    fn values_are_taken_in_the_order_they_were_put() {
         let mut message = message();
         let expected = (7, "four".to_owned(), [Some(5), None], vec![1, 2, 3]);
         assert_eq!(read(&mut message), expected);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_ends_too_early_is_noticed_and_does_no_harm() {
+    fn a_truncated_message_is_detected_without_a_panic() {
         let whole = message();
         for end in 0..whole.bytes().len() {
             let mut cut = Message::from_bytes(whole.bytes()[..end].to_vec());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_too_large_are_noticed() {
+    fn numbers_that_are_too_large_are_detected() {
         let takes: [fn(&mut Message) -> usize; 3] =
             [|it| it.take_u32() as usize, |it| it.take_index(3), |it| it.take_all(Message::take).len()];
         for take in takes {

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_and_offered_is_read_as_it_was_written() {
+    fn run_options_and_offers_survive_encoding() {
         for points in Points::ALL {
             let wanted =
                 RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_and_limits_are_read_as_they_were_written() {
+    fn endings_and_limits_survive_encoding() {
         let endings = ENDINGS.into_iter().chain([Ending::Diverged(diverged())]);
         for ending in endings {
             let mut message = Message::default();

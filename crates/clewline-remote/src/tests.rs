@@ -136,7 +136,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn what_is_explored_there_is_what_is_explored_here() {
+fn a_remote_exploration_equals_a_local_one() {
     let (remote, served) = meet();
     let (here, settings) = (component(), settings());
     let scheduler = |name| Strategy::Scheduler(schedulers::find(name).unwrap(), &settings);
@@ -160,7 +160,7 @@ fn what_is_explored_there_is_what_is_explored_here() {
 }
 
 #[test]
-fn each_history_is_visited_once_and_none_is_left_out() {
+fn each_history_is_visited_exactly_once() {
     let (remote, _served) = meet();
     let (here, settings) = (component(), settings());
     let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
@@ -184,7 +184,7 @@ fn each_history_is_visited_once_and_none_is_left_out() {
 
 /// Serial executions lose no update. Overlapping calls do, and these histories are visited.
 #[test]
-fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
+fn explained_histories_are_counted_and_the_others_visited() {
     let (remote, _served) = meet();
     let settings = settings();
     let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
@@ -287,7 +287,7 @@ fn a_schedule_is_replayed_with_every_step() {
 
 /// The scheduler is asked from there, at each point.
 #[test]
-fn a_scheduler_that_is_known_here_alone_explores_as_well() {
+fn a_scheduler_known_only_to_the_client_explores_as_well() {
     static OURS: Entry = Entry { name: "ours", ..bounded::ENTRY };
     let (remote, _served) = meet();
     let (calls, settings) = (calls(COLUMNS[0]), settings());
@@ -298,7 +298,7 @@ fn a_scheduler_that_is_known_here_alone_explores_as_well() {
 }
 
 #[test]
-fn a_call_that_is_not_known_there_is_refused_in_its_words() {
+fn an_unknown_call_is_rejected_with_the_message_of_the_other_side() {
     let (remote, _served) = meet();
     let program =
         |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
@@ -307,7 +307,7 @@ fn a_call_that_is_not_known_there_is_refused_in_its_words() {
 }
 
 #[test]
-fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
+fn the_end_of_a_program_is_detected_without_a_panic() {
     let (here, there) = UnixStream::pair().unwrap();
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
     let calls = calls(COLUMNS[0]);

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gcc_writes_is_read() {
+    fn assembly_of_gcc_is_parsed() {
         check(
             "\t.file\t\"a.c\"\n\t.file 0 \"/tmp/x\" \"a.c\"\n\t.type\tfoo, @function\nfoo:\n\t.file 1 \"a.c\"\n\t.loc 1 3 20 view .LVU5\n\
              #APP\n# 3 \"a.c\" 1\n\tlock; xaddq %rbx, x(%rip)\n# 0 \"\" 2\n#NO_APP\n\t.loc 1 9 1\n\tcall\t__tsan_func_exit\n",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clang_writes_is_read() {
+    fn assembly_of_clang_is_parsed() {
         check(
             "\t.file\t0 \"/tmp/x\" \"a.cc\" md5 0xc6\n\t.type\t_ZN3set3addEl,@function\n_ZN3set3addEl:                  # @x\n\
              \t.file\t1 \"include\" \"atomic.h\" md5 0xc6\n\t.loc\t1 7 3 prologue_end is_stmt 1    # a.cc:7:3\n\
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instruction_is_no_alarm() {
+    fn text_that_is_not_an_instruction_is_ignored() {
         check("\t.string\t\"lock; xaddq %rax, (%rbx)\"\n", &[]);
         check("\t.ascii \"\\tlock\\n\"\n\tcall\tlock\nlock:\n\tmov lock(%rip), %rax\n", &[]);
         check("\t#APP\n\t# lock\n\tpause # lock\n\t#NO_APP\n\tmfence\n", &[]);
@@ -290,7 +290,7 @@ mod tests {
 
     /// The same line may be in several functions, and several lines in one.
     #[test]
-    fn each_line_is_told_once() {
+    fn each_line_is_reported_once() {
         let text = "\t.file 1 \"a.c\"\n\t.type f, @function\n\t.type g, @function\n";
         let code = "#APP\n\tlock incq (%rdi)\n#NO_APP\n";
         check(

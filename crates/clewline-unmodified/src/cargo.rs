@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_is_known_by_its_files() {
+    fn artifacts_are_identified_by_their_files() {
         let messages = concat!(
             r#"{"reason":"compiler-artifact","filenames":["/t/deps/libflume-01.rlib","/t/deps/libflume-01.rmeta"]}"#,
             "\n",

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compilers_are_known_by_what_they_say() {
+    fn compilers_are_recognized_by_their_version_text() {
         let gcc = "cc (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
         assert_eq!(kind_of(gcc), Some(CompilerKind::Gcc));
         assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(CompilerKind::Clang));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_told_by_the_names_of_files() {
+    fn languages_are_determined_by_file_names() {
         let of = |name: &str| Language::of(Path::new(name));
         assert_eq!([of("a/stack.c"), of("stack.cpp")], [Some(Language::C), Some(Language::Cpp)]);
         assert_eq!([of("stack.o"), of("stack.h"), of("stack")], [Some(Language::Object), None, None]);

@@ -70,14 +70,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_looked_for_beside_the_executable_and_then_in_lib() {
+    fn the_runtime_is_searched_beside_the_executable_and_then_in_lib() {
         let all = places(None, Path::new("/opt/bin/clewline"));
         let folders = ["/opt/bin/deps", "/opt/bin", "/opt/lib"];
         assert_eq!(all, folders.map(|it| Path::new(it).join(RUNTIME_FILE)));
     }
 
     #[test]
-    fn who_names_it_means_it() {
+    fn an_explicitly_named_runtime_is_the_only_candidate() {
         let all = places(Some(Path::new("/nowhere/it.so")), Path::new("/opt/bin/clewline"));
         assert_eq!(all, [Path::new("/nowhere/it.so")]);
         if check_platform().is_ok() {

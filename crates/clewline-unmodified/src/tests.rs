@@ -6,7 +6,7 @@ use super::{
 };
 
 #[test]
-fn temporary_folders_are_gone_when_nobody_needs_them() {
+fn temporary_folders_are_removed_after_use() {
     let scratch = Scratch::new().unwrap();
     let other = Scratch::new().unwrap();
     assert_ne!(scratch.path(), other.path());
@@ -19,7 +19,7 @@ fn temporary_folders_are_gone_when_nobody_needs_them() {
 
 /// No process has the number 4294967295.
 #[test]
-fn folders_of_those_who_were_killed_are_removed() {
+fn folders_of_killed_processes_are_removed() {
     if !PathBuf::from("/proc/self").exists() {
         return;
     }
@@ -46,7 +46,7 @@ fn folders_of_those_who_were_killed_are_removed() {
 }
 
 #[test]
-fn errors_say_what_to_do() {
+fn errors_suggest_a_solution() {
     let message = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
     assert_eq!(
         message,
@@ -60,7 +60,7 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_named() {
+fn a_missing_compiler_is_named() {
     if check_platform().is_err() {
         return;
     }

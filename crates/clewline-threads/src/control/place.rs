@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_knows_is_shown_as_it_is() {
+    fn an_unresolved_address_is_shown_as_a_number() {
         let place = Place::code(0x1234);
         assert_ne!(place, Place::code(0x1235));
         assert_eq!(place.to_string(), "0x1234");
     }
 
     #[test]
-    fn parts_of_a_place_differ_and_are_shown_alike() {
+    fn parts_of_a_place_differ_and_are_displayed_equally() {
         let place = Place::code(0x7FFF_FFFF_F000);
         assert_eq!(place, place.part(0));
         assert_ne!(place, place.part(7));

@@ -80,7 +80,7 @@ fn counts_of_the_first_programs() {
 }
 
 #[test]
-fn locks_in_opposite_orders_get_stuck() {
+fn locks_in_opposite_orders_deadlock() {
     let columns: &[&[usize]] = &[&[0], &[1]];
     let make = || [Mutex::new(0), Mutex::new(0)];
     let call = |it: &[Mutex<usize>; 2], first: &usize| {
@@ -93,7 +93,7 @@ fn locks_in_opposite_orders_get_stuck() {
 }
 
 #[test]
-fn a_lock_that_spins_ends() {
+fn a_spin_lock_terminates() {
     for hint in [false, true] {
         let make = || (AtomicBool::new(false), AtomicUsize::new(0));
         let call = move |it: &(AtomicBool, AtomicUsize), _: &usize| {
@@ -113,7 +113,7 @@ fn a_lock_that_spins_ends() {
 }
 
 #[test]
-fn a_lock_that_is_never_released_gets_spinners_stuck() {
+fn spinning_on_a_lock_that_is_never_released_is_stuck() {
     let call = |it: &AtomicBool, _: &usize| {
         while it.swap(true, SeqCst) {}
         0
@@ -122,8 +122,8 @@ fn a_lock_that_is_never_released_gets_spinners_stuck() {
     assert_eq!(seen.stuck, seen.executions);
 }
 
-/// Of a column that looks `looks` times at one atomic before it changes another, and one that looks
-/// at that and changes the first: what the second one can see, and whether a loop was guessed to
+/// One column reads one atomic `looks` times before it changes another; the other column reads that
+/// and changes the first. Returns what the second column can see, and whether a loop was guessed to
 /// wait.
 fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>, bool) {
     let calls = Calls { columns: vec![vec![looks], vec![0]], ..Calls::default() };
@@ -151,7 +151,7 @@ fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>
 }
 
 #[test]
-fn a_loop_that_counts_may_end_before_anybody_else_moves() {
+fn a_counting_loop_may_end_before_another_task_moves() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && it.name != "serial") {
         for looks in [1, 4, 7, 20] {
             let found = seen_beside_looks(&mut *(entry.make)(&Settings::default()), looks);
@@ -161,13 +161,13 @@ fn a_loop_that_counts_may_end_before_anybody_else_moves() {
 }
 
 #[test]
-fn a_loop_that_counts_far_is_taken_for_one_that_waits_and_that_is_told() {
+fn a_long_counting_loop_is_guessed_to_wait_and_reported() {
     let (seen, is_guess) = seen_beside_looks(&mut Bounded::new(Some(1)), 100);
     assert!(is_guess && seen.contains(&0), "{seen:?}");
 }
 
 #[test]
-fn an_operation_that_yields_ends_one_call_at_a_time() {
+fn an_operation_that_yields_returns_in_serial_executions() {
     let call = |it: &AtomicUsize, n: &usize| {
         for _ in 0..5 {
             it.fetch_add(*n, SeqCst);
@@ -180,7 +180,7 @@ fn an_operation_that_yields_ends_one_call_at_a_time() {
 }
 
 #[test]
-fn an_operation_that_gives_up_spinning_ends_one_call_at_a_time() {
+fn an_operation_that_stops_spinning_returns_in_serial_executions() {
     let call = |it: &AtomicBool, _: &usize| {
         let waits = (0..50).take_while(|_| !it.load(SeqCst)).inspect(|_| spin_loop());
         waits.count()
@@ -190,7 +190,7 @@ fn an_operation_that_gives_up_spinning_ends_one_call_at_a_time() {
 }
 
 #[test]
-fn another_number_of_choices_is_noticed_though_no_point_follows() {
+fn a_different_number_of_choices_is_detected_although_no_point_follows() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         let turn = Cell::new(0);
         let call = move |it: &AtomicUsize, (): &()| {
@@ -215,9 +215,9 @@ fn an_operation_of_one_step_does_not_precede_itself() {
 }
 
 #[test]
-fn steps_that_are_kept_say_what_came_of_them() {
+fn recorded_steps_have_their_effects() {
     let call = |it: &(Mutex<usize>, AtomicUsize), (): &()| {
-        let guard = it.0.lock().expect("nobody panics");
+        let guard = it.0.lock().expect("no task panics");
         it.1.load(SeqCst);
         drop(guard);
         it.1.load(SeqCst)

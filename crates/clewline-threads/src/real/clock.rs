@@ -324,7 +324,7 @@ mod tests {
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
-    fn a_counter_that_the_kernel_has_given_up_is_not_trusted() {
+    fn a_counter_that_the_kernel_rejects_is_not_trusted() {
         use counter::doubtful_source;
         assert_eq!(doubtful_source("tsc\n", Some("tsc kvm-clock \n")), None);
         assert_eq!(doubtful_source("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_not_returned_is_pending_and_nothing_comes_after_it() {
+    fn an_operation_that_has_not_returned_is_pending_and_the_last() {
         let log: Log<&str, u8> = Log::new(vec!["a", "b", "c"]);
         let mut writer = log.writer();
         writer.ret(1, 2, 7);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_dropped_with_the_log() {
+    fn results_are_dropped_with_the_log() {
         let counted = Arc::new(());
         let log: Log<(), Arc<()>> = Log::new(vec![(); 4]);
         let mut writer = log.writer();
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "one thread writes a log")]
-    fn there_is_one_pen() {
+    fn the_writer_of_a_log_is_handed_out_once() {
         let log: Log<(), ()> = Log::new(vec![()]);
         let (_one, _other) = (log.writer(), log.writer());
     }

@@ -44,7 +44,7 @@ mod tests {
     use std::thread::{available_parallelism, spawn};
 
     #[test]
-    fn whoever_is_pinned_has_one_processor_whatever_its_number() {
+    fn a_pinned_thread_has_one_processor() {
         for number in [0, 1, usize::MAX] {
             let pinned = spawn(move || super::pin(number).then(|| available_parallelism().map(usize::from)));
             let processors = pinned.join().unwrap();

@@ -215,7 +215,7 @@ impl<T: Clone> Arc<T> {
         } else {
             note_unique(pointer);
         }
-        sync::Arc::get_mut(&mut this.0).expect("nobody else can get at it")
+        sync::Arc::get_mut(&mut this.0).expect("there is no other owner")
     }
 
     /// The value, or a copy if there are other owners.

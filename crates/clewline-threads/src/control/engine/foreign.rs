@@ -27,11 +27,11 @@ use crate::control::{panics::Panic, place::Place};
 ///
 /// `engine` is valid as long as the task runs.
 #[inline(always)]
-pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine, is_told: bool) {
+pub(super) unsafe fn enter(foreign: &dyn Foreign, task: TaskId, engine: *mut Engine, is_set: bool) {
     if let Some(control) = std::ptr::NonNull::new(engine).map(Control) {
         foreign.enter(task, control);
     }
-    if !is_told {
+    if !is_set {
         set_engine(engine);
     }
 }

@@ -102,7 +102,7 @@ impl Control {
         value: u64,
         order: Ordering,
         held: &dyn Fn() -> u64,
-        tell: WriteBack,
+        write_back: WriteBack,
     ) -> u64 {
         let place = Place::caller();
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
@@ -117,7 +117,7 @@ impl Control {
         let engine = self.engine();
         if is_tso && !waits {
             engine.tasks[by.task.index()].rounds.clear();
-            engine.note_buffered(by, ptr::from_ref(object).cast(), tell);
+            engine.note_buffered(by, ptr::from_ref(object).cast(), write_back);
         } else if engine.weak.settings.model == MemoryModel::ReleaseAcquire || old != value {
             engine.changed(by.object);
         }
@@ -363,12 +363,12 @@ impl Engine {
     }
 
     /// `by` has put a store to the atomic at `address` into its buffer.
-    fn note_buffered(&mut self, by: AtomicAccess, address: *const (), tell: WriteBack) {
+    fn note_buffered(&mut self, by: AtomicAccess, address: *const (), write_back: WriteBack) {
         let at = by.object.0 as usize;
         if self.weak.write_back.len() <= at {
             self.weak.write_back.resize(at + 1, None);
         }
-        self.weak.write_back[at] = Some((address, tell));
+        self.weak.write_back[at] = Some((address, write_back));
         let buffer = match self.weak.buffer_of[by.task.index()] {
             Some(buffer) => buffer,
             None => self.add_buffer(by.task),
@@ -402,7 +402,7 @@ impl Engine {
     /// buffer.
     fn buffers_changed(&mut self) {
         for buffer in self.weak.buffers {
-            let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+            let owner = self.weak.owner_of[buffer.index()].expect("a buffer has an owner");
             let first = self.memory().first_buffered(owner);
             let place = self.tasks[owner.index()].place;
             let task = &mut self.tasks[buffer.index()];
@@ -422,7 +422,7 @@ impl Engine {
 
     /// Makes the step of the chosen buffer.
     pub(super) fn flush(&mut self, buffer: TaskId) {
-        let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+        let owner = self.weak.owner_of[buffer.index()].expect("a buffer has an owner");
         self.current = buffer;
         self.steps += 1;
         let task = &mut self.tasks[buffer.index()];
@@ -438,12 +438,12 @@ impl Engine {
 
     fn flush_one(&mut self, owner: TaskId) {
         let Some((object, value)) = self.memory().flush(owner) else { return };
-        if let Some(&Some((address, tell))) = self.weak.write_back.get(object.0 as usize) {
+        if let Some(&Some((address, write_back))) = self.weak.write_back.get(object.0 as usize) {
             // SAFETY: the atomic was at this address when it was last stored to, and dropping it
             // would have discarded the store. A task that frees its memory in another way knows
             // that no other task uses the atomic, so no store of another task was pending, and then
             // the atomic holds this value already and nothing is written.
-            unsafe { tell(address, value) };
+            unsafe { write_back(address, value) };
         }
     }
 }

@@ -141,7 +141,7 @@ impl Fiber {
     /// Returns the stack of a fiber that is done.
     #[inline]
     pub(in crate::control) fn into_stack(self) -> DefaultStack {
-        assert!(self.is_done(), "a stack is somebody's until he is done");
+        assert!(self.is_done(), "the stack of a running fiber is in use");
         let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is neither used nor dropped afterwards.
         unsafe { ManuallyDrop::take(&mut this.stack) }

@@ -28,11 +28,11 @@ impl MemoryState {
         // overwritten after all.
         let is_last = !self.tasks.iter().any(|it| it.buffer.newest(object).is_some());
         let location = &mut self.locations[object.0 as usize];
-        let must_tell = is_last && location.held != value;
-        if must_tell {
+        let must_write = is_last && location.held != value;
+        if must_write {
             location.held = value;
         }
-        must_tell.then_some((object, value))
+        must_write.then_some((object, value))
     }
 
     /// The object is dropped, or the caller has exclusive access: discards its buffered stores.

@@ -6,8 +6,8 @@ fn place(at: usize) -> Place {
     Place::code(at)
 }
 
-/// Makes these accesses, each at a place of its own, until a loop is found. Answers after how many,
-/// and what was found.
+/// Makes these accesses, each at its own place, until a loop is found. Returns after how many, and
+/// the loop.
 fn find(
     round: &[(usize, SharedId)],
     mut version: impl FnMut(usize) -> u32,
@@ -27,7 +27,7 @@ fn waits(objects: &[SharedId]) -> SpinLoop {
 }
 
 #[test]
-fn a_loop_with_the_same_mind_waits_after_four_rounds() {
+fn a_loop_with_the_same_local_state_waits_after_four_rounds() {
     let one = [(16, OBJECT)];
     assert_eq!(find(&one, |_| 0, |_| Some(7)), Some((4, waits(&[OBJECT]))));
     let other = SharedId(2);
@@ -36,16 +36,16 @@ fn a_loop_with_the_same_mind_waits_after_four_rounds() {
 }
 
 #[test]
-fn a_loop_of_which_nobody_knows_the_mind_waits_as_well() {
+fn a_loop_with_unknown_local_state_is_a_waiting_loop() {
     assert_eq!(find(&[(16, OBJECT)], |_| 0, |_| None), Some((4, waits(&[OBJECT]))));
 }
 
 #[test]
-fn a_loop_that_counts_is_a_guess_and_gets_more_rounds() {
-    let (accesses, round) = find(&[(16, OBJECT)], |_| 0, |at| Some(at as u64)).expect("not for ever");
+fn a_counting_loop_is_a_guess_and_gets_more_rounds() {
+    let (accesses, round) = find(&[(16, OBJECT)], |_| 0, |at| Some(at as u64)).expect("a loop is found");
     assert_eq!((accesses, round.is_guess), (ROUNDS_WITH_CHANGING_STATE, true));
     let longest: Vec<_> = (0..LOOP_ACCESSES_MAX).map(|it| (8 * it, SharedId(it as u32))).collect();
-    let (accesses, round) = find(&longest, |_| 0, |at| Some(at as u64)).expect("not for ever");
+    let (accesses, round) = find(&longest, |_| 0, |at| Some(at as u64)).expect("a loop is found");
     assert_eq!((accesses, round.is_guess), (ROUNDS_WITH_CHANGING_STATE * LOOP_ACCESSES_MAX, true));
 }
 
@@ -56,7 +56,7 @@ fn a_loop_that_stops_counting_waits() {
 }
 
 #[test]
-fn a_loop_that_says_so_waits_after_two_rounds() {
+fn a_loop_with_a_hint_waits_after_two_rounds() {
     let found = find(&[(16, OBJECT), (24, SharedId::NONE)], |_| 0, |at| Some(at as u64));
     assert_eq!(found, Some((4, waits(&[OBJECT]))));
 }
@@ -67,7 +67,7 @@ fn a_loop_whose_object_changes_does_not_wait() {
 }
 
 #[test]
-fn a_round_that_is_too_long_is_not_recognised() {
+fn a_loop_that_is_too_long_is_not_recognised() {
     let long: Vec<_> = (0..=LOOP_ACCESSES_MAX).map(|it| (8 * it, SharedId(it as u32))).collect();
     assert_eq!(find(&long, |_| 0, |_| Some(7)), None);
 }
@@ -82,7 +82,7 @@ fn parts_of_a_place_are_different_places() {
 }
 
 #[test]
-fn the_next_round_is_enough_once_it_waits() {
+fn one_more_round_is_enough_for_a_known_waiting_loop() {
     for mind in [Some(7), None] {
         let mut rounds = SpinDetector::default();
         let mut note = || if rounds.note(place(16), OBJECT, 0) { rounds.spin_loop(|| mind) } else { None };
@@ -92,7 +92,7 @@ fn the_next_round_is_enough_once_it_waits() {
 }
 
 #[test]
-fn what_was_seen_before_a_change_does_not_count() {
+fn accesses_before_a_change_do_not_count() {
     let mut rounds = SpinDetector::default();
     for _ in 0..3 {
         rounds.note(place(16), OBJECT, 0);

@@ -1,4 +1,4 @@
-//! What is not deterministic is found out wherever it is made again.
+//! Nondeterminism is detected wherever a step is replayed.
 
 use std::{rc::Rc, sync::Arc};
 
@@ -14,7 +14,7 @@ enum Does {
     Reads(usize),
     /// Takes one of two locks and adds: two steps.
     TakesOne(usize),
-    /// Takes both locks and adds: three steps. Whoever takes one meanwhile waits, whichever it is.
+    /// Takes both locks and adds: three steps. A task that takes either lock meanwhile waits.
     TakesBoth,
     /// Reads, then takes a lock: three steps.
     ReadsAndTakes,
@@ -22,13 +22,13 @@ enum Does {
     ReadsAndTakesOther,
     /// Adds to one of two atomics: a step.
     Adds(usize),
-    /// Takes a lock, adds, gives it back and reads: three steps.
+    /// Takes a lock, adds, releases it and reads: three steps.
     GivesBack,
-    /// The same, but gives it back at the end.
+    /// The same, but releases it at the end.
     GivesBackLate,
     /// Reads twice: two steps.
     ReadsTwice,
-    /// Reads, draws a number from so many, and reads: two steps.
+    /// Reads, chooses one of this many numbers, and reads: two steps.
     Draws(usize),
     /// Reads, and panics.
     Panics,
@@ -52,7 +52,7 @@ impl Does {
         }
     }
 
-    /// Something else.
+    /// A different action.
     const fn changed(self) -> Does {
         match self {
             Does::Reads(at) => Does::TakesOne(at),
@@ -71,7 +71,7 @@ impl Does {
     }
 }
 
-/// In one execution, an operation that does something else.
+/// In one execution, an operation that does something different.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     execution: u64,
@@ -81,8 +81,8 @@ struct Change {
 }
 
 impl Change {
-    /// Who does something else. A thread that an operation starts comes after those of the columns
-    /// and of what is first.
+    /// The task that does something different. A thread started by an operation comes after those
+    /// of the columns and of the initial calls.
     const fn task(&self, columns: usize) -> usize {
         if let Does::Starts(_) = self.does { columns + 1 } else { self.column }
     }
@@ -97,7 +97,7 @@ struct Shared {
 
 impl Shared {
     fn call(self: &Arc<Self>, does: Does) -> usize {
-        let take = |at: usize| self.locks[at].lock().expect("nobody panics");
+        let take = |at: usize| self.locks[at].lock().expect("no task panics");
         match does {
             Does::Reads(at) => self.atomics[at].load(SeqCst),
             Does::Adds(at) => self.atomics[at].fetch_add(1, SeqCst),
@@ -140,7 +140,7 @@ impl Shared {
 
 const EXECUTIONS_MAX: u64 = 100;
 
-/// How it ended, after how many executions, and the schedules of those that were not redundant.
+/// The coverage, the number of executions, and the schedules of those that were not redundant.
 fn run(
     columns: &[Vec<Does>],
     change: Option<Change>,
@@ -149,7 +149,7 @@ fn run(
     let places = |column: usize, it: &[Does]| -> Vec<(usize, usize, Does)> {
         it.iter().enumerate().map(|(row, does)| (column, row, *does)).collect()
     };
-    // Everything is numbered in the same order in all executions.
+    // Objects are numbered in the same order in all executions.
     let first = [Does::TakesOne(0), Does::TakesOne(1)];
     let calls = Calls {
         initial: places(usize::MAX, &first),
@@ -175,7 +175,7 @@ fn run(
     (coverage, executions, schedules)
 }
 
-/// After how many choices the task has come to what follows its first `steps` steps.
+/// The number of choices after which the task has arrived at what follows its first `steps` steps.
 fn comes_after(schedule: &Schedule, task: usize, steps: usize) -> Option<usize> {
     let is_its = |it: &Pick| matches!(it, Pick::Task(it) if it.index() == task);
     let mut at = schedule.0.iter().enumerate().filter(|(_, it)| is_its(it)).map(|(at, _)| at + 1);
@@ -186,9 +186,9 @@ fn common(a: &Schedule, b: &Schedule) -> usize {
     a.0.iter().zip(&b.0).take_while(|(a, b)| a == b).count()
 }
 
-/// In how many executions `change` would be made where something is made again; each time it must
-/// be found out right then. The first `same` steps of its task are not changed, and `is_meant` says
-/// whether what was chosen up to then matters.
+/// Returns in how many executions `change` occurs in a replayed part; each time it must be detected
+/// immediately. The first `same` steps of its task are unchanged, and `is_meant` returns whether
+/// the choices up to then matter.
 fn check_change(
     columns: &[Vec<Does>],
     change: Change,
@@ -208,7 +208,7 @@ fn check_change(
         changes += 1;
         let change = Change { execution: *execution, ..change };
         let (coverage, executions, _) = run(columns, Some(change), &mut *scheduler());
-        // Whoever panics ends the execution: there is no point any more that could say so.
+        // A panic ends the execution: no later point can detect the change.
         let when = *execution + u64::from(matches!(change.does, Does::Panics));
         let is_found = matches!(coverage, Coverage::Limited(Limit::Diverged(_))) && executions == when;
         assert!(is_found, "{columns:?}, {change:?}: {coverage:?} after {executions}");
@@ -218,7 +218,7 @@ fn check_change(
 
 type Make = Box<dyn Fn() -> Box<dyn Scheduler>>;
 
-/// What replays prefixes.
+/// Schedulers that replay prefixes.
 fn schedulers() -> Vec<(&'static str, Make)> {
     let mut all: Vec<(&str, Make)> = vec![("serial", Box::new(|| Box::new(Serial::default())))];
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
@@ -232,7 +232,7 @@ fn schedulers() -> Vec<(&'static str, Make)> {
 }
 
 #[test]
-fn another_access_is_found_out() {
+fn a_different_access_is_detected() {
     for (name, scheduler) in schedulers() {
         let mut random = Random::new(5);
         let mut changes = 0;
@@ -248,9 +248,9 @@ fn another_access_is_found_out() {
     }
 }
 
-/// Someone takes both locks; someone else `waits`, which is to come to one of them meanwhile; a
-/// third one may go on. Checks that it is found out if the one who waits does something else after
-/// its first step.
+/// One task takes both locks; another one performs `waits`, which reaches one of them meanwhile; a
+/// third one may continue. Checks that it is detected if the waiting task does something different
+/// after its first step.
 fn check_waiting(waits: Does, does: Does) {
     let columns = [vec![Does::TakesBoth], vec![waits], vec![Does::Adds(1), Does::Adds(1)]];
     // Both locks are taken.
@@ -265,19 +265,19 @@ fn check_waiting(waits: Does, does: Does) {
 }
 
 #[test]
-fn another_lock_that_a_task_waits_for_is_found_out() {
+fn waiting_for_a_different_lock_is_detected() {
     check_waiting(Does::ReadsAndTakes, Does::ReadsAndTakesOther);
     check_waiting(Does::Starts(Some(0)), Does::Starts(Some(1)));
 }
 
 #[test]
-fn a_task_that_ends_where_it_waited_is_found_out() {
+fn a_task_that_ends_where_it_waited_is_detected() {
     check_waiting(Does::ReadsAndTakes, Does::Reads(1));
     check_waiting(Does::Starts(Some(0)), Does::Starts(None));
 }
 
 #[test]
-fn another_effect_of_a_step_is_found_out_by_those_who_rely_on_it() {
+fn a_different_effect_of_a_step_is_detected_by_dependent_tasks() {
     let columns = [vec![Does::GivesBack], vec![Does::Adds(0), Does::Adds(0)]];
     for (name, scheduler) in schedulers().into_iter().filter(|it| it.0.ends_with("dpor")) {
         let change = Change { execution: 0, column: 0, row: 0, does: Does::GivesBackLate };
@@ -286,7 +286,7 @@ fn another_effect_of_a_step_is_found_out_by_those_who_rely_on_it() {
 }
 
 #[test]
-fn a_lock_that_is_given_back_later_is_found_out_while_somebody_waits_for_it() {
+fn a_later_release_is_detected_while_a_task_waits_for_the_lock() {
     let columns = [vec![Does::GivesBack], vec![Does::TakesOne(0), Does::Adds(1)]];
     let is_waited_for =
         |chosen: &[Pick]| !chosen.iter().any(|it| matches!(it, Pick::Task(it) if it.index() == 1));
@@ -297,7 +297,7 @@ fn a_lock_that_is_given_back_later_is_found_out_while_somebody_waits_for_it() {
 }
 
 #[test]
-fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
+fn a_different_number_of_choices_and_a_panic_are_detected_beside_other_tasks() {
     for (does, changed) in [
         (Does::Draws(2), Does::Draws(3)),
         (Does::Draws(3), Does::Draws(2)),
@@ -309,8 +309,7 @@ fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
         for (name, scheduler) in schedulers() {
             let change = Change { execution: 0, column: 0, row: 0, does: changed };
             let changes = check_change(&columns, change, 1, |_| true, &*scheduler);
-            // One call at a time, only numbers that are drawn come after something that is made
-            // again.
+            // In serial executions, only chosen numbers follow a replayed part.
             let is_serial = name == "serial" && matches!(does, Does::ReadsTwice);
             assert_eq!(changes == 0, is_serial, "{name}, {does:?}");
         }
@@ -318,7 +317,7 @@ fn another_number_of_choices_and_a_panic_are_found_out_beside_other_tasks() {
 }
 
 #[test]
-fn an_execution_that_ends_before_all_was_made_again_is_found_out() {
+fn an_execution_that_ends_before_its_replay_is_complete_is_detected() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         for different in 2..4 {
             let turn = Cell::new(0);

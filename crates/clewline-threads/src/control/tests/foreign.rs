@@ -14,20 +14,19 @@ use crate::{
 };
 
 thread_local! {
-    // Executions that began, tasks that went on, tasks that stopped and none went on after,
-    // executions that ended.
-    static TOLD: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
-    // Who goes on.
+    // Counts: executions begun, tasks entered, tasks left with none continuing, executions ended.
+    static NOTIFICATIONS: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
+    // The running task.
     static INSIDE: Cell<Option<TaskId>> = const { Cell::new(None) };
 }
 
 fn count(at: usize) {
-    let mut message = TOLD.get();
-    message[at] += 1;
-    TOLD.set(message);
+    let mut counts = NOTIFICATIONS.get();
+    counts[at] += 1;
+    NOTIFICATIONS.set(counts);
 }
 
-/// Notes what it is told.
+/// Counts its notifications.
 struct Notes;
 
 impl Foreign for Notes {
@@ -61,14 +60,14 @@ impl Foreign for Notes {
     }
 }
 
-// Objects are known by their addresses, whatever is there.
+// Objects are identified by their addresses, whatever is there.
 const WORD: usize = 0x1000;
 const LOCK: usize = 0x2001;
 
-/// Runs `call` in each of so many columns, under every schedule. Answers each ending with how often
-/// it was seen, and the last message.
+/// Runs `call` in each of `columns` columns, under every schedule. Returns each ending with its
+/// count, and the last panic message.
 fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -> (Vec<(String, u64)>, u64) {
-    TOLD.set([0; 4]);
+    NOTIFICATIONS.set([0; 4]);
     let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
     let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
     let call = move |column: &usize| call(control().unwrap(), *column);
@@ -86,7 +85,7 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
-    let [begun, entered, left, ended] = TOLD.get();
+    let [begun, entered, left, ended] = NOTIFICATIONS.get();
     assert_eq!((begun, ended), (executions as usize, executions as usize));
     assert!(left <= entered);
     endings.sort();
@@ -98,7 +97,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn accesses_are_merged_in_every_way() {
+fn accesses_are_interleaved_in_every_order() {
     let (endings, _) = explore_all(2, |control, column| {
         for it in 0..3 {
             control.access_point(WORD, Access::Write, place());
@@ -110,7 +109,7 @@ fn accesses_are_merged_in_every_way() {
 }
 
 #[test]
-fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
+fn tasks_that_block_forever_are_abandoned_where_they_are() {
     let owned = Rc::new(());
     let other = Rc::clone(&owned);
     let (endings, executions) = explore_all(2, move |control, _| {
@@ -124,7 +123,7 @@ fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
 }
 
 #[test]
-fn whoever_fails_ends_the_execution() {
+fn a_failure_ends_the_execution() {
     let (endings, _) = explore_all(2, |control, column| {
         control.access_point(WORD, Access::Write, place());
         if column == 1 {
@@ -133,7 +132,7 @@ fn whoever_fails_ends_the_execution() {
         control.access_point(WORD, Access::Write, place());
         0
     });
-    // Before the first, between the two and after the second access of the other.
+    // Before the first, between the two, and after the second access of the other task.
     assert_eq!(endings, [("Panicked no".to_owned(), 3)]);
 }
 
@@ -170,7 +169,7 @@ fn control_here() -> Control {
 }
 
 #[test]
-fn a_task_that_leaves_for_good_has_ended() {
+fn a_task_that_exits_has_ended() {
     let (endings, _) = explore_all(1, |control, _| {
         let body = || control_here().end_task();
         let task = control.start(body, place());

@@ -1,5 +1,5 @@
-//! What random small programs may answer, by definitions that share nothing with the engine:
-//! machines of interleaved steps for sequential consistency and total store order, and for
+//! The possible results of random small programs, from definitions that share nothing with the
+//! engine: machines of interleaved steps for sequential consistency and total store order, and for
 //! release/acquire the axioms of the language on every candidate execution.
 
 use std::collections::HashSet;
@@ -22,8 +22,8 @@ enum Op {
 
 type Tasks = Vec<Vec<Op>>;
 
-/// What each load and swap answered, task by task, and what was left in each location.
-type Answers = (Vec<Vec<usize>>, Vec<usize>);
+/// The results of each load and swap, task by task, and the final value of each location.
+type Results = (Vec<Vec<usize>>, Vec<usize>);
 
 fn random_program(random: &mut Random, operations: usize) -> Tasks {
     let mut tasks: Tasks = vec![Vec::new(); [2, 2, 3][random.below(3)]];
@@ -40,8 +40,8 @@ fn random_program(random: &mut Random, operations: usize) -> Tasks {
     tasks
 }
 
-/// What the engine sees.
-fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
+/// The results that the engine finds.
+fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Results> {
     let ops = tasks.clone();
     let call = move |words: &Words, at: &usize| {
         let Some(ops) = ops.get(*at) else {
@@ -74,7 +74,7 @@ fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
     seen
 }
 
-/// A machine with a buffer for each task.
+/// A machine with a store buffer for each task.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Machine {
     at: Vec<usize>,
@@ -83,7 +83,7 @@ struct Machine {
     results: Vec<Vec<usize>>,
 }
 
-fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
+fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Results> {
     let n = tasks.len();
     let first = Machine {
         at: vec![0; n],
@@ -175,7 +175,7 @@ impl Relation {
     }
 }
 
-/// An operation of a task; the first ones store 0 to each location, before all others.
+/// An operation of a task; the first events store 0 to each location, before all others.
 #[derive(Clone, Copy)]
 struct Event {
     task: Option<usize>,
@@ -212,14 +212,14 @@ impl Event {
     }
 }
 
-/// Who reads from whom, and the order of the stores of each location.
+/// The reads-from relation, and the order of the stores of each location.
 struct Candidate<'a> {
     events: &'a [Event],
     from: Vec<Option<usize>>,
     orders: Vec<Vec<usize>>,
 }
 
-fn axiomatic(tasks: &Tasks) -> HashSet<Answers> {
+fn axiomatic(tasks: &Tasks) -> HashSet<Results> {
     let first = (0..LOCATIONS).map(|it| Event { task: None, op: Op::Store(it, 0, Relaxed) });
     let others = tasks
         .iter()
@@ -262,7 +262,7 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Lets each event from `at` on read from any store.
-fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut HashSet<Answers>) {
+fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut HashSet<Results>) {
     let Some(event) = candidate.events.get(at) else {
         if candidate.is_consistent() {
             seen.insert(candidate.results(tasks));
@@ -285,7 +285,7 @@ impl Candidate<'_> {
         self.events[store].writes().expect("a store")
     }
 
-    fn results(&self, tasks: usize) -> Answers {
+    fn results(&self, tasks: usize) -> Results {
         let mut results = vec![Vec::new(); tasks];
         for (event, from) in self.events.iter().zip(&self.from) {
             if let (Some(task), Some(from)) = (event.task, from) {
@@ -315,7 +315,7 @@ impl Candidate<'_> {
         for read in 0..self.events.len() {
             let mut store = self.from[read];
             // All stores whose release sequence is read from. Swaps that read from one another in a
-            // circle are no execution.
+            // cycle are not an execution.
             for _ in 0..self.events.len() {
                 let Some(head) = store else { break };
                 for from in LOCATIONS..self.events.len() {
@@ -367,8 +367,7 @@ impl Candidate<'_> {
         is_coherent && is_atomic && self.total_order(order, &happens, &coherence).is_acyclic()
     }
 
-    /// Program order, who reads from whom, and what must come before what in the order of
-    /// sequentially consistent events.
+    /// Program order, reads-from, and the order required of sequentially consistent events.
     fn total_order(&self, mut order: Relation, happens: &Relation, coherence: &Relation) -> Relation {
         let n = self.events.len();
         for read in 0..n {
@@ -391,7 +390,7 @@ impl Candidate<'_> {
 }
 
 #[test]
-fn random_programs_answer_what_each_model_allows_and_nothing_else() {
+fn random_programs_return_exactly_what_each_model_allows() {
     let (mut weaker, mut weakest) = (0, 0);
     for seed in 0..pick(200, 1_000) {
         let mut random = Random::new(seed);
@@ -409,6 +408,6 @@ fn random_programs_answer_what_each_model_allows_and_nothing_else() {
     }
     assert!(
         pick(true, 5 < weaker) && pick(0, 20) < weakest,
-        "too few programs tell models apart: {weaker}, {weakest}"
+        "too few programs distinguish the models: {weaker}, {weakest}"
     );
 }

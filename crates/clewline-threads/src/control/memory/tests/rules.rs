@@ -1,4 +1,4 @@
-//! Rules of the models one by one, without tasks that run.
+//! Rules of the memory models one by one, without running tasks.
 
 use super::*;
 use crate::control::races::{CellAccess, Race, RacingAccess};
@@ -11,7 +11,7 @@ const WORD: SharedId = SharedId(0);
 const LOCK: SharedId = SharedId(1);
 const CELL: SharedId = SharedId(2);
 
-/// Answers the newest store whenever it is asked, or the oldest.
+/// Always chooses the newest store, or the oldest.
 #[derive(Clone, Copy)]
 enum Reads {
     Newest,
@@ -31,7 +31,7 @@ impl ChoiceSource for Reads {
     }
 }
 
-/// A memory with one word, and what the word says it holds.
+/// A memory with one word, and the value that the atomic holds.
 struct Small {
     state: MemoryState,
     held: u64,
@@ -54,7 +54,7 @@ impl Small {
         self.state.load(Self::by(task, order), self.held, &mut reads)
     }
 
-    /// A compare-and-swap that finds something else.
+    /// A compare-and-swap that finds a different value.
     fn fail(&mut self, task: TaskId, order: Ordering, failure: Ordering, mut reads: Reads) -> u64 {
         let mut change = ReadModifyWrite { make: &mut |_| None, failure, may_fail: false };
         self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).old
@@ -65,13 +65,13 @@ impl Small {
         touches.record(RacingAccess { task, place: Place::caller(), access: touch }, view)
     }
 
-    /// From now on `later` knows what `earlier` did.
+    /// What `earlier` did happens before what `later` does from now on.
     fn order(&mut self, earlier: TaskId, later: TaskId) {
         self.state.release(earlier, LOCK);
         self.state.acquire(later, LOCK);
     }
 
-    /// Whether what `writer` writes now and what `act` lets `reader` know race.
+    /// Whether the next write of `writer` races with `reader` after `act`.
     fn races(&mut self, act: impl FnOnce(&mut Self)) -> bool {
         assert_eq!(self.touch(A, CellAccess::Write), None);
         act(self);
@@ -80,7 +80,7 @@ impl Small {
 }
 
 #[test]
-fn what_is_done_after_a_release_fence_is_not_released_by_it() {
+fn accesses_after_a_release_fence_are_not_released_by_it() {
     let publish = |it: &mut Small| {
         it.store(A, 1, Relaxed);
         it.load(B, Acquire, Reads::Newest);
@@ -96,7 +96,7 @@ fn what_is_done_after_a_release_fence_is_not_released_by_it() {
 }
 
 #[test]
-fn whoever_is_woken_knows_what_was_done_before_and_no_more() {
+fn a_wake_happens_before_the_wakeup() {
     let mut before = Small::new(SequentiallyConsistent);
     assert!(!before.races(|it| {
         it.state.wake(A, B);
@@ -108,7 +108,7 @@ fn whoever_is_woken_knows_what_was_done_before_and_no_more() {
 }
 
 #[test]
-fn whoever_is_started_knows_what_was_done_before_and_no_more() {
+fn a_spawn_happens_before_the_start_of_the_task() {
     let mut before = Small::new(SequentiallyConsistent);
     assert!(!before.races(|it| it.state.begin_after(B, A)));
     let mut after = Small::new(SequentiallyConsistent);
@@ -117,7 +117,7 @@ fn whoever_is_started_knows_what_was_done_before_and_no_more() {
 }
 
 #[test]
-fn a_swap_that_fails_reads_as_failures_are_to_read() {
+fn a_failed_swap_reads_with_the_failure_ordering() {
     let fails = |failure: Ordering| {
         Small::new(SequentiallyConsistent).races(|it| {
             it.store(A, 1, Release);
@@ -129,7 +129,7 @@ fn a_swap_that_fails_reads_as_failures_are_to_read() {
 }
 
 #[test]
-fn a_swap_that_fails_may_read_what_failures_may_read() {
+fn a_failed_swap_may_read_what_its_failure_ordering_allows() {
     let mut memory = Small::new(ReleaseAcquire);
     memory.store(A, 1, SeqCst);
     assert_eq!(memory.fail(B, SeqCst, SeqCst, Reads::Oldest), 1);
@@ -138,7 +138,7 @@ fn a_swap_that_fails_may_read_what_failures_may_read() {
 }
 
 #[test]
-fn what_a_sequentially_consistent_load_has_seen_all_others_see() {
+fn later_sequentially_consistent_loads_see_what_an_earlier_one_saw() {
     let mut memory = Small::new(ReleaseAcquire);
     memory.store(A, 1, Relaxed);
     assert_eq!(memory.load(B, SeqCst, Reads::Newest), 1);
@@ -147,7 +147,7 @@ fn what_a_sequentially_consistent_load_has_seen_all_others_see() {
 }
 
 #[test]
-fn an_atomic_that_holds_something_else_is_another_one() {
+fn an_atomic_with_an_unexpected_value_is_a_different_one() {
     for model in MODELS {
         let mut memory = Small::new(model);
         memory.store(A, 1, SeqCst);
@@ -168,8 +168,8 @@ fn a_task_sees_the_newest_of_its_own_stores() {
 }
 
 #[test]
-fn an_atomic_is_told_only_if_what_it_holds_is_wrong_for_good() {
-    // Perhaps it is gone before the second store is seen: nobody else uses it.
+fn an_atomic_is_written_only_if_its_value_stays_wrong() {
+    // The atomic may be dropped before the second store is flushed: no other task uses it.
     let mut alone = Small::new(Tso);
     alone.store(A, 1, Relaxed);
     alone.store(A, 2, Relaxed);
@@ -181,7 +181,7 @@ fn an_atomic_is_told_only_if_what_it_holds_is_wrong_for_good() {
 }
 
 #[test]
-fn an_atomic_that_was_told_is_the_same() {
+fn an_atomic_that_was_written_back_is_the_same() {
     let mut memory = Small::new(Tso);
     assert_eq!(memory.touch(A, CellAccess::Write), None);
     memory.store(A, 1, Release);
@@ -193,7 +193,7 @@ fn an_atomic_that_was_told_is_the_same() {
 }
 
 #[test]
-fn stores_to_what_is_gone_are_forgotten_but_for_the_last() {
+fn buffered_stores_to_a_dropped_object_are_discarded_except_the_last() {
     let mut memory = Small::new(Tso);
     memory.store(A, 1, Relaxed);
     memory.store(A, 2, Relaxed);
@@ -203,7 +203,7 @@ fn stores_to_what_is_gone_are_forgotten_but_for_the_last() {
 }
 
 #[test]
-fn reads_that_nothing_orders_may_all_race() {
+fn all_unordered_reads_may_race_with_a_write() {
     let mut memory = Small::new(SequentiallyConsistent);
     memory.touch(A, CellAccess::Read);
     memory.touch(B, CellAccess::Read);
@@ -223,7 +223,7 @@ fn a_read_that_comes_after_a_write_does_not_hide_it() {
 }
 
 #[test]
-fn a_race_that_is_certain_is_told_before_one_that_is_not() {
+fn a_certain_race_is_preferred_to_an_uncertain_one() {
     let mut memory = Small::new(SequentiallyConsistent);
     memory.touch(A, CellAccess::Pointer);
     memory.touch(B, CellAccess::Write);

@@ -1,4 +1,4 @@
-//! Random programs of many kinds, and what they look like when they have run.
+//! Random programs of many kinds, and their histories.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,18 +18,18 @@ use crate::{
     thread,
 };
 
-/// What a random operation does, one after the other.
+/// The actions of a random operation, in sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Action {
     Load(usize),
     Store(usize, usize),
     Add(usize),
     Fence,
-    /// Adds in a loop, until nobody came in between.
+    /// Adds in a compare-and-swap loop.
     Cas(usize),
     Lock(usize, Vec<Action>),
     TryLock(usize, Vec<Action>),
-    /// A lock that spins, with a hint or without.
+    /// A spin lock, with a hint or without.
     SpinLock(usize, bool, Vec<Action>),
     Read(Vec<Action>),
     Write(Vec<Action>),
@@ -44,13 +44,13 @@ pub(in super::super) enum Action {
     WriteUntil(usize),
     Yield,
     Hint,
-    /// Of channels that are nothing but counts.
+    /// Channels that are only counts.
     Take(usize),
     TakeOrLate(usize),
     /// In a loop, until the cell is not 0.
     LateUntil(usize),
     Put(usize),
-    /// Sleepers that are nothing but tasks.
+    /// Sleepers that are only tasks.
     Sleep,
     SleepOrLate,
     Wake,
@@ -69,14 +69,14 @@ pub(in super::super) enum Action {
     TryReceive,
     Once(Vec<Action>),
     Barrier,
-    /// A task that nobody waits for, or that is joined.
+    /// A task that is not joined, or that is.
     Start(Vec<Action>, bool),
     Spawn(Vec<Action>, bool),
 }
 
 use Action::*;
 
-/// What they do it to.
+/// The objects that actions access.
 pub(in super::super) struct Objects {
     cells: [AtomicUsize; 3],
     locks: [Mutex<()>; 2],
@@ -90,7 +90,7 @@ pub(in super::super) struct Objects {
     channels: [u8; 2],
     sleepers: RefCell<Vec<TaskId>>,
     joins: u8,
-    // Of the columns. They are known before anybody makes a step.
+    // Of the columns. They are known before any task makes a step.
     threads: RefCell<Vec<(usize, thread::Thread)>>,
 }
 
@@ -116,10 +116,10 @@ impl Objects {
 
 const LONG: Duration = Duration::from_secs(1_000);
 
-// Has what a thread of its own may not have.
+// Moves a value to a thread although its type may not allow it.
 struct Carried<T>(T);
 
-// SAFETY: tasks of an exploration all run on the thread that explores.
+// SAFETY: all tasks of an exploration run on the exploring thread.
 unsafe impl<T> std::marker::Send for Carried<T> {}
 
 impl<T> Carried<T> {
@@ -322,21 +322,21 @@ fn wait_or_send(objects: &Objects, action: &Action) -> usize {
     0
 }
 
-/// What else decides what a program does.
+/// The other inputs that determine what a program does.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct World {
     pub(in super::super) model: MemoryModel,
-    /// How often each task may wake up though nobody woke it.
+    /// How many times each task may wake spuriously.
     pub(in super::super) spurious: u32,
 }
 
-/// Which operations are made before, at the same time, and after.
+/// The operations before, during, and after the concurrent part.
 pub(in super::super) type Matrix = Calls<Vec<Action>>;
 
 pub(in super::super) type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
 
-/// How it ended, and of each operation: whether it was called, what it answered, and which others
-/// it precedes.
+/// The ending, and for each operation: whether it was called, its result, and which others it
+/// precedes.
 pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
     let of = |it: &Operation<usize>| {
         let after = outcome.operations.iter().map(|other| it.precedes(other)).collect();
@@ -382,8 +382,8 @@ pub(in super::super) fn program_of(
     Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
-/// The canonical histories that `scheduler` sees, and how many executions that takes: `None` if
-/// they are too many, or some too long.
+/// The canonical histories that `scheduler` sees, and the number of executions: `None` if they are
+/// too many, or some too long.
 pub(in super::super) fn histories_within(
     matrix: &Matrix,
     world: World,
@@ -405,7 +405,7 @@ pub(in super::super) fn histories_within(
 
 const NONE: Vec<Action> = Vec::new();
 
-/// Kinds of programs, and what they are made of.
+/// Kinds of programs, and their actions.
 pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
     ("plain", PLAIN),
     ("updates", &[Load(0), Store(0, 0), Cas(0), Cas(0)]),
@@ -491,14 +491,14 @@ pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
 
 pub(super) const PLAIN: &[Action] = &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0)];
 
-/// Those in which somebody may wake up though nobody woke him.
+/// Kinds in which a task may wake spuriously.
 pub(super) const SPURIOUS_KINDS: &[(&str, &[Action])] = &[
     ("early conditions", &[Load(0), Store(0, 0), Wait(0), WaitUntil(0), Notify(0, false), Notify(0, true)]),
     ("early or late conditions", &[Load(0), WaitOrLate(0), Wait(0), Notify(0, false), Notify(0, true)]),
     ("early tokens", &[Load(0), Store(0, 0), Park, Park, ParkOrLate, Unpark(0), Unpark(0), Unpark(0)]),
 ];
 
-/// The same for memory that is not sequentially consistent.
+/// The same for weaker memory models.
 pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak", PLAIN),
     ("weak updates", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0), Cas(0)]),
@@ -514,7 +514,7 @@ pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak panics", &[Load(0), Store(0, 0), PanicIf(0), Spawn(NONE, false)]),
 ];
 
-/// Something like `action`.
+/// A variant of `action`.
 fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Action {
     let (cell, lock, coin) = (random.below(3), random.below(2), random.below(2) == 0);
     let mut inner = || if depth == 0 { Vec::new() } else { random_actions(random, kind, 0, 2, depth - 1) };
@@ -585,7 +585,7 @@ pub(in super::super) fn random_program(random: &mut Random, kind: &[Action]) -> 
 }
 
 fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) -> Vec<Vec<Action>> {
-    // Now and then one that touches nothing.
+    // Sometimes an operation without accesses.
     let one = |random: &mut Random| {
         let depth = if random.below(4) == 0 { 2 } else { 1 };
         if random.below(8) == 0 { Vec::new() } else { random_actions(random, kind, 1, most, depth) }
@@ -593,7 +593,7 @@ fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) ->
     (0..n).map(|_| one(random)).collect()
 }
 
-/// What programs like others are made of.
+/// The actions for variants of programs.
 const LIKE: &[Action] = &[
     Load(0),
     Store(0, 0),
@@ -607,7 +607,7 @@ const LIKE: &[Action] = &[
     Start(NONE, false),
 ];
 
-/// A program like `matrix`, with a few things more or less, or its columns in another order.
+/// A variant of `matrix`, with a few actions more or less, or its columns in another order.
 pub(super) fn random_like(random: &mut Random, matrix: &Matrix) -> Matrix {
     let mut matrix = matrix.clone();
     for _ in 0..1 + random.below(3) {
@@ -645,7 +645,7 @@ pub(super) fn random_like(random: &mut Random, matrix: &Matrix) -> Matrix {
     matrix
 }
 
-/// Everything with one thing less.
+/// All variants with one action less.
 fn smaller_actions(actions: &[Action]) -> Vec<Vec<Action>> {
     let mut all = Vec::new();
     for at in 0..actions.len() {
