@@ -20,7 +20,7 @@ use crate::{
 
 /// A served subject.
 #[derive(Clone, Copy)]
-pub struct Served<'a> {
+pub struct ServedSubject<'a> {
     /// The subject.
     pub subject: &'a dyn Explorable,
     /// Its declarations.
@@ -31,9 +31,9 @@ pub struct Served<'a> {
     pub lost: fn() -> !,
 }
 
-impl std::fmt::Debug for Served<'_> {
+impl std::fmt::Debug for ServedSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("offer", self.offer).finish_non_exhaustive()
+        f.debug_struct("ServedSubject").field("offer", self.offer).finish_non_exhaustive()
     }
 }
 
@@ -42,7 +42,7 @@ impl std::fmt::Debug for Served<'_> {
 /// # Errors
 ///
 /// If a request is invalid, or the other process ends during one.
-pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
+pub fn serve(line: &mut Line, served: &ServedSubject<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
     let mut server = Server {
         served,
@@ -63,7 +63,7 @@ pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
 }
 
 struct Server<'a> {
-    served: &'a Served<'a>,
+    served: &'a ServedSubject<'a>,
     programs: HashMap<u64, (Box<dyn TestProgram>, ResultIdMap)>,
     places: SentPlaces,
     results: Results,

@@ -24,7 +24,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, RunOptions, Served, serve};
+use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -66,7 +66,7 @@ fn meet() -> (Remote, JoinHandle<()>) {
         assert_eq!(wanted.points, Points::Atomics);
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
-        let served = Served { subject: &subject, offer: &offer, racing: || vec![3], lost };
+        let served = ServedSubject { subject: &subject, offer: &offer, racing: || vec![3], lost };
         serve(&mut line, &served).unwrap();
     });
     let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
@@ -79,10 +79,10 @@ fn calls(columns: &[&[&str]]) -> Calls<String> {
 }
 
 /// An operation: its call, the step of the call, the step of the return and the result.
-type Made = (String, Option<u32>, Option<(u32, String)>);
+type OperationRecord = (String, Option<u32>, Option<(u32, String)>);
 
 /// A visit: how the execution ended, its operations, its panic, its schedule.
-type Visited = (Ending, Vec<Made>, Option<(TaskId, Panic)>, String);
+type Visited = (Ending, Vec<OperationRecord>, Option<(TaskId, Panic)>, String);
 
 fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
     let outcome = program.outcome();
@@ -97,8 +97,7 @@ fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
 /// Identifies its history: the ending, the results, and the real-time order.
 fn history(visited: &Visited) -> (Ending, Vec<Option<String>>, Vec<bool>) {
     let results = visited.1.iter().map(|it| it.2.clone().map(|it| it.1)).collect();
-    let precedes =
-        |one: &Made, other: &Made| matches!((&one.2, other.1), (Some(it), Some(call)) if it.0 < call);
+    let precedes = |one: &OperationRecord, other: &OperationRecord| matches!((&one.2, other.1), (Some(it), Some(call)) if it.0 < call);
     let pairs = visited.1.iter().flat_map(|one| visited.1.iter().map(move |other| precedes(one, other)));
     (visited.0.clone(), results, pairs.collect())
 }
@@ -206,7 +205,9 @@ fn explained_histories_are_counted_and_the_others_visited() {
         }
         // The same check on this side, for what was visited there.
         let is_explained = |(ending, made, ..): &Visited| {
-            let id = |it: &Made| it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)));
+            let id = |it: &OperationRecord| {
+                it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)))
+            };
             let precedes = |one: usize, other: usize| match (&made[one].2, made[other].1) {
                 (Some(it), Some(call)) => it.0 < call,
                 _ => false,
@@ -317,8 +318,8 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
         let subject = component();
         let offer = Offer::default();
         // It ends after the first visit.
-        let subject = Gone(subject, Arc::default());
-        let served = Served { subject: &subject, offer: &offer, racing: Vec::new, lost };
+        let subject = DyingSubject(subject, Arc::default());
+        let served = ServedSubject { subject: &subject, offer: &offer, racing: Vec::new, lost };
         let _gone = serve(&mut line, &served);
     });
     let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();
@@ -335,9 +336,9 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
 }
 
 /// Dies when the second test program is created.
-struct Gone(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
+struct DyingSubject(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
 
-impl Explorable for Gone {
+impl Explorable for DyingSubject {
     fn invocations(&self) -> Vec<String> {
         self.0.invocations()
     }

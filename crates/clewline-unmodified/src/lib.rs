@@ -1,20 +1,21 @@
-//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving can be explored.
+//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving can
+//! be explored.
 //!
-//! Compilers can have each access to memory call a function first, for the sake of a tool called ThreadSanitizer. Here
-//! those functions are Clewline's: a shared library, the *runtime*, that controls threads, memory and locks of the program
-//! it is linked with. What is left to do is here: to find a compiler and the runtime, to compile
-//! and to link, and to start the program. What it offers then is explored from this process like
-//! anything else.
+//! For ThreadSanitizer, compilers can insert a function call before each memory access. Here those
+//! functions are Clewline's: a shared library, the *runtime*, that controls the threads, memory and
+//! locks of the program it is linked with. This crate finds a compiler and the runtime, compiles,
+//! links and starts the program. Its subject is then explored from this process like any other.
 //!
 //! ```no_run
 //! use clewline_methods::line_up::{Options, check};
-//! use clewline_unmodified::{Compiler, Program, Runtime, Sources, Talk, Wanted};
+//! use clewline_unmodified::{Compiler, OutputMode, Program, RunOptions, Runtime, Sources};
 //!
 //! let runtime = Runtime::find()?;
 //! let compiler = Compiler::find(None)?;
-//! let sources = Sources { files: vec!["stack_test.c".into(), "stack.c".into()], flags: Vec::new() };
+//! let files = vec!["stack_test.c".into(), "stack.c".into()];
+//! let sources = Sources { files, flags: Vec::new() };
 //! let program = Program::build(&sources, &compiler, &runtime)?;
-//! let session = program.start(&[], &Wanted::default(), Talk::Passed)?;
+//! let session = program.start(&[], &RunOptions::default(), OutputMode::Inherited)?;
 //! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default());
 //! session.finish()?;
 //! assert!(checked.is_ok_and(|it| it.finding().is_none()));

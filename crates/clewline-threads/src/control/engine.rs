@@ -439,7 +439,7 @@ impl Engine {
             (task.need, task.until) = (attempt.need, attempt.until);
             // A task that times out repeatedly runs in a loop and lets other tasks run first. Not
             // earlier: otherwise it could never time out twice while another task is delayed.
-            task.yields |= task.until.is_brief() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
+            task.yields |= task.until.has_timeout() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
         }
         if self.memory.is_some() {
             self.arrive_weakly(me, attempt.access);
@@ -476,8 +476,8 @@ impl Engine {
         let task = &mut self.tasks[me.index()];
         let is_met = match task.until {
             Until::Met => true,
-            Until::Woken | Until::WokenOrLate => task.is_woken,
-            Until::MetOrLate => task.need.is_met(self.objects.level(step.object)),
+            Until::Woken | Until::WokenOrTimeout => task.is_woken,
+            Until::MetOrTimeout => task.need.is_met(self.objects.level(step.object)),
         };
         if !is_met {
             // A loop that times out repeatedly is a waiting loop.

@@ -27,7 +27,7 @@ struct Window {
     // Have made a step since.
     moved: TaskSet,
     // The tasks with priority.
-    first: TaskSet,
+    priority: TaskSet,
 }
 
 impl Fairness {
@@ -44,11 +44,11 @@ impl Fairness {
     /// `task`, which has [moved](Self::moved), yields, and the tasks in `enabled` could move.
     pub(super) fn yields(&mut self, task: TaskId, enabled: TaskSet) {
         let window = &mut self.windows[task.index()];
-        let mut first = TaskSet::EMPTY;
+        let mut priority = TaskSet::EMPTY;
         if self.yielded.contains(task) {
-            first = window.enabled.union(window.disabled).without(window.moved).union(window.first);
+            priority = window.enabled.union(window.disabled).without(window.moved).union(window.priority);
         }
-        *window = Window { enabled, disabled: TaskSet::EMPTY, moved: TaskSet::EMPTY, first };
+        *window = Window { enabled, disabled: TaskSet::EMPTY, moved: TaskSet::EMPTY, priority };
         self.yielded.insert(task);
         self.before = enabled;
     }
@@ -60,8 +60,8 @@ impl Fairness {
         for other in self.yielded {
             let window = &mut self.windows[other.index()];
             window.moved.insert(task);
-            if window.first.contains(task) {
-                window.first.remove(task);
+            if window.priority.contains(task) {
+                window.priority.remove(task);
                 freed.insert(other);
             }
             window.enabled = window.enabled.intersection(enabled);
@@ -76,7 +76,7 @@ impl Fairness {
     /// The tasks of `enabled` that may move.
     pub(super) fn filter(&self, enabled: TaskSet) -> TaskSet {
         let is_held = |it: &TaskId| {
-            self.yielded.contains(*it) && !self.windows[it.index()].first.intersection(enabled).is_empty()
+            self.yielded.contains(*it) && !self.windows[it.index()].priority.intersection(enabled).is_empty()
         };
         // Never all: no task waits for a task that has just moved, and only such a task begins to
         // wait. So there is no cycle.

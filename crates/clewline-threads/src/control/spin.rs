@@ -85,9 +85,9 @@ impl SpinDetector {
     /// The waiting loop of the task, if any. The closure returns the hash of its local state, if it
     /// can be determined.
     #[cold]
-    pub(super) fn spin_loop(&mut self, mind: impl FnOnce() -> Option<u64>) -> Option<SpinLoop> {
+    pub(super) fn spin_loop(&mut self, local_state: impl FnOnce() -> Option<u64>) -> Option<SpinLoop> {
         let n = self.observed.len();
-        let mut mind = Some(mind);
+        let mut local_state = Some(local_state);
         for length in 1..=LOOP_ACCESSES_MAX.min(n / ROUNDS_WITH_HINT) {
             if !self.repeats(length, ROUNDS_WITH_HINT) {
                 continue;
@@ -100,8 +100,8 @@ impl SpinDetector {
             if !self.repeats(length, ROUNDS_WITH_SAME_STATE - 1) {
                 continue;
             }
-            if let Some(mind) = mind.take() {
-                self.observed[n - 1].local_state = mind();
+            if let Some(local_state) = local_state.take() {
+                self.observed[n - 1].local_state = local_state();
             }
             // If the state cannot be determined, both are `None`.
             let is_same = || self.observed[n - 1].local_state == self.observed[n - 1 - length].local_state;

@@ -23,7 +23,7 @@ use crate::{
 
 /// Executions, stuck ones, and distinct canonical histories.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct ExplorationCounts {
     executions: u64,
     stuck: u64,
     histories: usize,
@@ -34,7 +34,7 @@ fn run<T: 'static>(
     columns: &[&[usize]],
     make: impl Fn() -> T + 'static,
     call: impl Fn(&T, &usize) -> usize + 'static,
-) -> Seen {
+) -> ExplorationCounts {
     let calls = Calls { columns: columns.iter().map(|it| it.to_vec()).collect(), ..Calls::default() };
     let mut program = Program::new(calls, make, call, Limits::default());
     let (mut histories, mut stuck) = (HashSet::new(), 0);
@@ -51,15 +51,15 @@ fn run<T: 'static>(
     });
     assert_eq!(coverage, Coverage::Exhausted);
     assert!(program.guess().is_none(), "no loop here counts far");
-    Seen { executions, stuck, histories: histories.len() }
+    ExplorationCounts { executions, stuck, histories: histories.len() }
 }
 
-fn increments(scheduler: &mut dyn Scheduler) -> Seen {
+fn increments(scheduler: &mut dyn Scheduler) -> ExplorationCounts {
     let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1]];
     run(scheduler, columns, || AtomicUsize::new(0), |it, by| it.fetch_add(*by, SeqCst))
 }
 
-fn mutex_counter(scheduler: &mut dyn Scheduler) -> Seen {
+fn mutex_counter(scheduler: &mut dyn Scheduler) -> ExplorationCounts {
     let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1], &[1, 1, 1]];
     let call = |it: &Mutex<usize>, by: &usize| {
         let mut count = it.lock().unwrap();
@@ -71,9 +71,15 @@ fn mutex_counter(scheduler: &mut dyn Scheduler) -> Seen {
 
 #[test]
 fn counts_of_the_first_programs() {
-    assert_eq!(increments(&mut Exhaustive::default()), Seen { executions: 20, stuck: 0, histories: 20 });
-    assert_eq!(increments(&mut Bounded::new(Some(2))), Seen { executions: 14, stuck: 0, histories: 14 });
-    let seen = Seen { executions: 1_680, stuck: 0, histories: 1_680 };
+    assert_eq!(
+        increments(&mut Exhaustive::default()),
+        ExplorationCounts { executions: 20, stuck: 0, histories: 20 }
+    );
+    assert_eq!(
+        increments(&mut Bounded::new(Some(2))),
+        ExplorationCounts { executions: 14, stuck: 0, histories: 14 }
+    );
+    let seen = ExplorationCounts { executions: 1_680, stuck: 0, histories: 1_680 };
     assert_eq!(mutex_counter(&mut Exhaustive::default()), seen);
     assert_eq!(mutex_counter(&mut Serial::default()), seen);
     assert_eq!(mutex_counter(&mut Bounded::new(Some(2))).executions, 192);
@@ -176,7 +182,7 @@ fn an_operation_that_yields_returns_in_serial_executions() {
         it.load(SeqCst)
     };
     let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicUsize::new(0), call);
-    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+    assert_eq!(seen, ExplorationCounts { executions: 2, stuck: 0, histories: 2 });
 }
 
 #[test]
@@ -186,7 +192,7 @@ fn an_operation_that_stops_spinning_returns_in_serial_executions() {
         waits.count()
     };
     let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicBool::new(false), call);
-    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+    assert_eq!(seen, ExplorationCounts { executions: 2, stuck: 0, histories: 2 });
 }
 
 #[test]
@@ -230,10 +236,10 @@ fn recorded_steps_have_their_effects() {
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10, visit);
     assert_eq!(coverage, Coverage::Exhausted);
     let moments = program.moments();
-    let message: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
+    let effects: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
     let (lock, nothing) = (moments[0].step.object, SharedId::NONE);
     assert_eq!(
-        message,
+        effects,
         [(Access::Acquire, nothing, false), (Access::Read, lock, false), (Access::Read, nothing, true)]
     );
 }

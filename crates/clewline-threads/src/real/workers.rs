@@ -197,7 +197,7 @@ struct Running {
 }
 
 /// A run that has ended: the number of returned operations per thread, and how it ended.
-struct Ended {
+struct EndedRun {
     full: Vec<usize>,
     ending: Ending,
     elapsed: Duration,
@@ -276,15 +276,15 @@ impl Threads {
         for (number, (worker, calls)) in self.workers.iter().zip(calls).enumerate() {
             let seed = seed.wrapping_add(number as u64);
             let task = Task { calls, barrier: Arc::clone(&barrier), seed };
-            worker.tasks.send(task).expect("a thread lives as long as its crew");
+            worker.tasks.send(task).expect("a thread lives as long as its workers");
         }
         self.run = Some(Running { begun, _noise_hook: attention });
     }
 
     /// `full` returns the number of returned operations of each thread.
-    fn wait(&mut self, full: &dyn Fn() -> Vec<usize>) -> Ended {
+    fn wait(&mut self, full: &dyn Fn() -> Vec<usize>) -> EndedRun {
         let running = self.run.take().expect("a run was launched");
-        let mut waiting = Waiting::new(self.workers.len());
+        let mut waiting = PendingReports::new(self.workers.len());
         while waiting.is_waiting() {
             match self.reports.recv_timeout(self.settings.patience / 8) {
                 Ok((thread, outcome)) => waiting.note(thread, outcome),
@@ -294,7 +294,7 @@ impl Threads {
                         return self.give_up(waiting, &running, full);
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its crew"),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its workers"),
             }
         }
         let ending = match waiting.panicked.is_empty() {
@@ -304,13 +304,13 @@ impl Threads {
         self.ended(&running, full(), ending)
     }
 
-    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> Ended {
+    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> EndedRun {
         let is_pinned = self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed));
-        Ended { full, ending, elapsed: running.begun.elapsed(), is_pinned }
+        EndedRun { full, ending, elapsed: running.begun.elapsed(), is_pinned }
     }
 
     /// Abandons the threads. Those that reach a [point](crate::point) end there.
-    fn give_up(&self, mut waiting: Waiting, running: &Running, full: Vec<usize>) -> Ended {
+    fn give_up(&self, mut waiting: PendingReports, running: &Running, full: Vec<usize>) -> EndedRun {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let stop_flags = || missing.iter().map(|&it| &self.workers[it].stop_flag);
         // Kept as long as the process lives: the threads may reach a point at any time.
@@ -357,7 +357,7 @@ impl<S: Specification> fmt::Debug for Workers<S> {
 }
 
 /// Which threads have reported so far.
-struct Waiting {
+struct PendingReports {
     done: Vec<bool>,
     panicked: Vec<Panicked>,
     // How many operations of each thread had returned at the last check, and since when none has
@@ -368,9 +368,9 @@ struct Waiting {
     processor_times: Vec<Option<Duration>>,
 }
 
-impl Waiting {
-    fn new(threads: usize) -> Waiting {
-        Waiting {
+impl PendingReports {
+    fn new(threads: usize) -> PendingReports {
+        PendingReports {
             done: vec![false; threads],
             panicked: Vec::new(),
             full: Vec::new(),

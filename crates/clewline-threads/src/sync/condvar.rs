@@ -193,7 +193,7 @@ impl Condvar {
     /// being a waiter: notifying tasks observe that, so it is a separate access.
     #[track_caller]
     fn is_woken(&self, control: Control) -> bool {
-        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
+        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrTimeout));
         if !is_woken {
             control.leave(&self.id);
         }

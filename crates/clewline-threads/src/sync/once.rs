@@ -28,11 +28,11 @@ impl Once {
     /// See `std`.
     #[track_caller]
     pub fn call_once(&self, f: impl FnOnce()) {
-        let gate = OnceControl::new(&self.id, || self.once.is_completed());
-        gate.run(|| {
+        let once_control = OnceControl::new(&self.id, || self.once.is_completed());
+        once_control.run(|| {
             self.once.call_once(|| {
                 f();
-                gate.complete();
+                once_control.complete();
             });
         });
     }
@@ -40,11 +40,11 @@ impl Once {
     /// See `std`.
     #[track_caller]
     pub fn call_once_force(&self, f: impl FnOnce(&OnceState)) {
-        let gate = OnceControl::new(&self.id, || self.once.is_completed());
-        gate.run(|| {
+        let once_control = OnceControl::new(&self.id, || self.once.is_completed());
+        once_control.run(|| {
             self.once.call_once_force(|state| {
                 f(state);
-                gate.complete();
+                once_control.complete();
             });
         });
     }

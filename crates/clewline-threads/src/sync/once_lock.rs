@@ -63,11 +63,11 @@ impl<T> OnceLock<T> {
     /// See `std`.
     #[track_caller]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
-        let gate = self.control();
-        gate.run(|| {
+        let once_control = self.control();
+        once_control.run(|| {
             self.cell.get_or_init(|| {
                 let value = f();
-                gate.complete();
+                once_control.complete();
                 value
             })
         })

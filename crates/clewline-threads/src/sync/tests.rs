@@ -408,9 +408,9 @@ fn a_barrier_lets_all_go_at_once() {
 }
 
 /// Takes its lock when it is dropped.
-struct Last<'a>(&'a Mutex<i32>);
+struct LocksOnDrop<'a>(&'a Mutex<i32>);
 
-impl Drop for Last<'_> {
+impl Drop for LocksOnDrop<'_> {
     fn drop(&mut self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     }
@@ -419,7 +419,7 @@ impl Drop for Last<'_> {
 #[test]
 fn destructors_can_acquire_locks_of_other_abandoned_tasks() {
     let call = |it: &[Mutex<i32>; 3], task: usize| {
-        let _last = Last(&it[1 - task]);
+        let _last = LocksOnDrop(&it[1 - task]);
         let _first = it[task].lock().unwrap();
         let _never = it[2].lock().unwrap();
         let _never = it[2].lock().unwrap();
@@ -427,8 +427,8 @@ fn destructors_can_acquire_locks_of_other_abandoned_tasks() {
     };
     check(2, || [0; 3].map(Mutex::new), call, &["- -"]);
     // Readers and writers, and a destructor that waits for something that never happens.
-    struct Waits<'a>(&'a Signal, &'a RwLock<i32>);
-    impl Drop for Waits<'_> {
+    struct WaitsOnDrop<'a>(&'a Signal, &'a RwLock<i32>);
+    impl Drop for WaitsOnDrop<'_> {
         fn drop(&mut self) {
             let guard = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
             drop(self.0.1.wait(guard));
@@ -436,7 +436,7 @@ fn destructors_can_acquire_locks_of_other_abandoned_tasks() {
         }
     }
     let call = |it: &(Signal, [RwLock<i32>; 2], Barrier), task: usize| {
-        let _waits = Waits(&it.0, &it.1[1 - task]);
+        let _waits = WaitsOnDrop(&it.0, &it.1[1 - task]);
         let _guard = it.1[task].write().unwrap();
         it.2.wait();
         0

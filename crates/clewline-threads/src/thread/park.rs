@@ -32,8 +32,9 @@ impl TaskData {
     /// The data of `task`. `name` is its name if the data is created now.
     pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<TaskData> {
         let execution = control.execution();
-        let badge = control.task_data(task, || Arc::new(TaskData { id: Identity, task, execution, name }));
-        badge.downcast().expect("every badge is made here")
+        let task_data =
+            control.task_data(task, || Arc::new(TaskData { id: Identity, task, execution, name }));
+        task_data.downcast().expect("all task data is created here")
     }
 
     /// The execution that the task belongs to, if that is the current one.
@@ -86,7 +87,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Kind::Thread(thread) => ThreadId(Id::Thread(thread.id())),
-            Kind::Task(badge) => ThreadId(Id::Task(badge.task, badge.execution)),
+            Kind::Task(task_data) => ThreadId(Id::Task(task_data.task, task_data.execution)),
         }
     }
 
@@ -95,7 +96,7 @@ impl Thread {
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Thread(thread) => thread.name(),
-            Kind::Task(badge) => badge.name.as_deref(),
+            Kind::Task(task_data) => task_data.name.as_deref(),
         }
     }
 
@@ -106,10 +107,10 @@ impl Thread {
         match &self.0 {
             Kind::Thread(thread) => thread.unpark(),
             // A task of an execution that has ended needs no token.
-            Kind::Task(badge) => {
-                if let Some(control) = thread_control.and(badge.control()) {
-                    control.access(&badge.id, Access::Unpark);
-                    control.set_level(&badge.id, 1);
+            Kind::Task(task_data) => {
+                if let Some(control) = thread_control.and(task_data.control()) {
+                    control.access(&task_data.id, Access::Unpark);
+                    control.set_level(&task_data.id, 1);
                 }
             }
         }
@@ -128,7 +129,7 @@ pub fn park() {
     match control() {
         Some(control) => {
             let is_early = control.may_wake_early();
-            let is_met = take_token(control, if is_early { Until::MetOrLate } else { Until::Met });
+            let is_met = take_token(control, if is_early { Until::MetOrTimeout } else { Until::Met });
             if !is_met {
                 control.woke_early();
             }
@@ -143,7 +144,7 @@ pub fn park() {
 pub fn park_timeout(duration: Duration) {
     match control() {
         Some(control) => {
-            take_token(control, Until::MetOrLate);
+            take_token(control, Until::MetOrTimeout);
         }
         None if is_ending() && give_way() => (),
         None => std::thread::park_timeout(duration),
@@ -152,9 +153,9 @@ pub fn park_timeout(duration: Duration) {
 
 #[track_caller]
 fn take_token(control: Control, until: Until) -> bool {
-    let badge = TaskData::of(control, control.me(), None);
+    let task_data = TaskData::of(control, control.me(), None);
     let attempt = Attempt::new(Access::Park).needing(Need::AtLeast(1)).until(until);
-    let is_met = control.attempt(&badge.id, attempt);
-    control.set_level(&badge.id, 0);
+    let is_met = control.attempt(&task_data.id, attempt);
+    control.set_level(&task_data.id, 0);
     is_met
 }

@@ -240,8 +240,8 @@ impl<T> TaskJoinHandle<T> {
         body: Box<dyn FnOnce()>,
     ) -> TaskJoinHandle<T> {
         let task = control.spawn(body);
-        let badge = TaskData::of(control, task, name);
-        TaskJoinHandle { packet: Arc::clone(packet), thread: badge.thread(), task_data: badge }
+        let task_data = TaskData::of(control, task, name);
+        TaskJoinHandle { packet: Arc::clone(packet), thread: task_data.thread(), task_data }
     }
 
     pub(super) fn task_data(&self) -> &TaskData {

@@ -402,8 +402,8 @@ fn a_task_is_not_panicking_because_another_one_is() {
 fn a_lending_task_is_unwound_last() {
     use std::sync::atomic::{AtomicBool as Flag, AtomicUsize as Users, Ordering::Relaxed};
     static TOO_EARLY: Flag = Flag::new(false);
-    struct Lends(Users);
-    impl Drop for Lends {
+    struct LendsOnDrop(Users);
+    impl Drop for LendsOnDrop {
         fn drop(&mut self) {
             if self.0.load(Relaxed) != 0 {
                 TOO_EARLY.store(true, Relaxed);
@@ -411,8 +411,8 @@ fn a_lending_task_is_unwound_last() {
         }
     }
     // Needs a lock held by another task, which is unwound after the lending one.
-    struct Uses<'a>(&'a Users, &'a Mutex<i32>);
-    impl Drop for Uses<'_> {
+    struct LocksOnDrop<'a>(&'a Users, &'a Mutex<i32>);
+    impl Drop for LocksOnDrop<'_> {
         fn drop(&mut self) {
             drop(self.1.lock());
             self.0.fetch_sub(1, Relaxed);
@@ -423,11 +423,11 @@ fn a_lending_task_is_unwound_last() {
             let _guard = it.lock().unwrap();
             park();
         }
-        let lends = Lends(Users::new(0));
+        let lends = LendsOnDrop(Users::new(0));
         scope(|scope| {
             scope.spawn(|| {
                 lends.0.fetch_add(1, Relaxed);
-                let _uses = Uses(&lends.0, it);
+                let _uses = LocksOnDrop(&lends.0, it);
                 park();
             });
         });

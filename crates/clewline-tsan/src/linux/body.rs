@@ -92,8 +92,8 @@ extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mu
 
 /// Hands the program over to the driver, as the variable requests.
 fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
-    let message = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
-    let pieces = message.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
+    let arguments = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
+    let pieces = arguments.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
     let options = pieces.map(|it| OsString::from_vec(it.to_vec())).collect();
     // SAFETY: these are the arguments of `main`.
     let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();

@@ -38,9 +38,9 @@ fn panics_in(said: &str) -> Vec<Panic> {
     let mut panics: Vec<Panic> = Vec::new();
     let mut is_message = false;
     for line in said.lines() {
-        let message =
+        let header =
             Some(line).filter(|it| it.starts_with("thread '")).and_then(|it| it.split_once(" panicked at "));
-        if let Some((_, place)) = message {
+        if let Some((_, place)) = header {
             is_message = true;
             panics.push(Panic { place: Some(without_column(place)), ..Panic::default() });
         } else if line.starts_with("note: ") || line.starts_with("stack backtrace:") || line.is_empty() {

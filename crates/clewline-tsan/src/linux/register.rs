@@ -23,7 +23,7 @@ pub(super) struct Operation {
 
 /// All declarations.
 #[derive(Debug, Default)]
-pub(super) struct Registered {
+pub(super) struct Registration {
     pub(super) init: Option<Work>,
     finish: Option<Work>,
     pub(super) operations: Vec<Operation>,
@@ -34,10 +34,10 @@ pub(super) struct Registered {
     failure: Option<String>,
 }
 
-static REGISTERED: RuntimeOwned<Option<Registered>> = RuntimeOwned::new(None);
+static REGISTERED: RuntimeOwned<Option<Registration>> = RuntimeOwned::new(None);
 
 /// The declarations so far.
-pub(super) fn registered() -> &'static mut Registered {
+pub(super) fn registered() -> &'static mut Registration {
     REGISTERED.get().get_or_insert_default()
 }
 

@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{Line, Offer, RunOptions, Served};
+use clewline_remote::{Line, Offer, RunOptions, ServedSubject};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
@@ -98,7 +98,7 @@ pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
 
 /// Lets the driver at the other end of `line` explore `subject`.
 pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
-    let register::Registered { matrices, golden, quasi, .. } = register::registered();
+    let register::Registration { matrices, golden, quasi, .. } = register::registered();
     let offer = Offer {
         invocations: subject.invocations(),
         matrices: matrices.clone(),
@@ -107,7 +107,7 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
         is_body,
     };
     let racing = || races::racing().to_vec();
-    let served = Served { subject, offer: &offer, racing, lost: driver::lost };
+    let served = ServedSubject { subject, offer: &offer, racing, lost: driver::lost };
     if let Err(error) = clewline_remote::serve(line, &served) {
         signals::die(&format!("error: the driver: {error}\n"));
     }

@@ -11,12 +11,12 @@ use super::{
     modules::{self, Local, address_of},
 };
 
-struct Saved {
+struct SavedRange {
     range: Range<usize>,
     image: Vec<u8>,
 }
 
-static SAVED: RuntimeOwned<Vec<Saved>> = RuntimeOwned::new(Vec::new());
+static SAVED: RuntimeOwned<Vec<SavedRange>> = RuntimeOwned::new(Vec::new());
 static LOCALS: RuntimeOwned<Vec<Local>> = RuntimeOwned::new(Vec::new());
 
 /// Saves the current state. Restored modules must not be loaded afterwards.
@@ -33,7 +33,7 @@ pub(super) fn take() {
     let save = |range: Range<usize>| {
         // SAFETY: the loader reports that the range is there.
         let image = unsafe { slice::from_raw_parts(range.start as *const u8, range.len()) }.to_vec();
-        Saved { range, image }
+        SavedRange { range, image }
     };
     *SAVED.get() = ranges.into_iter().map(save).collect();
 }

@@ -28,8 +28,8 @@ impl Engine {
         let is_ready = match task.until {
             Until::Met => self.is_met(task),
             Until::Woken => task.is_woken && self.is_met(task),
-            Until::WokenOrLate => self.is_met(task),
-            Until::MetOrLate => true,
+            Until::WokenOrTimeout => self.is_met(task),
+            Until::MetOrTimeout => true,
         };
         is_ready && self.have_ended(task.pending.after)
     }
@@ -96,7 +96,8 @@ impl Engine {
             movable = self.fairness.filter(movable);
             self.held_back = all.without(movable);
         }
-        let waits_briefly = |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
+        let waits_briefly =
+            |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.has_timeout();
         let mut runner = mover.filter(|it| !yields && !waits_briefly(*it));
         if !self.weak.buffers.is_empty() {
             // A flush does not end a task's turn.

@@ -81,24 +81,24 @@ pub enum Until {
     /// Another task must have woken it.
     Woken,
     /// The same, or a timeout.
-    WokenOrLate,
+    WokenOrTimeout,
     /// Its need is met, or a timeout.
-    MetOrLate,
+    MetOrTimeout,
 }
 
 impl Until {
     /// Whether another task must wake it.
     pub(super) const fn is_woken(self) -> bool {
         match self {
-            Until::Woken | Until::WokenOrLate => true,
-            Until::Met | Until::MetOrLate => false,
+            Until::Woken | Until::WokenOrTimeout => true,
+            Until::Met | Until::MetOrTimeout => false,
         }
     }
 
     /// Whether the wait has a timeout. Switching to another task meanwhile is not a preemption.
-    pub(super) const fn is_brief(self) -> bool {
+    pub(super) const fn has_timeout(self) -> bool {
         match self {
-            Until::WokenOrLate | Until::MetOrLate => true,
+            Until::WokenOrTimeout | Until::MetOrTimeout => true,
             Until::Met | Until::Woken => false,
         }
     }

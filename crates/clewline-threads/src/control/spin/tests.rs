@@ -11,13 +11,13 @@ fn place(at: usize) -> Place {
 fn find(
     round: &[(usize, SharedId)],
     mut version: impl FnMut(usize) -> u32,
-    mut mind: impl FnMut(usize) -> Option<u64>,
+    mut local_state: impl FnMut(usize) -> Option<u64>,
 ) -> Option<(usize, SpinLoop)> {
-    let mut rounds = SpinDetector::default();
+    let mut detector = SpinDetector::default();
     (0..10_000).find_map(|at| {
         let (code, object) = round[at % round.len()];
-        let is_suspect = rounds.note(place(code), object, version(at));
-        let found = if is_suspect { rounds.spin_loop(|| mind(at)) } else { None };
+        let is_suspect = detector.note(place(code), object, version(at));
+        let found = if is_suspect { detector.spin_loop(|| local_state(at)) } else { None };
         found.map(|it| (at + 1, it))
     })
 }
@@ -74,18 +74,19 @@ fn a_loop_that_is_too_long_is_not_recognised() {
 
 #[test]
 fn parts_of_a_place_are_different_places() {
-    let mut rounds = SpinDetector::default();
+    let mut detector = SpinDetector::default();
     for at in 0..8 {
-        let is_suspect = rounds.note(place(16).part(at), OBJECT, 0);
-        assert!(!is_suspect || rounds.spin_loop(|| Some(7)).is_none());
+        let is_suspect = detector.note(place(16).part(at), OBJECT, 0);
+        assert!(!is_suspect || detector.spin_loop(|| Some(7)).is_none());
     }
 }
 
 #[test]
 fn one_more_round_is_enough_for_a_known_waiting_loop() {
-    for mind in [Some(7), None] {
-        let mut rounds = SpinDetector::default();
-        let mut note = || if rounds.note(place(16), OBJECT, 0) { rounds.spin_loop(|| mind) } else { None };
+    for local_state in [Some(7), None] {
+        let mut detector = SpinDetector::default();
+        let mut note =
+            || if detector.note(place(16), OBJECT, 0) { detector.spin_loop(|| local_state) } else { None };
         let found: Vec<bool> = (0..6).map(|_| note().is_some()).collect();
         assert_eq!(found, [false, false, false, true, true, true]);
     }
@@ -93,11 +94,11 @@ fn one_more_round_is_enough_for_a_known_waiting_loop() {
 
 #[test]
 fn accesses_before_a_change_do_not_count() {
-    let mut rounds = SpinDetector::default();
+    let mut detector = SpinDetector::default();
     for _ in 0..3 {
-        rounds.note(place(16), OBJECT, 0);
+        detector.note(place(16), OBJECT, 0);
     }
-    rounds.clear();
-    assert!(!rounds.note(place(16), OBJECT, 0));
-    assert_eq!(rounds.observed.len(), 1);
+    detector.clear();
+    assert!(!detector.note(place(16), OBJECT, 0));
+    assert_eq!(detector.observed.len(), 1);
 }

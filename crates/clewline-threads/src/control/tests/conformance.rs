@@ -30,12 +30,12 @@ fn programs(n: usize) -> impl Iterator<Item = Matrix> {
 }
 
 /// Delegates to another scheduler, and checks its choices.
-struct Watched {
+struct CheckedScheduler {
     inner: Box<dyn Scheduler>,
     chosen: Option<Step>,
 }
 
-impl Scheduler for Watched {
+impl Scheduler for CheckedScheduler {
     fn begin(&mut self, begin: Begin) -> bool {
         self.chosen = None;
         self.inner.begin(begin)
@@ -65,7 +65,7 @@ impl Scheduler for Watched {
     }
 }
 
-impl FastPath for Watched {
+impl FastPath for CheckedScheduler {
     fn on_step(&mut self, step: &Step) {
         let chosen = self.chosen.take().expect("a step that was chosen");
         assert_eq!((chosen.task, chosen.object, chosen.access), (step.task, step.object, step.access));
@@ -77,8 +77,8 @@ impl FastPath for Watched {
     }
 }
 
-fn make(entry: &Entry, settings: &Settings) -> Watched {
-    Watched { inner: (entry.make)(settings), chosen: None }
+fn make(entry: &Entry, settings: &Settings) -> CheckedScheduler {
+    CheckedScheduler { inner: (entry.make)(settings), chosen: None }
 }
 
 fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, Option<u64>) {

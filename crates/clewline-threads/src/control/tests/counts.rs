@@ -136,10 +136,13 @@ fn dpor() -> Dpor {
 #[test]
 fn counts_of_increments_and_of_a_counter_with_a_lock() {
     for mut scheduler in [plain(), dpor()] {
-        assert_eq!(increments(&mut scheduler), Seen { executions: 20, stuck: 0, histories: 20 });
+        assert_eq!(increments(&mut scheduler), ExplorationCounts { executions: 20, stuck: 0, histories: 20 });
     }
     for mut scheduler in [plain(), dpor()] {
-        assert_eq!(mutex_counter(&mut scheduler), Seen { executions: 1_680, stuck: 0, histories: 1_680 });
+        assert_eq!(
+            mutex_counter(&mut scheduler),
+            ExplorationCounts { executions: 1_680, stuck: 0, histories: 1_680 }
+        );
     }
     assert_eq!(increments(&mut BoundedDpor::new(Some(2))).executions, 14);
     assert_eq!(mutex_counter(&mut BoundedDpor::new(Some(2))).executions, 192);

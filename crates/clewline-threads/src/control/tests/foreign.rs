@@ -27,9 +27,9 @@ fn count(at: usize) {
 }
 
 /// Counts its notifications.
-struct Notes;
+struct CountingForeign;
 
-impl Foreign for Notes {
+impl Foreign for CountingForeign {
     fn stack(&self, _task: TaskId, stack: Range<usize>) {
         assert!(stack.start < stack.end);
     }
@@ -71,8 +71,15 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
     let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
     let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
     let call = move |column: &usize| call(control().unwrap(), *column);
-    let mut program =
-        instrument::program(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
+    let mut program = instrument::program(
+        &labels,
+        calls,
+        &Limits::default(),
+        &CountingForeign,
+        || (),
+        call,
+        |it| it.to_string(),
+    );
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
     let (coverage, executions) = explore(&mut *program, &mut scheduler, 100_000, |program, ending, _| {

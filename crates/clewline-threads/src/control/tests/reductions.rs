@@ -48,7 +48,7 @@ struct Comparison<'a> {
 }
 
 /// The result: histories that only one of the two saw, and the executions of each.
-struct Compared {
+struct ComparisonResult {
     differences: Vec<History>,
     executions: u64,
     reduced: u64,
@@ -56,18 +56,18 @@ struct Compared {
 
 impl Comparison<'_> {
     /// `None` if there are too many executions.
-    fn compare(&self, matrix: &Matrix) -> Option<Compared> {
+    fn compare(&self, matrix: &Matrix) -> Option<ComparisonResult> {
         let see = |make: Make<'_>, most: u64| histories_within(matrix, self.world, &mut *make(), most);
         let (expected, executions) = see(self.expect, self.executions_max);
         let executions = executions?;
         // A reduction never takes more.
         let (found, reduced) = see(self.find, executions + 1);
         let differences = expected.symmetric_difference(&found).cloned().collect();
-        Some(Compared { differences, executions, reduced: reduced.unwrap_or(u64::MAX) })
+        Some(ComparisonResult { differences, executions, reduced: reduced.unwrap_or(u64::MAX) })
     }
 
     /// Panics if they do not see the same, with a minimal program.
-    fn check(&self, matrix: &Matrix) -> Option<Compared> {
+    fn check(&self, matrix: &Matrix) -> Option<ComparisonResult> {
         let compared = self.compare(matrix)?;
         let fails = |it: &Matrix| self.compare(it).filter(|it| !it.differences.is_empty());
         if !compared.differences.is_empty() {
@@ -79,7 +79,7 @@ impl Comparison<'_> {
             }
             panic!("{least:?}: one of the two does not see {differences:?}");
         }
-        let Compared { executions, reduced, .. } = compared;
+        let ComparisonResult { executions, reduced, .. } = compared;
         assert!(reduced <= executions, "{matrix:?}: {reduced} executions instead of {executions}");
         Some(compared)
     }

@@ -325,14 +325,14 @@ fn steps_before_a_panic_occur_in_every_order() {
 
 /// Chooses the first task this many times; from then on everything is redundant.
 #[derive(Default)]
-struct GivesUp {
+struct StopsAfter {
     choices: u32,
     is_over: bool,
     is_asked_later: bool,
     abandoned: Vec<(u8, Access)>,
 }
 
-impl Scheduler for GivesUp {
+impl Scheduler for StopsAfter {
     fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
@@ -357,7 +357,7 @@ impl Scheduler for GivesUp {
     }
 }
 
-impl FastPath for GivesUp {
+impl FastPath for StopsAfter {
     fn on_step(&mut self, _step: &Step) {
         self.is_asked_later |= self.is_over;
     }
@@ -393,7 +393,7 @@ fn redundant_steps_are_not_reported_without_a_request() {
         let limits = Limits { steps: 50, ..Limits::default() };
         let mut program = Program::new(calls, || (Mutex::new(()), pair()), call, limits);
         // The first task has the lock, and the second one waits for it.
-        let mut scheduler = GivesUp { choices: 1, ..GivesUp::default() };
+        let mut scheduler = StopsAfter { choices: 1, ..StopsAfter::default() };
         assert_eq!(program.run(&mut scheduler), Ending::Redundant);
         assert!(scheduler.is_over && !scheduler.is_asked_later);
         assert_eq!(scheduler.abandoned, [(1, Access::Acquire)], "the others have been seen to");
@@ -511,17 +511,18 @@ fn executions_do_not_affect_later_ones() {
         program.keep(true, false);
         let mut seen: Vec<(Schedule, String)> = Vec::new();
         explore(&mut program, &mut Bounded::new(Some(1)), 40, |program, ending, _| {
-            let message = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            seen.extend(program.schedule().map(|it| (it, message)));
+            let description = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
+            seen.extend(program.schedule().map(|it| (it, description)));
             ControlFlow::Continue(())
         });
         assert!(2 <= seen.len(), "{columns:?}");
         // In another order, each after each.
-        for (schedule, message) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other]))
+        for (schedule, description) in
+            seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other]))
         {
             let ending = program.run(&mut Replay::new(schedule.clone()));
             let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            assert_eq!(again, *message, "{columns:?}: {schedule}");
+            assert_eq!(again, *description, "{columns:?}: {schedule}");
         }
     }
 }

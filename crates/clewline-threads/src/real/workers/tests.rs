@@ -57,7 +57,7 @@ fn false_claims(history: &History<(), u64>) -> usize {
     claims
 }
 
-fn crew(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
+fn workers(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
     let clock = Clock::of(kind).unwrap_or(Clock::best());
     Workers::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
 }
@@ -67,12 +67,12 @@ const RUN: usize = if cfg!(miri) { 100 } else { 200_000 };
 
 #[track_caller]
 fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations: usize) {
-    let mut crew = crew(kind, threads, noise);
+    let mut workers = workers(kind, threads, noise);
     for run in 0..operations.div_ceil(RUN) {
-        crew.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
-        let took = crew.wait();
-        assert_eq!(took.ending, Ending::Full);
-        let history = took.logs.merge();
+        workers.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
+        let run_result = workers.wait();
+        assert_eq!(run_result.ending, Ending::Full);
+        let history = run_result.logs.merge();
         assert_eq!(history.len(), RUN / threads * threads);
         assert_eq!(false_claims(&history), 0, "{kind:?}, {threads} threads, run {run}");
     }
@@ -179,13 +179,13 @@ fn a_load_is_complete_when_its_return_is_stamped() {
     let way = way();
     for kind in ClockKind::ALL {
         let clock = Clock::of(kind).unwrap_or(Clock::best());
-        let mut crew: Workers<Growth> =
+        let mut workers: Workers<Growth> =
             Workers::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
         for run in 0..pick(2, 20) {
             let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
             let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
-            crew.launch(Arc::new(subject), calls, run);
-            let history = crew.wait().logs.merge();
+            workers.launch(Arc::new(subject), calls, run);
+            let history = workers.wait().logs.merge();
             assert_eq!(false_sights(&history), 0, "{kind:?}, run {run}");
         }
     }
@@ -270,11 +270,11 @@ impl Subject<Doors> for Door {
 
 fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
     let patience = Duration::from_millis(200);
-    let mut crew: Workers<Doors> =
+    let mut workers: Workers<Doors> =
         Workers::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
     let door = Arc::new(Door { is_open: AtomicBool::new(false), wait });
-    crew.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
-    crew.wait()
+    workers.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
+    workers.wait()
 }
 
 #[test]
@@ -313,10 +313,10 @@ impl Drop for Endless {
 #[test]
 fn a_subject_that_cannot_be_dropped_does_not_hang_its_workers() {
     let patience = Duration::from_millis(200);
-    let mut crew: Workers<Doors> =
+    let mut workers: Workers<Doors> =
         Workers::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
-    crew.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
-    let run = crew.wait();
+    workers.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
+    let run = workers.wait();
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!((standings.len(), run.logs.returned()), (1, 2));
 }
@@ -357,15 +357,15 @@ fn a_sleeping_thread_is_reported() {
 
 #[test]
 fn a_panic_is_reported_and_the_workers_continue() {
-    let mut crew: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
+    let mut workers: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
     let door = || Arc::new(Door { is_open: AtomicBool::new(true), wait: |_| () });
-    crew.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
-    let run = crew.wait();
+    workers.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
+    let run = workers.wait();
     let panicked = Panicked { thread: 0, message: "the door fell off".to_owned() };
     assert_eq!(run.ending, Ending::Panicked(vec![panicked]));
     assert_eq!((run.logs.returned(), run.logs.merge().len()), (4, 5));
-    crew.launch(door(), vec![vec!["look"; 3]; 2], 2);
-    assert_eq!(crew.wait().ending, Ending::Full);
+    workers.launch(door(), vec![vec!["look"; 3]; 2], 2);
+    assert_eq!(workers.wait().ending, Ending::Full);
 }
 
 #[test]

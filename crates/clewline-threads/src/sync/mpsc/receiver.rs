@@ -86,7 +86,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let receiver = match &self.end {
-            End::Task(channel) => return channel.receive(Until::MetOrLate),
+            End::Task(channel) => return channel.receive(Until::MetOrTimeout),
             End::Thread(receiver) => receiver,
         };
         if control().is_none() {

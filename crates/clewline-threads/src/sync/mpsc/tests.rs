@@ -185,24 +185,24 @@ fn messages_are_dropped_in_executions_that_are_stuck() {
         check(3, move || Ends::new(2, sync_channel(bound)), call, &["- - -"]);
     }
     // Destructors that send and receive.
-    struct Sends(SyncSender<Counted>);
-    impl Drop for Sends {
+    struct SendsOnDrop(SyncSender<Counted>);
+    impl Drop for SendsOnDrop {
         fn drop(&mut self) {
             drop(self.0.send(Counted::new(0)));
         }
     }
-    struct Receives(Receiver<Counted>);
-    impl Drop for Receives {
+    struct ReceivesOnDrop(Receiver<Counted>);
+    impl Drop for ReceivesOnDrop {
         fn drop(&mut self) {
             self.0.iter().for_each(drop);
         }
     }
     let call = |it: &(Ends<SyncSender<Counted>, Counted>, Mutex<()>), task: usize| {
         if task == 0 {
-            let _receives = Receives(it.0.receiver());
+            let _receives = ReceivesOnDrop(it.0.receiver());
             thread::park();
         } else {
-            let _sends = Sends(it.0.sender(task - 1));
+            let _sends = SendsOnDrop(it.0.sender(task - 1));
             thread::park();
         }
         0

@@ -36,8 +36,8 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         if is_write {
             control.mark_changed(super::object(address).max(8));
         }
-        let message = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
-        control.set_detail(|| format!("{}{}", describe_address(address), message()));
+        let value = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
+        control.set_detail(|| format!("{}{}", describe_address(address), value()));
     } else if IDLE_ACCESSES_MAX <= current_task::count_idle() {
         current_task::reset_idle();
         control.yield_once(current_task::place(pc));

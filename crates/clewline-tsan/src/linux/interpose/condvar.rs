@@ -30,7 +30,7 @@ fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_v
     };
     let mut error = 0;
     if until.is_some() || control.may_wake_spuriously() {
-        let is_woken = control.wait_for(key, Access::Wait, Need::Nothing, Until::WokenOrLate, place(pc));
+        let is_woken = control.wait_for(key, Access::Wait, Need::Nothing, Until::WokenOrTimeout, place(pc));
         if !is_woken {
             control.remove_waiter(key);
             match until {

@@ -45,7 +45,7 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     let key = lock_at(word);
     control.add_waiter(key);
     let is_timed = !matches!(time, Time::Any);
-    let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrLate } else { Until::Woken };
+    let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrTimeout } else { Until::Woken };
     let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
     note_acquired(control, key);
     if is_woken {

@@ -67,7 +67,7 @@ pub(super) fn lock(control: Control, mutex: usize, how: LockMode, pc: usize) -> 
     control.set_level_at(key, at(mutex).lock);
     let until = match how {
         LockMode::Waits => Until::Met,
-        LockMode::WaitsSome => Until::MetOrLate,
+        LockMode::WaitsSome => Until::MetOrTimeout,
         LockMode::Woken => Until::Woken,
     };
     if !control.wait_for(key, Access::Acquire, Need::AtMost(0), until, place(pc)) {

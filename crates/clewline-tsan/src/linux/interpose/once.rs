@@ -13,21 +13,21 @@ use crate::linux::{
 };
 
 /// Arrives, and waits until no task runs the initialization.
-fn arrive(control: Control, gate: usize, pc: usize) {
-    check(control, gate, pc);
-    control.wait_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
-    note_acquired(control, lock_at(gate));
+fn arrive(control: Control, once: usize, pc: usize) {
+    check(control, once, pc);
+    control.wait_for(lock_at(once), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    note_acquired(control, lock_at(once));
 }
 
 /// Begins the initialization.
-fn enter(control: Control, gate: usize) {
-    control.set_level_at(lock_at(gate), 1);
-    control.mark_changed(lock_at(gate));
+fn enter(control: Control, once: usize) {
+    control.set_level_at(lock_at(once), 1);
+    control.mark_changed(lock_at(once));
 }
 
 /// Ends the initialization. Other tasks may observe it from here on.
-fn leave(control: Control, gate: usize, pc: usize) {
-    let key = lock_at(gate);
+fn leave(control: Control, once: usize, pc: usize) {
+    let key = lock_at(once);
     if control.are_releases_points() {
         control.access_point(key, Access::Release, place(pc));
     }
@@ -44,13 +44,13 @@ pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: us
         // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_once(once.cast::<c_void>(), work) };
     };
-    let gate = once as usize;
-    arrive(control, gate, pc);
+    let address = once as usize;
+    arrive(control, address, pc);
     // SAFETY: the caller guarantees the preconditions of the C function.
     if unsafe { *once } != DONE {
-        enter(control, gate);
+        enter(control, address);
         work();
-        leave(control, gate, pc);
+        leave(control, address, pc);
         // SAFETY: as above. No other task reads it before it arrives at a point.
         unsafe { *once = DONE };
     }

@@ -70,7 +70,7 @@ fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_voi
         Mode::Read => Access::AcquireShared,
         Mode::Write => Access::Acquire,
     };
-    let how = if until.is_some() { Until::MetOrLate } else { Until::Met };
+    let how = if until.is_some() { Until::MetOrTimeout } else { Until::Met };
     if !control.wait_for(key, access, mode.need(), how, place(pc)) {
         until.into_iter().for_each(time::advance_to);
         return libc::ETIMEDOUT;

@@ -50,7 +50,7 @@ extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
 extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: usize) -> c_int {
     match current_task::control() {
         Some(control) => {
-            let result = wait(control, semaphore as usize, Until::MetOrLate, pc);
+            let result = wait(control, semaphore as usize, Until::MetOrTimeout, pc);
             if result != 0 {
                 time::advance_to(until);
             }

@@ -117,12 +117,12 @@ impl Objects {
 const LONG: Duration = Duration::from_secs(1_000);
 
 // Moves a value to a thread although its type may not allow it.
-struct Carried<T>(T);
+struct AssertSend<T>(T);
 
 // SAFETY: all tasks of an exploration run on the exploring thread.
-unsafe impl<T> std::marker::Send for Carried<T> {}
+unsafe impl<T> std::marker::Send for AssertSend<T> {}
 
-impl<T> Carried<T> {
+impl<T> AssertSend<T> {
     fn get(self) -> T {
         self.0
     }
@@ -212,7 +212,7 @@ fn start(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
 }
 
 fn spawn(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
-    let carried = Carried((Rc::clone(objects), inner.to_vec()));
+    let carried = AssertSend((Rc::clone(objects), inner.to_vec()));
     let spawned = thread::spawn(move || {
         let (objects, inner) = carried.get();
         act(&objects, &inner)
@@ -263,7 +263,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
         Sleep | SleepOrLate => {
             control.access(&objects.sleepers, Access::Wait);
             objects.sleepers.borrow_mut().push(control.me());
-            let until = if *action == Sleep { Until::Woken } else { Until::WokenOrLate };
+            let until = if *action == Sleep { Until::Woken } else { Until::WokenOrTimeout };
             let is_woken = control.attempt(&objects.sleepers, Attempt::new(Access::Wait).until(until));
             objects.sleepers.borrow_mut().retain(|it| *it != control.me());
             return usize::from(is_woken);
@@ -290,7 +290,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
 fn take_or_late(objects: &Objects, at: usize) -> usize {
     let (control, channel) = (control().unwrap(), &objects.channels[at]);
     let take = Attempt::new(Access::Receive).needing(Need::AtLeast(1));
-    let is_met = control.attempt(channel, take.until(Until::MetOrLate));
+    let is_met = control.attempt(channel, take.until(Until::MetOrTimeout));
     control.set_level(channel, control.level(channel) - i32::from(is_met));
     usize::from(is_met)
 }
