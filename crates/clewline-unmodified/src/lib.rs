@@ -1,5 +1,5 @@
-//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving can
-//! be explored.
+//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving
+//! can be explored.
 //!
 //! For ThreadSanitizer, compilers can insert a function call before each memory access. Here those
 //! functions are Clewline's: a shared library, the *runtime*, that controls the threads, memory and

@@ -59,17 +59,17 @@ enum TurnOwner {
 }
 
 impl Turn {
-    fn give(&self, whose: TurnOwner) {
-        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = whose;
+    fn give(&self, owner: TurnOwner) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = owner;
         self.changes.notify_all();
     }
 
     /// Waits until `is_other` is false for the turn's owner. Returns the body's panic payload if it
     /// has ended.
     fn wait_while(&self, is_other: fn(&TurnOwner) -> bool) -> Option<Option<Box<dyn Any + Send>>> {
-        let whose = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
-        let whose = self.changes.wait_while(whose, |it| is_other(it));
-        match &mut *whose.unwrap_or_else(PoisonError::into_inner) {
+        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = self.changes.wait_while(owner, |it| is_other(it));
+        match &mut *owner.unwrap_or_else(PoisonError::into_inner) {
             TurnOwner::Over(panic) => Some(panic.take()),
             TurnOwner::Root | TurnOwner::Fiber => None,
         }

@@ -385,7 +385,7 @@ fn redundant_steps_are_not_reported_without_a_request() {
     ];
     for end in ends {
         let call = move |it: &(Mutex<()>, Pair), task: &usize| {
-            let _guard = it.0.lock().expect("no task else panics");
+            let _guard = it.0.lock().expect("no other task panics");
             it.1[0].add(1);
             if *task == 0 { end(&it.1) } else { 0 }
         };
