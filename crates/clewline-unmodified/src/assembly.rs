@@ -132,16 +132,16 @@ impl<'a> Reader<'a> {
             }
             statement = rest.trim_start();
         }
-        let (mut word, mut operands) = halves(statement);
+        let (mut word, mut operands) = split_at_space(statement);
         while matches!(word, "xacquire" | "xrelease" | "rep") {
-            (word, operands) = halves(operands);
+            (word, operands) = split_at_space(operands);
         }
         if word.is_empty() {
             return;
         }
         let was_locked = std::mem::take(&mut self.is_locked);
         if word == "lock" {
-            (word, operands) = halves(operands);
+            (word, operands) = split_at_space(operands);
             if word.is_empty() {
                 self.is_locked = true;
             } else {
@@ -180,7 +180,7 @@ fn directive<'a>(code: &'a str, name: &str) -> Option<&'a str> {
     code.strip_prefix(name).filter(|it| it.starts_with([' ', '\t'])).map(str::trim)
 }
 
-fn halves(statement: &str) -> (&str, &str) {
+fn split_at_space(statement: &str) -> (&str, &str) {
     let (word, rest) = statement.split_once([' ', '\t']).unwrap_or((statement, ""));
     (word, rest.trim_start())
 }

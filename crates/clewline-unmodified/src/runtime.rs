@@ -27,10 +27,10 @@ impl Runtime {
         check_platform()?;
         let named = env::var_os(RUNTIME_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
         let executable = env::current_exe().map_err(Error::io("the executable"))?;
-        Runtime::among(places(named.as_deref(), &executable))
+        Runtime::first_existing(places(named.as_deref(), &executable))
     }
 
-    fn among(places: Vec<PathBuf>) -> Result<Runtime, Error> {
+    fn first_existing(places: Vec<PathBuf>) -> Result<Runtime, Error> {
         let Some(found) = places.iter().find(|it| it.is_file()) else {
             return Err(Error::NoRuntime { searched: places });
         };
@@ -81,7 +81,7 @@ mod tests {
         let all = places(Some(Path::new("/nowhere/it.so")), Path::new("/opt/bin/clewline"));
         assert_eq!(all, [Path::new("/nowhere/it.so")]);
         if check_platform().is_ok() {
-            let message = Runtime::among(all).unwrap_err().to_string();
+            let message = Runtime::first_existing(all).unwrap_err().to_string();
             assert!(message.contains("/nowhere/it.so") && message.contains("-p clewline-tsan"), "{message}");
         }
     }

@@ -338,7 +338,7 @@ impl Engine {
             let is_started = this.started.contains(task);
             this.current = task;
             if !is_started && this.memory.is_some() {
-                this.start_weakly(task);
+                this.memory_start(task);
             }
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
@@ -442,7 +442,7 @@ impl Engine {
             task.yields |= task.until.has_timeout() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
         }
         if self.memory.is_some() {
-            self.arrive_weakly(me, attempt.access);
+            self.memory_arrive(me, attempt.access);
         }
         is_started
     }
@@ -460,7 +460,7 @@ impl Engine {
         let is_met = !self.waiting.contains(me) || self.begin_after_wait(me, &step);
         if self.memory.is_some() {
             let is_woken = is_met && self.waiting.contains(me) && self.tasks[me.index()].until.is_woken();
-            self.begin_weakly(me, &step, is_woken);
+            self.memory_begin(me, &step, is_woken);
         }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);

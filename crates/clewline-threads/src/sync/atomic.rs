@@ -31,13 +31,13 @@ pub fn fence(order: Ordering) {
 
 /// Records the value that a load returned.
 #[inline(always)]
-fn saw<T: fmt::Debug>(control: Control, value: T) {
+fn record_load<T: fmt::Debug>(control: Control, value: T) {
     control.detail(|| format!("{value:?}"));
 }
 
 /// Records that an object was changed, or was not, from one value to another.
 #[inline(always)]
-fn replaced<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, new: T) {
+fn record_update<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, new: T) {
     if old != new {
         control.changed(object);
     }
@@ -130,11 +130,11 @@ macro_rules! atomic {
             pub fn load(&self, order: Ordering) -> $type {
                 let Some(control) = control() else { return self.0.load(order) };
                 if control.is_weak() {
-                    return self.load_weakly(control, order);
+                    return self.load_in_model(control, order);
                 }
                 control.access(self, Access::Read);
                 let value = self.0.load(order);
-                saw(control, value);
+                record_load(control, value);
                 value
             }
 
@@ -144,12 +144,12 @@ macro_rules! atomic {
             pub fn store(&self, value: $type, order: Ordering) {
                 let Some(control) = control() else { return self.0.store(value, order) };
                 if control.is_weak() {
-                    return self.store_weakly(control, value, order);
+                    return self.store_in_model(control, value, order);
                 }
                 control.access(self, Access::Write);
                 let old = self.0.load(Ordering::Relaxed);
                 self.0.store(value, order);
-                replaced(control, self, old, value);
+                record_update(control, self, old, value);
             }
 
             /// See `std`.
@@ -205,7 +205,7 @@ macro_rules! atomic {
             ) -> Result<$type, $type> {
                 if control.is_weak() {
                     let make = |old| (old == current).then_some(new);
-                    return self.update_weakly(control, success, failure, may_fail, &make);
+                    return self.update_in_model(control, success, failure, may_fail, &make);
                 }
                 control.access(self, Access::Update);
                 if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_spuriously_here() {
@@ -214,7 +214,7 @@ macro_rules! atomic {
                 }
                 let result = self.0.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(old) => replaced(control, self, old, new),
+                    Ok(old) => record_update(control, self, old, new),
                     Err(found) => control.detail(|| format!("{found:?}, not {current:?}")),
                 }
                 result
@@ -266,16 +266,16 @@ macro_rules! atomic {
 
             #[cold]
             #[track_caller]
-            fn load_weakly(&self, control: Control, order: Ordering) -> $type {
+            fn load_in_model(&self, control: Control, order: Ordering) -> $type {
                 let bits = control.weak_load(self, order, &|| self.0.load(order).to_bits());
                 let value = <$type>::from_bits(bits);
-                saw(control, value);
+                record_load(control, value);
                 value
             }
 
             #[cold]
             #[track_caller]
-            fn store_weakly(&self, control: Control, value: $type, order: Ordering) {
+            fn store_in_model(&self, control: Control, value: $type, order: Ordering) {
                 unsafe fn write_back $(<$parameter>)? (address: *const (), bits: u64) {
                     // SAFETY: the caller guarantees that such an atomic is there.
                     let atomic = unsafe { &*address.cast::<$std>() };
@@ -298,7 +298,7 @@ macro_rules! atomic {
 
             #[cold]
             #[track_caller]
-            fn update_weakly(
+            fn update_in_model(
                 &self,
                 control: Control,
                 order: Ordering,
@@ -323,13 +323,13 @@ macro_rules! atomic {
             /// An update that does not fail.
             #[cold]
             #[track_caller]
-            fn replace_weakly(
+            fn replace_in_model(
                 &self,
                 control: Control,
                 order: Ordering,
                 change: &dyn Fn($type) -> $type,
             ) -> $type {
-                match self.update_weakly(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
+                match self.update_in_model(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
                     Ok(old) | Err(old) => old,
                 }
             }
@@ -374,11 +374,11 @@ macro_rules! updates {
                     let Some(control) = control() else { return self.0.$method(value, order) };
                     let apply: fn($type, $type) -> $type = $apply;
                     if control.is_weak() {
-                        return self.replace_weakly(control, order, &|old| apply(old, value));
+                        return self.replace_in_model(control, order, &|old| apply(old, value));
                     }
                     control.access(self, Access::Update);
                     let old = self.0.$method(value, order);
-                    replaced(control, self, old, apply(old, value));
+                    record_update(control, self, old, apply(old, value));
                     old
                 }
             )+

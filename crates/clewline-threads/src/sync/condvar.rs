@@ -55,9 +55,9 @@ impl Condvar {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
-            if control.may_wake_early() {
+            if control.can_wake_spuriously() {
                 if !self.is_woken(control) {
-                    control.woke_early();
+                    control.woke_spuriously();
                 }
                 control.attempt(mutex.id(), mutex.attempt());
             } else {
@@ -85,7 +85,7 @@ impl Condvar {
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<MutexGuard<'a, T>> {
         let mut guard = guard;
-        while guard.asks(&mut condition) {
+        while guard.evaluate(&mut condition) {
             guard = self.wait(guard)?;
         }
         Ok(guard)
@@ -142,7 +142,7 @@ impl Condvar {
         let mut guard = guard;
         let mut is_late = false;
         loop {
-            if !guard.asks(&mut condition) {
+            if !guard.evaluate(&mut condition) {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
             if is_late {

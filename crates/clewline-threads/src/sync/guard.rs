@@ -46,7 +46,7 @@ pub(super) fn release<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>
         control.access(lock.id(), Access::Release);
     }
     *guard = None;
-    control.set_level_quietly(lock.id(), 0);
+    control.set_level_only(lock.id(), 0);
     if is_written {
         control.changed(lock.id());
     }

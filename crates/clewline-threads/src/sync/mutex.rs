@@ -85,7 +85,7 @@ impl<T: ?Sized> Mutex<T> {
         let result = tried(self.lock.try_lock());
         if let Some(control) = here() {
             match &result {
-                Some(_) => control.set_level_quietly(&self.id, 1),
+                Some(_) => control.set_level_only(&self.id, 1),
                 None => control.detail(|| "held".to_owned()),
             }
         }
@@ -128,7 +128,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub(super) fn taken(&self, control: Control) -> LockResult<MutexGuard<'_, T>> {
         loop {
-            control.set_level_quietly(&self.id, 1);
+            control.set_level_only(&self.id, 1);
             if let Some(result) = tried(self.lock.try_lock()) {
                 return self.guard(result);
             }
@@ -154,7 +154,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     /// Evaluates `condition` on the value. This does not count as a change, although `condition`
     /// could make one.
-    pub(super) fn asks(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
+    pub(super) fn evaluate(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
         condition(self.guard.as_mut().expect("a guard holds its lock"))
     }
 

@@ -106,7 +106,7 @@ impl<'a> OnceControl<'a> {
             && control.level(id) == IDLE
             && is_done()
         {
-            control.set_level_quietly(id, DONE);
+            control.set_level_only(id, DONE);
         }
         OnceControl { id, control }
     }

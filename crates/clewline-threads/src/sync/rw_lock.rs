@@ -74,10 +74,10 @@ impl<T: ?Sized> RwLock<T> {
             control.attempt(&self.id, READ);
             loop {
                 if let Some(result) = tried(self.lock.try_read()) {
-                    return self.reads(control, result);
+                    return self.add_reader(control, result);
                 }
                 // A guard was forgotten, or its holder is not a task.
-                control.set_level_quietly(&self.id, WRITTEN);
+                control.set_level_only(&self.id, WRITTEN);
                 control.attempt(&self.id, READ);
             }
         }
@@ -97,7 +97,7 @@ impl<T: ?Sized> RwLock<T> {
         if let Some(control) = control() {
             control.attempt(&self.id, WRITE);
             loop {
-                control.set_level_quietly(&self.id, WRITTEN);
+                control.set_level_only(&self.id, WRITTEN);
                 if let Some(result) = tried(self.lock.try_write()) {
                     return self.writer(result);
                 }
@@ -121,7 +121,7 @@ impl<T: ?Sized> RwLock<T> {
             control.access(&self.id, Access::TryAcquireShared);
         }
         let guard = match (tried(self.lock.try_read()), here()) {
-            (Some(result), Some(control)) => self.reads(control, result),
+            (Some(result), Some(control)) => self.add_reader(control, result),
             (Some(result), None) => self.reader(result),
             (None, control) => {
                 if let Some(control) = control {
@@ -147,7 +147,7 @@ impl<T: ?Sized> RwLock<T> {
         let result = tried(self.lock.try_write());
         if let Some(control) = here() {
             match &result {
-                Some(_) => control.set_level_quietly(&self.id, WRITTEN),
+                Some(_) => control.set_level_only(&self.id, WRITTEN),
                 None => control.detail(|| "held".to_owned()),
             }
         }
@@ -175,12 +175,12 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// One more task reads.
-    fn reads<'a>(
+    fn add_reader<'a>(
         &'a self,
         control: Control,
         result: LockResult<sync::RwLockReadGuard<'a, T>>,
     ) -> LockResult<RwLockReadGuard<'a, T>> {
-        control.set_level_quietly(&self.id, control.level(&self.id) + 1);
+        control.set_level_only(&self.id, control.level(&self.id) + 1);
         self.reader(result)
     }
 
@@ -212,7 +212,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
             control.access(&self.lock.id, Access::Release);
         }
         self.guard = None;
-        control.set_level_quietly(&self.lock.id, control.level(&self.lock.id) - 1);
+        control.set_level_only(&self.lock.id, control.level(&self.lock.id) - 1);
     }
 }
 

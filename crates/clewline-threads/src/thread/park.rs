@@ -128,10 +128,10 @@ impl fmt::Debug for Thread {
 pub fn park() {
     match control() {
         Some(control) => {
-            let is_early = control.may_wake_early();
+            let is_early = control.can_wake_spuriously();
             let is_met = take_token(control, if is_early { Until::MetOrTimeout } else { Until::Met });
             if !is_met {
-                control.woke_early();
+                control.woke_spuriously();
             }
         }
         None if is_ending() && give_way() => (),

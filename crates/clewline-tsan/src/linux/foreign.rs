@@ -45,7 +45,7 @@ impl Foreign for ForeignCode {
         if !fresh.contains(task) {
             park::refresh(task);
             races::note_task(task);
-            control.predecessors().iter().for_each(|it| races::follows(task, it));
+            control.predecessors().iter().for_each(|it| races::order_after(task, it));
             FRESH_TASKS.set(fresh.union(TaskSet::only(task)));
         }
         current_task::enter(task, control, park::pointer_of(task));

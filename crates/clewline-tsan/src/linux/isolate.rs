@@ -121,13 +121,13 @@ impl Isolated {
                 let mut status = 0;
                 // SAFETY: it is a child of this process, and `status` is writable.
                 unsafe { libc::waitpid(child, &mut status, 0) };
-                Ok(ending.unwrap_or_else(|_| self.died(status)))
+                Ok(ending.unwrap_or_else(|_| self.child_died(status)))
             }
         }
     }
 
     /// The child ended without a message.
-    fn died(&mut self, status: i32) -> Ending {
+    fn child_died(&mut self, status: i32) -> Ending {
         let message = match libc::WIFSIGNALED(status) {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),

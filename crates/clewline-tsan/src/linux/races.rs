@@ -373,19 +373,19 @@ pub(super) fn release(task: TaskId, object: usize) {
 }
 
 /// `by` starts `task`.
-pub(super) fn starts(task: TaskId, by: TaskId) {
+pub(super) fn note_start(task: TaskId, by: TaskId) {
     UNJOINED.set(UNJOINED.get().union(TaskSet::only(task)));
-    follows(task, by);
+    order_after(task, by);
 }
 
 /// `by` has joined `task`: everything that `task` did happens before.
-pub(super) fn joins(task: TaskId, by: TaskId) {
+pub(super) fn note_join(task: TaskId, by: TaskId) {
     UNJOINED.set(UNJOINED.get().without(TaskSet::only(task)));
-    follows(by, task);
+    order_after(by, task);
 }
 
 /// `later` begins or continues after what `earlier` did so far.
-pub(super) fn follows(later: TaskId, earlier: TaskId) {
+pub(super) fn order_after(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
         note_task(later);
         let clocks = &mut RACES.get().clocks;
@@ -426,7 +426,7 @@ fn note_owner_access(control: Control, address: usize) {
         && !current_task::is_own_stack(address)
         && current_task::is_other_stack(address)
     {
-        share(control, address);
+        note_shared_stack(control, address);
     }
 }
 
@@ -574,7 +574,7 @@ pub(super) fn is_shared(address: usize) -> bool {
 
 /// A task accesses the stack of another one: accesses of the owner are recorded from now on.
 #[cold]
-pub(super) fn share(control: Control, address: usize) {
+pub(super) fn note_shared_stack(control: Control, address: usize) {
     if RACES.get().shared.get_or_insert_default().insert(address & !7) {
         control.restart_exploration();
     }

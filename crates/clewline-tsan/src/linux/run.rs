@@ -75,7 +75,7 @@ fn prepare() -> Result<(), String> {
     heap::mark();
     snapshot::take();
     park::make()?;
-    signals::watch();
+    signals::install_handlers();
     watchdog::start();
     set_resolver(places::resolve);
     Ok(())

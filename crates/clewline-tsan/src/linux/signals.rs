@@ -31,7 +31,7 @@ fn map(size: usize) -> usize {
 }
 
 /// Handles crashes of this thread.
-pub(super) fn watch() {
+pub(super) fn install_handlers() {
     EMERGENCY_STACK_TOP.set(map(EMERGENCY_STACK_BYTES) + EMERGENCY_STACK_BYTES);
     let stack = libc::stack_t {
         ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void,

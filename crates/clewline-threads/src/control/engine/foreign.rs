@@ -135,7 +135,7 @@ impl Control {
 
     /// Sets the level of a lock or a count. The data it guards is unchanged.
     pub fn set_level_at(self, address: usize, level: i32) {
-        self.set_level_quietly(object(address), level);
+        self.set_level_only(object(address), level);
     }
 
     /// Whether releasing a lock is a point.
@@ -214,12 +214,12 @@ impl Control {
     /// [`note_spurious_wakeup`](Self::note_spurious_wakeup).
     #[must_use]
     pub fn may_wake_spuriously(self) -> bool {
-        self.may_wake_early()
+        self.can_wake_spuriously()
     }
 
     /// The task woke spuriously.
     pub fn note_spurious_wakeup(self) {
-        self.woke_early();
+        self.woke_spuriously();
     }
 
     /// Starts a task.

@@ -94,14 +94,14 @@ impl Control {
         }
         match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
             FastPathResult::Continue => true,
-            FastPathResult::Switch => self.begin_later(me),
+            FastPathResult::Switch => self.wait_and_begin(me),
             FastPathResult::NotApplicable => self.arrive(id, attempt, place),
         }
     }
 
     /// Waits for the task's turn, then begins the access with which it arrived.
     #[inline(always)]
-    fn begin_later(self, me: TaskId) -> bool {
+    fn wait_and_begin(self, me: TaskId) -> bool {
         let is_over = self.suspend_not_unwinding(me);
         if !is_over {
             self.engine().begin_unblocked(me);
@@ -117,7 +117,7 @@ impl Control {
         match engine.try_fast_path(me, id, access, Need::Nothing, place) {
             FastPathResult::Continue => (),
             FastPathResult::Switch => {
-                self.begin_later(me);
+                self.wait_and_begin(me);
             }
             FastPathResult::NotApplicable => self.arrive_slow_path(id, access, place),
         }
@@ -157,7 +157,7 @@ impl Control {
         let engine = self.engine();
         let id = engine.id_of(object);
         if engine.memory.is_some() {
-            engine.changed_weakly(id);
+            engine.memory_changed(id);
         }
         engine.changed(id);
     }
@@ -172,7 +172,7 @@ impl Control {
     /// Sets the level. Tasks whose [`Need`] is met can continue.
     pub(crate) fn set_level<T: ?Sized>(self, object: &T, level: i32) {
         if self.level(object) != level {
-            self.set_level_quietly(object, level);
+            self.set_level_only(object, level);
             self.changed(object);
         }
     }

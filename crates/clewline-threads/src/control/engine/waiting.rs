@@ -20,14 +20,14 @@ impl Control {
 
     /// Sets the level of a lock that is acquired or released while the guarded data is unchanged: a
     /// loop that takes the lock only to look is a waiting loop.
-    pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
+    pub(crate) fn set_level_only<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = engine.id_of(object);
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
         }
         if engine.memory.is_some() {
-            engine.changed_weakly(id);
+            engine.memory_changed(id);
         }
         if let Some(step) = &mut engine.step
             && step.object != id
@@ -83,13 +83,13 @@ impl Control {
     }
 
     /// Whether this task may wake spuriously now.
-    pub(crate) fn may_wake_early(self) -> bool {
+    pub(crate) fn can_wake_spuriously(self) -> bool {
         let engine = self.engine();
         0 < engine.tasks[engine.current.index()].spurious
     }
 
     /// The task woke spuriously.
-    pub(crate) fn woke_early(self) {
+    pub(crate) fn woke_spuriously(self) {
         let engine = self.engine();
         let left = &mut engine.tasks[engine.current.index()].spurious;
         *left = left.saturating_sub(1);
@@ -98,12 +98,12 @@ impl Control {
     /// A point before an access to something without an address: its order relative to every step
     /// matters.
     #[track_caller]
-    pub(crate) fn access_somewhere(self) {
+    pub(crate) fn access_unaddressed(self) {
         self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Place::caller());
     }
 
     /// Something without an address has changed.
-    pub(crate) fn changed_somewhere(self) {
+    pub(crate) fn changed_unaddressed(self) {
         let engine = self.engine();
         let me = engine.current;
         engine.idle_rounds = 0;

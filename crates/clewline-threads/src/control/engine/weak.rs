@@ -296,7 +296,7 @@ impl Engine {
 
     /// `task` begins, after the tasks it waited for.
     #[cold]
-    pub(super) fn start_weakly(&mut self, task: TaskId) {
+    pub(super) fn memory_start(&mut self, task: TaskId) {
         for other in self.tasks[task.index()].after {
             self.memory().begin_after(task, other);
         }
@@ -305,7 +305,7 @@ impl Engine {
     /// `me` arrives at a point. Every access except a plain load or store waits until the task's
     /// earlier stores are flushed.
     #[cold]
-    pub(super) fn arrive_weakly(&mut self, me: TaskId, access: Access) {
+    pub(super) fn memory_arrive(&mut self, me: TaskId, access: Access) {
         let waits = !matches!(
             access,
             Access::Local | Access::Read | Access::Write | Access::Yield | Access::Flush | Access::Join
@@ -317,7 +317,7 @@ impl Engine {
 
     /// `me` makes `step`: what it waited for happens before it.
     #[cold]
-    pub(super) fn begin_weakly(&mut self, me: TaskId, step: &Step, is_woken: bool) {
+    pub(super) fn memory_begin(&mut self, me: TaskId, step: &Step, is_woken: bool) {
         self.weak.has_acquired = false;
         for other in step.after {
             self.memory().begin_after(me, other);
@@ -336,7 +336,7 @@ impl Engine {
 
     /// `me` has changed a lock or a similar object: it acquired or releases it.
     #[cold]
-    pub(super) fn changed_weakly(&mut self, object: SharedId) {
+    pub(super) fn memory_changed(&mut self, object: SharedId) {
         let me = self.current;
         let takes = |it: &Step| {
             it.object == object

@@ -84,7 +84,7 @@ impl<T> Channel<T> {
     /// A point. Messages may have been sent where there was no point.
     #[track_caller]
     fn attempt(&self, control: Control, attempt: Attempt) -> bool {
-        control.set_level_quietly(&self.id, self.level());
+        control.set_level_only(&self.id, self.level());
         control.attempt(&self.id, attempt)
     }
 

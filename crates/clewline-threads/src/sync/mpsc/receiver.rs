@@ -46,10 +46,10 @@ impl<T> Receiver<T> {
         };
         let Some(control) = control() else { return receiver.recv() };
         loop {
-            control.access_somewhere();
+            control.access_unaddressed();
             match receiver.try_recv() {
                 Ok(value) => {
-                    control.changed_somewhere();
+                    control.changed_unaddressed();
                     return Ok(value);
                 }
                 Err(TryRecvError::Disconnected) => return Err(RecvError),
@@ -70,10 +70,10 @@ impl<T> Receiver<T> {
             End::Thread(receiver) => receiver,
         };
         let control = control();
-        control.inspect(|it| it.access_somewhere());
+        control.inspect(|it| it.access_unaddressed());
         let result = receiver.try_recv();
         if result.is_ok() {
-            control.inspect(|it| it.changed_somewhere());
+            control.inspect(|it| it.changed_unaddressed());
         }
         result
     }
@@ -116,8 +116,8 @@ impl<T> Drop for Receiver<T> {
             End::Task(channel) => channel.drop_receiver(),
             End::Thread(_) => {
                 if let Some(control) = here() {
-                    control.access_somewhere();
-                    control.changed_somewhere();
+                    control.access_unaddressed();
+                    control.changed_unaddressed();
                 }
             }
         }

@@ -39,7 +39,7 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
 }
 
 #[inline(always)]
-fn saw<T: Word>(control: Control, address: usize, value: T) {
+fn record_load<T: Word>(control: Control, address: usize, value: T) {
     races::synchronize(control, address, T::SIZE, false);
     control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
 }
@@ -110,7 +110,7 @@ fn load<T: Word>(address: *mut T, pc: usize) -> T {
     };
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { address.read_volatile() };
-    saw(control, address as usize, value);
+    record_load(control, address as usize, value);
     value
 }
 
@@ -139,7 +139,7 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     if old != current {
-        saw(control, address as usize, old);
+        record_load(control, address as usize, old);
         let within = || describe_address(address as usize);
         control.set_detail(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
         return Err(old);

@@ -29,7 +29,7 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
             return;
         }
     } else if !heap::contains(address) && current_task::is_other_stack(address) {
-        races::share(control, address);
+        races::note_shared_stack(control, address);
     }
     if is_point {
         point(control, address, size, if is_write { Access::Write } else { Access::Read }, pc);

@@ -51,7 +51,7 @@ pub(super) extern "C" fn create(
         }
     };
     let task = control.start(body, place(pc));
-    races::starts(task, control.task());
+    races::note_start(task, control.task());
     // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
     0
@@ -73,7 +73,7 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
         return libc::EDEADLK;
     }
     control.join(task, place(pc));
-    races::joins(task, control.task());
+    races::note_join(task, control.task());
     if !result.is_null() {
         let ended = RESULTS.get()[task.index()];
         // SAFETY: the caller guarantees the preconditions of the C function.

@@ -64,7 +64,7 @@ pub(super) fn advance_by(time: *const c_void) {
 }
 
 /// A task sleeps for this time, or yields.
-fn rest(time_ns: u64, pc: usize) -> bool {
+fn sleep_or_yield(time_ns: u64, pc: usize) -> bool {
     let Some(control) = current_task::control() else { return false };
     current_task::count_call();
     current_task::reset_idle();
@@ -75,22 +75,22 @@ fn rest(time_ns: u64, pc: usize) -> bool {
 
 pub(super) extern "C" fn yield_at(pc: usize) -> c_int {
     // SAFETY: the call has no preconditions.
-    if rest(0, pc) { 0 } else { unsafe { real::sched_yield() } }
+    if sleep_or_yield(0, pc) { 0 } else { unsafe { real::sched_yield() } }
 }
 
 extern "C" fn usleep_at(time: c_uint, pc: usize) -> c_int {
     // SAFETY: the caller guarantees the preconditions of the C function.
-    if rest(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
+    if sleep_or_yield(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
 }
 
 extern "C" fn sleep_at(time: c_uint, pc: usize) -> c_uint {
     // SAFETY: as above.
-    if rest(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
+    if sleep_or_yield(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
 }
 
 pub(super) extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
     if current_task::control().is_some() {
-        rest(read(time), pc);
+        sleep_or_yield(read(time), pc);
         return 0;
     }
     // SAFETY: as above.
@@ -109,7 +109,7 @@ extern "C" fn clock_nanosleep_at(
             0 => advance_by(time),
             _ => advance_to(time),
         }
-        rest(0, pc);
+        sleep_or_yield(0, pc);
         return 0;
     }
     // SAFETY: as above.
