@@ -97,8 +97,12 @@ impl Explorable for Structure {
         self.invocations.iter().map(|it| (*it).to_owned()).collect()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        self.testable.explorable().trial(calls, limits)
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        self.testable.explorable().test_program(calls, limits)
     }
 }
 
@@ -118,7 +122,7 @@ mod tests {
             let columns = vec![it.invocations()];
             assert!(1 < columns[0].len(), "{}", it.name());
             let calls = Calls { columns, ..Calls::default() };
-            let trial = it.build().trial(&calls, &Limits::default());
+            let trial = it.build().test_program(&calls, &Limits::default());
             assert!(trial.is_ok(), "{}: {:?}", it.name(), trial.err());
         }
     }

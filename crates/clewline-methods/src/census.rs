@@ -144,7 +144,7 @@ pub fn count_serial(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<(usize, Option<String>), CodecError> {
-    let mut trial = golden.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = golden.test_program(&matrix.to_calls(), &options.limits)?;
     let observed = observe(&mut *trial, &mut ResultTexts::default(), options.executions_max);
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
@@ -163,7 +163,7 @@ pub fn count(
     enumeration: &mut dyn Enumerate,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
     trial.set_memory(options.memory);
     trial.keep(false, false);
     let mut counter = Counter {

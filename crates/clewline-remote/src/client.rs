@@ -1,4 +1,4 @@
-//! The end that decides what is explored.
+//! The client: the side that decides what is explored.
 
 use std::{
     fmt, io,
@@ -20,45 +20,47 @@ use clewline_threads::{
 use crate::{
     line::Line,
     message::Message,
-    offer::{Offer, Wanted},
-    quasi_query::answer_quasi_query,
-    request::{BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, Setup, TRIAL, VISIT},
-    results::Heard,
-    sites::Known,
-    state::{Kept, Reading},
+    offer::{Offer, RunOptions},
+    places::ReceivedPlaces,
+    remote_scheduler::serve_scheduler,
+    request::{
+        BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, Setup, VISIT,
+    },
+    results::ReceivedResults,
+    state::{ReceivedState, StateDecoder},
 };
 
-/// Why an exploration did not go on: the program is gone.
+/// Why an exploration stopped: the program has ended.
 pub(crate) const LOST: &str = "the program has ended";
 
-/// What another process offers to be explored.
+/// A subject in another process.
 #[derive(Debug)]
 pub struct Remote {
     offer: Offer,
     shared: Arc<Shared>,
-    trials: AtomicU64,
+    next_program: AtomicU64,
 }
 
-/// What all trials of a program share.
+/// The state shared by all test programs of a process.
 struct Shared {
-    line: Mutex<(Line, Words)>,
+    line: Mutex<(Line, ReceivedNames)>,
     is_lost: AtomicBool,
-    is_strange: AtomicBool,
+    is_protocol_violated: AtomicBool,
 }
 
-/// What the program has told of places and results.
+/// The places and results that the program has sent.
 #[derive(Debug, Default)]
-struct Words {
-    places: Known,
-    results: Heard,
+struct ReceivedNames {
+    places: ReceivedPlaces,
+    results: ReceivedResults,
 }
 
-impl Reading for Words {
+impl StateDecoder for ReceivedNames {
     fn take_place(&mut self, from: &mut Message) -> Place {
         self.places.take(from)
     }
 
-    fn take_answer(&mut self, from: &mut Message) -> ResultId {
+    fn take_result(&mut self, from: &mut Message) -> ResultId {
         self.results.take(from)
     }
 }
@@ -70,70 +72,71 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    fn line(&self) -> MutexGuard<'_, (Line, Words)> {
+    fn line(&self) -> MutexGuard<'_, (Line, ReceivedNames)> {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that the program is gone, if it is.
-    fn noting<T>(&self, result: io::Result<T>) -> Option<T> {
+    /// Records that the program has ended, if so.
+    fn note_loss<T>(&self, result: io::Result<T>) -> Option<T> {
         if let Err(error) = &result {
             self.is_lost.store(true, Ordering::Relaxed);
-            self.is_strange.fetch_or(error.kind() == io::ErrorKind::InvalidData, Ordering::Relaxed);
+            self.is_protocol_violated.fetch_or(error.kind() == io::ErrorKind::InvalidData, Ordering::Relaxed);
         }
         result.ok()
     }
 
     fn ask(&self, request: &Message) -> Option<Message> {
         let (line, _) = &mut *self.line();
-        self.noting(line.send(request).and_then(|()| line.receive()))
+        self.note_loss(line.send(request).and_then(|()| line.receive()))
     }
 }
 
-/// A message that was read to its end.
-fn whole<T>(value: T, message: &Message) -> io::Result<T> {
+/// Checks that a message was read to its end.
+fn fully_read<T>(value: T, message: &Message) -> io::Result<T> {
     if message.is_whole() { Ok(value) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
 impl Remote {
-    /// Meets the program at the other end of `line`, which is to be run as `wanted`.
+    /// Connects to the program at the other end of `line`, with these run options.
     ///
     /// # Errors
     ///
-    /// If that is gone.
-    pub fn meet(mut line: Line, wanted: &Wanted) -> io::Result<Remote> {
+    /// If the program has ended.
+    pub fn connect(mut line: Line, wanted: &RunOptions) -> io::Result<Remote> {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
-        let line = Mutex::new((line, Words::default()));
-        let shared = Shared { line, is_lost: AtomicBool::new(false), is_strange: AtomicBool::new(false) };
-        Ok(Remote { offer, shared: Arc::new(shared), trials: AtomicU64::new(0) })
+        let line = Mutex::new((line, ReceivedNames::default()));
+        let shared =
+            Shared { line, is_lost: AtomicBool::new(false), is_protocol_violated: AtomicBool::new(false) };
+        Ok(Remote { offer, shared: Arc::new(shared), next_program: AtomicU64::new(0) })
     }
 
-    /// What the program says of itself.
+    /// What the program declares.
     #[must_use]
     pub fn offer(&self) -> &Offer {
         &self.offer
     }
 
-    /// Whether the program is gone, and so what was explored last means nothing.
+    /// Whether the program has ended, so that the last exploration is meaningless.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether it is lost because what it said makes no sense. Then it may still run.
+    /// Whether it is lost because it sent an invalid message. Then it may still run.
     #[must_use]
-    pub fn is_strange(&self) -> bool {
-        self.shared.is_strange.load(Ordering::Relaxed)
+    pub fn is_protocol_violated(&self) -> bool {
+        self.shared.is_protocol_violated.load(Ordering::Relaxed)
     }
 
-    /// Lets the program go. Nothing can be explored any more.
-    pub fn leave(&self) {
+    /// Ends the program's session. Nothing can be explored any more.
+    pub fn disconnect(&self) {
         let (line, _) = &mut *self.shared.line();
         let left = line.send(&Message::new(LEAVE)).and_then(|()| line.flush());
-        self.shared.noting(left);
+        self.shared.note_loss(left);
     }
 
-    /// Places in the code that race, as far as it is known by now.
+    /// Places in the code that race, as far as known.
     #[must_use]
     pub fn racing(&self) -> Vec<usize> {
         let reply = self.shared.ask(&Message::new(RACING));
@@ -146,22 +149,26 @@ impl Explorable for Remote {
         self.offer.invocations.clone()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        let number = self.trials.fetch_add(1, Ordering::Relaxed);
-        let mut request = Message::new(TRIAL);
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        let number = self.next_program.fetch_add(1, Ordering::Relaxed);
+        let mut request = Message::new(NEW_PROGRAM);
         request.put(number);
         request.put_calls(calls);
         request.put_limits(limits);
         let mut reply = self.shared.ask(&request).ok_or_else(|| CodecError(LOST.to_owned()))?;
-        if let Some(told) = reply.take_maybe(Message::take_text) {
-            return Err(CodecError(told));
+        if let Some(message) = reply.take_maybe(Message::take_text) {
+            return Err(CodecError(message));
         }
-        Ok(Box::new(RemoteTrial {
+        Ok(Box::new(RemoteProgram {
             shared: Arc::clone(&self.shared),
             number,
             operations: calls.operations().map(|(process, it)| (process, it.clone())).collect(),
             setup: Setup::default(),
-            kept: Kept::default(),
+            kept: ReceivedState::default(),
             guess: None,
             explanation: None,
             message: Message::default(),
@@ -170,104 +177,104 @@ impl Explorable for Remote {
 }
 
 /// A matrix on a subject in another process.
-struct RemoteTrial {
+struct RemoteProgram {
     shared: Arc<Shared>,
     number: u64,
     operations: Vec<(usize, String)>,
     setup: Setup,
-    kept: Kept,
+    kept: ReceivedState,
     guess: Option<Place>,
     explanation: Option<Explanation>,
-    // Its memory is used again.
+    // Its memory is reused.
     message: Message,
 }
 
-/// What is said while executions are made.
-enum Said {
+/// A message during executions.
+enum ServerMessage {
     Visit { ending: Ending, executions: u64, waits: bool },
     Done(Survey),
     NoScheduler,
 }
 
-impl RemoteTrial {
+impl RemoteProgram {
     fn request(&mut self, kind: u64) -> Message {
         let mut request = Message::new(kind);
         request.put(self.number);
         request.put_setup(&self.setup);
-        // What was said once need not be said again.
+        // Sent once, not repeated.
         (self.setup.memory, self.setup.points) = (None, None);
         request
     }
 
-    /// What comes after the survey or the ending, when all is over.
-    fn end(&mut self, from: &mut Message, words: &mut Words) -> io::Result<()> {
-        self.guess = from.take_maybe(|it| words.take_place(it));
-        self.kept.learn(from, words);
-        whole((), from)
+    /// Reads the state that follows the survey or the ending.
+    fn end(&mut self, from: &mut Message, names: &mut ReceivedNames) -> io::Result<()> {
+        self.guess = from.take_maybe(|it| names.take_place(it));
+        self.kept.receive(from, names);
+        fully_read((), from)
     }
 
-    fn hear(&mut self) -> io::Result<Said> {
+    fn receive(&mut self) -> io::Result<ServerMessage> {
         let shared = Arc::clone(&self.shared);
-        let (line, words) = &mut *shared.line();
+        let (line, names) = &mut *shared.line();
         let mut message = std::mem::take(&mut self.message);
         line.receive_again(&mut message)?;
         let said = match message.take() {
             VISIT => {
                 let (ending, executions) = (message.take_ending(), message.take());
-                self.kept.learn(&mut message, words);
+                self.kept.receive(&mut message, names);
                 let waits = message.take_flag();
-                whole(Said::Visit { ending, executions, waits }, &message)
+                fully_read(ServerMessage::Visit { ending, executions, waits }, &message)
             }
             DONE => {
                 let survey = message.take_survey();
-                self.end(&mut message, words)?;
-                Ok(Said::Done(survey))
+                self.end(&mut message, names)?;
+                Ok(ServerMessage::Done(survey))
             }
-            NO_SCHEDULER => Ok(Said::NoScheduler),
+            NO_SCHEDULER => Ok(ServerMessage::NoScheduler),
             _ => Err(io::ErrorKind::InvalidData.into()),
         };
         self.message = message;
         said
     }
 
-    /// `None` if the other end has no such scheduler.
+    /// `None` if the other side has no such scheduler.
     fn follow(&mut self, request: &Message, visit: &mut Visit<'_>) -> io::Result<Option<Survey>> {
         self.shared.line().0.send(request)?;
         loop {
-            match self.hear()? {
-                Said::Visit { ending, executions, waits } => {
+            match self.receive()? {
+                ServerMessage::Visit { ending, executions, waits } => {
                     let flow = visit(self, &ending, executions);
                     if waits {
                         let reply = if flow == ControlFlow::Continue(()) { CONTINUE } else { BREAK };
                         self.shared.line().0.send(&Message::new(reply))?;
                     }
                 }
-                Said::Done(survey) => return Ok(Some(survey)),
-                Said::NoScheduler => return Ok(None),
+                ServerMessage::Done(survey) => return Ok(Some(survey)),
+                ServerMessage::NoScheduler => return Ok(None),
             }
         }
     }
 
     fn run_there(&mut self, request: &Message, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let shared = Arc::clone(&self.shared);
-        let (line, words) = &mut *shared.line();
+        let (line, names) = &mut *shared.line();
         line.send(request)?;
-        let (ending, mut rest) = answer_quasi_query(line, scheduler, DONE)?;
-        self.end(&mut rest, words)?;
+        let (ending, mut rest) = serve_scheduler(line, scheduler, DONE)?;
+        self.end(&mut rest, names)?;
         Ok(ending)
     }
 }
 
-impl System for RemoteTrial {
+impl System for RemoteProgram {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         let request = self.request(RUN);
         let ran = self.run_there(&request, scheduler);
-        // An execution of which no more will be known.
-        self.shared.noting(ran).unwrap_or(Ending::Cut)
+        // The rest of this execution is unknown.
+        self.shared.note_loss(ran).unwrap_or(Ending::Cut)
     }
 }
 
-impl TestProgram for RemoteTrial {
+impl TestProgram for RemoteProgram {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         let mut request = self.request(EXPLORE);
         request.put_strategy(strategy);
@@ -275,9 +282,9 @@ impl TestProgram for RemoteTrial {
         let explanation = self.explanation.take().filter(|_| extent.visits == Visits::Unexplained);
         request.put_maybe(explanation.as_ref(), Message::put_explanation);
         let followed = self.follow(&request, visit);
-        match self.shared.noting(followed) {
+        match self.shared.note_loss(followed) {
             Some(Some(survey)) => survey,
-            // A scheduler that this process alone knows is asked from there.
+            // A scheduler that only this process has is asked from there.
             Some(None) => survey(self, &mut *strategy.scheduler(), extent, visit),
             None => {
                 let coverage = Coverage::Limited(Limit::Other(LOST.to_owned()));
@@ -299,8 +306,8 @@ impl TestProgram for RemoteTrial {
         self.kept.outcome.clone()
     }
 
-    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
-        self.shared.line().1.results.text(answer)
+    fn show_result(&self, _operation: usize, result: ResultId) -> String {
+        self.shared.line().1.results.text(result)
     }
 
     fn set_memory(&mut self, memory: Memory) {
@@ -331,16 +338,16 @@ impl TestProgram for RemoteTrial {
         &self.kept.pending
     }
 
-    fn case(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }
 
-impl Drop for RemoteTrial {
+impl Drop for RemoteProgram {
     fn drop(&mut self) {
         let mut request = Message::new(DROP);
         request.put(self.number);
-        // If the program is gone, so is its trial.
+        // If the program has ended, its test program no longer exists.
         let _gone = self.shared.line().0.send(&request);
     }
 }

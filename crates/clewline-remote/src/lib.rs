@@ -1,33 +1,33 @@
 //! A program in another process, explored as if it were in this one.
 //!
-//! One end [serves](serve) what can be explored; at the other end a [`Remote`] is an
+//! One side [serves](serve) a subject; on the other side a [`Remote`] is an
 //! [`Explorable`](clewline_threads::Explorable) like any other, and methods, checkers and reports
-//! know no difference. The scheduler is where the calls are made: what crosses the line is which
-//! executions to make, and each history once that has no serial witness.
+//! see no difference. The scheduler runs where the calls are made: only requests for executions,
+//! and each history without a serial witness once, cross the line.
 //!
-//! The other end may die at any time, since what is explored there may do anything. Then nothing
-//! panics here: what was under way ends early, and [`Remote::is_lost`] says so.
+//! The other process may die at any time, since the explored code may do anything. Then nothing
+//! panics here: the exploration ends early, and [`Remote::is_lost`] reports it.
 
 mod client;
+mod history_filter;
 mod line;
 mod message;
 mod offer;
-mod quasi_query;
+mod places;
+mod remote_scheduler;
 mod request;
 mod results;
-mod seen;
 mod server;
-mod sites;
 mod state;
 mod steps;
 
 pub use client::Remote;
 pub use line::Line;
 pub use message::Message;
-pub use offer::{DRIVEN_VARIABLE, Offer, Points, Wanted};
-pub use quasi_query::{QuasiQuery, answer_quasi_query};
-pub use server::{Served, serve};
-pub use state::{Kept, Reading, Writing, put_state};
+pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions};
+pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
+pub use server::{ServedSubject, serve};
+pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Lines between two processes, over which messages go both ways.
+//! Lines between two processes, which carry messages in both directions.
 
 use std::{
     fmt,
@@ -7,10 +7,11 @@ use std::{
 
 use crate::message::Message;
 
-// Many small messages go with one system call.
+// Many small messages take one system call.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// One end of a line. What is sent waits until something is received, or [`flush`](Line::flush).
+/// One end of a line. Sent messages are buffered until something is received, or
+/// [`flush`](Line::flush).
 pub struct Line {
     from: BufReader<Box<dyn Read + Send>>,
     to: BufWriter<Box<dyn Write + Send>>,
@@ -23,7 +24,7 @@ impl fmt::Debug for Line {
 }
 
 impl Line {
-    /// A line on which one end reads what the other writes.
+    /// A line that reads what the other end writes.
     pub fn new(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Line {
         Line {
             from: BufReader::with_capacity(BUFFER_BYTES, Box::new(from)),
@@ -35,23 +36,23 @@ impl Line {
     ///
     /// # Errors
     ///
-    /// If the other end is gone.
+    /// If the other process has ended.
     pub fn send(&mut self, message: &Message) -> io::Result<()> {
         let length = u32::try_from(message.bytes().len()).map_err(io::Error::other)?;
         self.to.write_all(&length.to_le_bytes())?;
         self.to.write_all(message.bytes())
     }
 
-    /// Sends what waits.
+    /// Sends the buffered messages.
     ///
     /// # Errors
     ///
-    /// If the other end is gone.
+    /// If the other process has ended.
     pub fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
 
-    /// The next message, in the memory of one that is over.
+    /// Receives the next message into the memory of an old one.
     pub(crate) fn receive_again(&mut self, message: &mut Message) -> io::Result<()> {
         let mut bytes = std::mem::take(message).into_bytes();
         self.receive_into(&mut bytes)?;
@@ -59,11 +60,11 @@ impl Line {
         Ok(())
     }
 
-    /// The next message.
+    /// Receives the next message.
     ///
     /// # Errors
     ///
-    /// If the other end is gone.
+    /// If the other process has ended.
     pub fn receive(&mut self) -> io::Result<Message> {
         let mut bytes = Vec::new();
         self.receive_into(&mut bytes)?;
@@ -81,7 +82,7 @@ impl Line {
             self.from.consume(length as usize);
             return Ok(());
         }
-        // Memory is taken for what arrives, and not for what is announced.
+        // Memory is allocated for what arrives, not for the announced length.
         (&mut self.from).take(length.into()).read_to_end(bytes)?;
         if bytes.len() < length as usize {
             return Err(io::ErrorKind::UnexpectedEof.into());

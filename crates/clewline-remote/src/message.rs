@@ -1,7 +1,7 @@
 //! Messages: words, texts and lists as bytes.
 //!
-//! What was put in first is taken out first. A message that ends too early gives zeros and empty
-//! texts, and says so: whatever another process sends, reading it does not panic.
+//! Values are taken in the order in which they were put. A message that ends too early yields zeros
+//! and empty texts, and is marked: reading never panics, whatever another process sends.
 
 /// A message.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message that begins with the word which says what kind of message it is.
+    /// A message that begins with the word for its kind.
     #[must_use]
     pub fn new(kind: u64) -> Message {
         let mut message = Message::default();
@@ -36,20 +36,20 @@ impl Message {
         self.is_short
     }
 
-    /// Whether all of it was taken, and nothing was missing.
+    /// Whether it was read completely, and nothing was missing.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         !self.is_short && self.at == self.bytes.len()
     }
 
-    /// Empties it, so that its memory is used again.
+    /// Clears it, reusing its memory.
     pub(crate) fn begin(&mut self, kind: u64) {
         self.bytes.clear();
         (self.at, self.is_short) = (0, false);
         self.put(kind);
     }
 
-    /// Puts a word: seven bits a byte, since most words are small.
+    /// Puts a word: seven bits per byte, since most words are small.
     #[inline]
     pub fn put(&mut self, mut word: u64) {
         while 0x80 <= word {
@@ -84,19 +84,19 @@ impl Message {
         word.unwrap_or(0)
     }
 
-    /// Takes a number of something in memory.
+    /// Takes a `usize`.
     pub fn take_usize(&mut self) -> usize {
         let word = usize::try_from(self.take());
         self.is_short |= word.is_err();
         word.unwrap_or(0)
     }
 
-    /// Puts yes or no.
+    /// Puts a Boolean.
     pub fn put_flag(&mut self, flag: bool) {
         self.put(flag.into());
     }
 
-    /// Takes yes or no.
+    /// Takes a Boolean.
     pub fn take_flag(&mut self) -> bool {
         self.take() != 0
     }
@@ -119,7 +119,7 @@ impl Message {
         self.bytes.extend(bytes);
     }
 
-    /// Takes bytes, in place of what is in `bytes`.
+    /// Takes bytes, replacing the contents of `bytes`.
     pub(crate) fn take_bytes(&mut self, bytes: &mut Vec<u8>) {
         bytes.clear();
         let length = self.take_usize();
@@ -160,12 +160,12 @@ impl Message {
         all
     }
 
-    /// Takes a list, in place of what is in `all`.
+    /// Takes a list, replacing the contents of `all`.
     pub(crate) fn take_all_into<T>(&mut self, all: &mut Vec<T>, mut take: impl FnMut(&mut Message) -> T) {
         all.clear();
         for _ in 0..self.take() {
             let value = take(self);
-            // The length may be nonsense, and what is there is not.
+            // The length may be invalid; stop at the end of the message.
             if self.is_short {
                 break;
             }
@@ -173,7 +173,7 @@ impl Message {
         }
     }
 
-    /// Takes the number of one of `n` things; 0 if it is too large.
+    /// Takes an index below `n`; 0 if it is too large.
     pub(crate) fn take_index(&mut self, n: usize) -> usize {
         let index = self.take_usize();
         self.is_short |= n <= index;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_is_taken_out() {
+    fn values_are_taken_in_the_order_they_were_put() {
         let mut message = message();
         let expected = (7, "four".to_owned(), [Some(5), None], vec![1, 2, 3]);
         assert_eq!(read(&mut message), expected);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_ends_too_early_is_noticed_and_does_no_harm() {
+    fn a_truncated_message_is_detected_without_a_panic() {
         let whole = message();
         for end in 0..whole.bytes().len() {
             let mut cut = Message::from_bytes(whole.bytes()[..end].to_vec());
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_too_large_are_noticed() {
+    fn numbers_that_are_too_large_are_detected() {
         let takes: [fn(&mut Message) -> usize; 3] =
             [|it| it.take_u32() as usize, |it| it.take_index(3), |it| it.take_all(Message::take).len()];
         for take in takes {

@@ -1,27 +1,27 @@
-//! What is wanted of a program, and what it offers.
+//! The run options of a program, and what it declares.
 
 use crate::message::Message;
 
-/// Is set in the environment of a program whose standard input is a [`Line`](crate::Line).
+/// Set in the environment of a program whose standard input is a [`Line`](crate::Line).
 pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
 
-/// How a program is to be run.
+/// How a program is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RunOptions {
     /// Which plain accesses are points.
     pub points: Points,
-    /// Places in the code that race, if that is known from an earlier run.
+    /// Places in the code that race, if known from an earlier run.
     pub racing: Vec<usize>,
-    /// Whether freed memory may be handed out again.
-    pub reuses: bool,
-    /// Whether each execution has a process of its own.
-    pub isolates: bool,
+    /// Whether freed memory may be reused.
+    pub reuses_memory: bool,
+    /// Whether each execution has its own process.
+    pub isolates_executions: bool,
 }
 
 /// Which plain accesses are points, besides atomic ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Points {
-    /// Those that race, as far as it is known.
+    /// Those that race, as far as known.
     #[default]
     Racing,
     /// All.
@@ -34,7 +34,7 @@ impl Points {
     /// Each of them.
     pub const ALL: [Points; 3] = [Points::Racing, Points::All, Points::Atomics];
 
-    /// Its one word.
+    /// The name used on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,41 +45,41 @@ impl Points {
     }
 }
 
-/// What a program says of itself.
+/// What a program declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// What can be called.
+    /// The possible calls.
     pub invocations: Vec<String>,
     /// Its matrices.
     pub matrices: Vec<String>,
-    /// What is right, by the name of a specification.
+    /// The name of the specification.
     pub spec: Option<String>,
-    /// By how much calls may be out of order.
+    /// The allowed displacement of calls.
     pub quasi: Option<String>,
-    /// Whether its `main` is what is explored: that is right if it comes to an end.
+    /// Whether its `main` is explored: that is correct if it terminates.
     pub is_body: bool,
 }
 
-impl Wanted {
-    /// As a message.
+impl RunOptions {
+    /// Encodes it as a message.
     #[must_use]
     pub fn to_message(&self) -> Message {
         let mut to = Message::default();
         to.put(Points::ALL.iter().position(|it| *it == self.points).unwrap_or(0) as u64);
         to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
-        to.put_flag(self.reuses);
-        to.put_flag(self.isolates);
+        to.put_flag(self.reuses_memory);
+        to.put_flag(self.isolates_executions);
         to
     }
 
-    /// What the message says, if it is one of these.
+    /// Decodes a message, if it is valid.
     #[must_use]
-    pub fn from_message(mut from: Message) -> Option<Wanted> {
-        let wanted = Wanted {
+    pub fn from_message(mut from: Message) -> Option<RunOptions> {
+        let wanted = RunOptions {
             points: Points::ALL[from.take_index(Points::ALL.len())],
             racing: from.take_all(Message::take_usize),
-            reuses: from.take_flag(),
-            isolates: from.take_flag(),
+            reuses_memory: from.take_flag(),
+            isolates_executions: from.take_flag(),
         };
         from.is_whole().then_some(wanted)
     }
@@ -111,10 +111,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_and_offered_is_read_as_it_was_written() {
+    fn run_options_and_offers_survive_encoding() {
         for points in Points::ALL {
-            let wanted = Wanted { points, racing: vec![3, 4], reuses: true, isolates: false };
-            assert_eq!(Wanted::from_message(wanted.to_message()), Some(wanted));
+            let wanted =
+                RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };
+            assert_eq!(RunOptions::from_message(wanted.to_message()), Some(wanted));
         }
         let offer = Offer {
             invocations: vec!["push(1)".to_owned(), "pop".to_owned()],

@@ -1,4 +1,4 @@
-//! What is asked of a program that is explored.
+//! Requests to a program that is explored.
 
 use std::time::{Duration, Instant};
 
@@ -8,24 +8,24 @@ use clewline_threads::{
     control::{Calls, Limits, Memory, MemoryModel, Points},
 };
 
-use crate::{message::Message, quasi_query::OTHERS};
+use crate::{message::Message, remote_scheduler::FIRST_OTHER_KIND};
 
-// What is asked.
-pub(crate) const TRIAL: u64 = OTHERS;
-pub(crate) const DROP: u64 = OTHERS + 1;
-pub(crate) const EXPLORE: u64 = OTHERS + 2;
-pub(crate) const RUN: u64 = OTHERS + 3;
-pub(crate) const RACING: u64 = OTHERS + 4;
-pub(crate) const LEAVE: u64 = OTHERS + 8;
-// What is said while executions are made.
-pub(crate) const VISIT: u64 = OTHERS + 5;
-pub(crate) const DONE: u64 = OTHERS + 6;
-pub(crate) const NO_SCHEDULER: u64 = OTHERS + 7;
+// Requests.
+pub(crate) const NEW_PROGRAM: u64 = FIRST_OTHER_KIND;
+pub(crate) const DROP: u64 = FIRST_OTHER_KIND + 1;
+pub(crate) const EXPLORE: u64 = FIRST_OTHER_KIND + 2;
+pub(crate) const RUN: u64 = FIRST_OTHER_KIND + 3;
+pub(crate) const RACING: u64 = FIRST_OTHER_KIND + 4;
+pub(crate) const LEAVE: u64 = FIRST_OTHER_KIND + 8;
+// Messages during executions.
+pub(crate) const VISIT: u64 = FIRST_OTHER_KIND + 5;
+pub(crate) const DONE: u64 = FIRST_OTHER_KIND + 6;
+pub(crate) const NO_SCHEDULER: u64 = FIRST_OTHER_KIND + 7;
 // Replies to a visit.
 pub(crate) const CONTINUE: u64 = 0;
 pub(crate) const BREAK: u64 = 1;
 
-/// What a trial is told before it is run.
+/// The settings of a test program for its next run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Setup {
     pub(crate) memory: Option<Memory>,
@@ -87,7 +87,7 @@ impl Message {
         }
     }
 
-    /// Bounds are named: each process has a table of its own.
+    /// Bounds are sent by name: each process has its own table.
     pub(crate) fn put_strategy(&mut self, strategy: Strategy<'_>) {
         let Strategy::Scheduler(entry, settings) = strategy else { return self.put_flag(false) };
         self.put_flag(true);
@@ -142,8 +142,8 @@ impl Message {
     }
 
     pub(crate) fn take_explanation(&mut self) -> Explanation {
-        let answers = self.take_all(Message::take_text);
-        Explanation { words: self.take_all(Message::take_u32), results: answers }
+        let results = self.take_all(Message::take_text);
+        Explanation { words: self.take_all(Message::take_u32), results }
     }
 
     pub(crate) fn put_survey(&mut self, survey: &Survey) {

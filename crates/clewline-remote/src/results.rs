@@ -1,4 +1,4 @@
-//! Results: numbers that both ends know. How one is written crosses once.
+//! Results: numbers that both sides know. The text of each result is sent once.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use rustc_hash::FxBuildHasher;
 
 use crate::message::Message;
 
-/// The results of all trials, at the end where calls are made.
+/// The results of all test programs, on the side that makes the calls.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
     texts: Interner<String>,
-    told: usize,
+    sent: usize,
 }
 
 impl Results {
@@ -20,58 +20,58 @@ impl Results {
         ResultId(self.texts.intern(text))
     }
 
-    /// Puts a result, and how all are written up to this one that were not put before.
-    pub(crate) fn put(&mut self, to: &mut Message, answer: ResultId) {
-        to.put(answer.0.into());
-        let end = answer.0 as usize + 1;
-        if self.told < end {
-            self.texts.values()[self.told..end].iter().for_each(|it| to.put_text(it));
-            self.told = end;
+    /// Puts a result, and the texts of all results up to this one that were not sent before.
+    pub(crate) fn put(&mut self, to: &mut Message, result: ResultId) {
+        to.put(result.0.into());
+        let end = result.0 as usize + 1;
+        if self.sent < end {
+            self.texts.values()[self.sent..end].iter().for_each(|it| to.put_text(it));
+            self.sent = end;
         }
     }
 }
 
-/// The results of one trial in the numbering of all.
+/// Maps the result numbers of one test program to the common numbering.
 #[derive(Debug, Default)]
-pub(crate) struct Renamed(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
+pub(crate) struct ResultIdMap(HashMap<(usize, ResultId), ResultId, FxBuildHasher>);
 
-impl Renamed {
+impl ResultIdMap {
     pub(crate) fn id(
         &mut self,
         results: &mut Results,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         operation: usize,
-        answer: ResultId,
+        result: ResultId,
     ) -> ResultId {
-        let new = || results.intern(trial.show_result(operation, answer));
-        *self.0.entry((operation, answer)).or_insert_with(new)
+        let new = || results.intern(program.show_result(operation, result));
+        *self.0.entry((operation, result)).or_insert_with(new)
     }
 
-    pub(crate) fn outcome(&mut self, results: &mut Results, trial: &dyn TestProgram) -> Outcome<ResultId> {
-        let mut outcome = trial.outcome();
+    pub(crate) fn outcome(&mut self, results: &mut Results, program: &dyn TestProgram) -> Outcome<ResultId> {
+        let mut outcome = program.outcome();
         for (at, operation) in outcome.operations.iter_mut().enumerate() {
-            if let Some((_, answer)) = &mut operation.ret {
-                *answer = self.id(results, trial, at, *answer);
+            if let Some((_, result)) = &mut operation.ret {
+                *result = self.id(results, program, at, *result);
             }
         }
         outcome
     }
 }
 
-/// The same results, at the other end.
+/// The same results, on the other side.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Vec<String>);
+pub(crate) struct ReceivedResults(Vec<String>);
 
-impl Heard {
+impl ReceivedResults {
     pub(crate) fn take(&mut self, from: &mut Message) -> ResultId {
-        let answer = from.take_u32();
-        while self.0.len() <= answer as usize && !from.is_short() {
+        let result = from.take_u32();
+        while self.0.len() <= result as usize && !from.is_short() {
             self.0.push(from.take_text());
         }
-        ResultId(answer)
+        ResultId(result)
     }
 
-    pub(crate) fn text(&self, answer: ResultId) -> String {
-        self.0.get(answer.0 as usize).cloned().unwrap_or_default()
+    pub(crate) fn text(&self, result: ResultId) -> String {
+        self.0.get(result.0 as usize).cloned().unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! The end where calls are made.
+//! The server: the side that makes the calls.
 
 use std::{collections::HashMap, io, ops::ControlFlow};
 
@@ -7,45 +7,49 @@ use clewline_explore::{Coverage, Ending, Limit};
 use clewline_threads::{Explorable, TestProgram, Visits, control::Place};
 
 use crate::{
+    history_filter::HistoryFilter,
     line::Line,
     message::Message,
     offer::Offer,
-    quasi_query::QuasiQuery,
-    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NO_SCHEDULER, RACING, RUN, TRIAL, VISIT},
-    results::{Renamed, Results},
-    seen::Seen,
-    sites::Told,
-    state::{Writing, put_state},
+    places::SentPlaces,
+    remote_scheduler::RemoteScheduler,
+    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, VISIT},
+    results::{ResultIdMap, Results},
+    state::{StateEncoder, put_state},
 };
 
-/// What is served.
+/// A served subject.
 #[derive(Clone, Copy)]
-pub struct Served<'a> {
-    /// What is explored.
+pub struct ServedSubject<'a> {
+    /// The subject.
     pub subject: &'a dyn Explorable,
-    /// What it offers.
+    /// Its declarations.
     pub offer: &'a Offer,
-    /// Places in the code that race, as far as it is known by now.
+    /// Places in the code that race, as far as known.
     pub racing: fn() -> Vec<usize>,
-    /// Called if the other end is gone while an execution is under way.
+    /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
 }
 
-impl std::fmt::Debug for Served<'_> {
+impl std::fmt::Debug for ServedSubject<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Served").field("offer", self.offer).finish_non_exhaustive()
+        f.debug_struct("ServedSubject").field("offer", self.offer).finish_non_exhaustive()
     }
 }
 
-/// Does what the other end asks for, until that leaves or is gone.
+/// Serves the requests of the other side, until it disconnects or ends.
 ///
 /// # Errors
 ///
-/// If what it asks for makes no sense, or it is gone in the middle of something.
-pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
+/// If a request is invalid, or the other process ends during one.
+pub fn serve(line: &mut Line, served: &ServedSubject<'_>) -> io::Result<()> {
     line.send(&served.offer.to_message())?;
-    let mut server =
-        Server { served, trials: HashMap::new(), told: Told::default(), results: Results::default() };
+    let mut server = Server {
+        served,
+        programs: HashMap::new(),
+        places: SentPlaces::default(),
+        results: Results::default(),
+    };
     loop {
         let mut request = match line.receive() {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -59,22 +63,22 @@ pub fn serve(line: &mut Line, served: &Served<'_>) -> io::Result<()> {
 }
 
 struct Server<'a> {
-    served: &'a Served<'a>,
-    trials: HashMap<u64, (Box<dyn TestProgram>, Renamed)>,
-    told: Told,
+    served: &'a ServedSubject<'a>,
+    programs: HashMap<u64, (Box<dyn TestProgram>, ResultIdMap)>,
+    places: SentPlaces,
     results: Results,
 }
 
 impl Server<'_> {
     fn serve(&mut self, kind: u64, request: &mut Message, line: &mut Line) -> io::Result<()> {
         match kind {
-            TRIAL => {
+            NEW_PROGRAM => {
                 let number = request.take();
                 let (calls, limits) = (request.take_calls(), request.take_limits());
                 let mut reply = Message::default();
-                match self.served.subject.trial(&calls, &limits) {
-                    Ok(trial) => {
-                        self.trials.insert(number, (trial, Renamed::default()));
+                match self.served.subject.test_program(&calls, &limits) {
+                    Ok(program) => {
+                        self.programs.insert(number, (program, ResultIdMap::default()));
                         reply.put_maybe(None, Message::put_text);
                     }
                     Err(misfit) => reply.put_maybe(Some(&*misfit.to_string()), Message::put_text),
@@ -82,7 +86,7 @@ impl Server<'_> {
                 line.send(&reply)
             }
             DROP => {
-                self.trials.remove(&request.take());
+                self.programs.remove(&request.take());
                 Ok(())
             }
             RACING => {
@@ -92,18 +96,18 @@ impl Server<'_> {
             }
             EXPLORE | RUN => {
                 let lost = self.served.lost;
-                let (trial, renamed) =
-                    self.trials.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
+                let (program, renamed) =
+                    self.programs.get_mut(&request.take()).ok_or(io::ErrorKind::InvalidData)?;
                 let setup = request.take_setup();
-                trial.keep(setup.keeps_schedule, setup.keeps_moments);
+                program.keep(setup.keeps_schedule, setup.keeps_moments);
                 if let Some(memory) = setup.memory {
-                    trial.set_memory(memory);
+                    program.set_memory(memory);
                 }
                 if let Some(points) = setup.points {
-                    trial.set_points(points);
+                    program.set_points(points);
                 }
-                let words = Words { told: &mut self.told, results: &mut self.results, renamed };
-                let explored = Explored { trial, words, is_shown: setup.keeps_moments, lost };
+                let names = SentNames { message: &mut self.places, results: &mut self.results, renamed };
+                let explored = ProgramExploration { program, names, is_shown: setup.keeps_moments, lost };
                 if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -111,58 +115,64 @@ impl Server<'_> {
     }
 }
 
-/// What the other end knows of places and results.
-struct Words<'a> {
-    told: &'a mut Told,
+/// The places and results that the other side knows.
+struct SentNames<'a> {
+    message: &'a mut SentPlaces,
     results: &'a mut Results,
-    renamed: &'a mut Renamed,
+    renamed: &'a mut ResultIdMap,
 }
 
-impl Writing for Words<'_> {
+impl StateEncoder for SentNames<'_> {
     fn put_place(&mut self, to: &mut Message, place: Place) {
-        self.told.put(to, place);
+        self.message.put(to, place);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
-        let answer = self.renamed.id(self.results, trial, operation, answer);
-        self.results.put(to, answer);
+    fn put_result(
+        &mut self,
+        to: &mut Message,
+        program: &dyn TestProgram,
+        operation: usize,
+        result: ResultId,
+    ) {
+        let result = self.renamed.id(self.results, program, operation, result);
+        self.results.put(to, result);
     }
 }
 
-struct Explored<'a> {
-    trial: &'a mut Box<dyn TestProgram>,
-    words: Words<'a>,
+struct ProgramExploration<'a> {
+    program: &'a mut Box<dyn TestProgram>,
+    names: SentNames<'a>,
     is_shown: bool,
     lost: fn() -> !,
 }
 
-impl Explored<'_> {
-    /// One execution, with the scheduler of the other end.
+impl ProgramExploration<'_> {
+    /// Runs one execution with the scheduler of the other side.
     fn run(self, line: &mut Line) -> io::Result<()> {
-        let ending = self.trial.run(&mut QuasiQuery::new(line, self.lost));
+        let ending = self.program.run(&mut RemoteScheduler::new(line, self.lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
         self.end(message, true, line)
     }
 
-    /// Many executions, with a scheduler of this end.
+    /// Runs many executions with a scheduler of this side.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let Explored { trial, words, is_shown, lost } = &mut self;
+        let ProgramExploration { program, names, is_shown, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(Message::take_explanation) {
-                Some(it) => Seen::explained_by(it, trial.operations().len(), words.results)?,
-                None => Seen::default(),
+                Some(it) => HistoryFilter::explained_by(it, program.operations().len(), names.results)?,
+                None => HistoryFilter::default(),
             };
             let mut message = Message::default();
-            let visit = &mut |trial: &mut dyn TestProgram, ending: &Ending, executions: u64| {
-                if !seen.is_visited(extent.visits, trial, ending, words.renamed, words.results) {
+            let visit = &mut |program: &mut dyn TestProgram, ending: &Ending, executions: u64| {
+                if !seen.is_visited(extent.visits, program, ending, names.renamed, names.results) {
                     return ControlFlow::Continue(());
                 }
                 message.begin(VISIT);
                 message.put_ending(ending);
                 message.put(executions);
-                put_state(&mut message, trial, *is_shown, words);
+                put_state(&mut message, program, *is_shown, names);
                 let waits = extent.visits != Visits::Ahead || *ending == Ending::Panicked;
                 message.put_flag(waits);
                 let reply = line.send(&message).and_then(|()| waits.then(|| line.receive()).transpose());
@@ -172,7 +182,7 @@ impl Explored<'_> {
                     Err(_) => lost(),
                 }
             };
-            let mut survey = trial.explore(strategy, &extent, visit);
+            let mut survey = program.explore(strategy, &extent, visit);
             survey.explained = seen.explained;
             Some(survey)
         });
@@ -180,15 +190,15 @@ impl Explored<'_> {
         let survey = survey.ok_or(io::ErrorKind::InvalidData)?;
         let mut message = Message::new(DONE);
         message.put_survey(&survey);
-        // Where an execution did something else than before is told with the tasks that wait.
+        // The place of a divergence is sent with the waiting tasks.
         let is_diverged = matches!(survey.coverage, Coverage::Limited(Limit::Diverged(_)));
         self.end(message, is_diverged, line)
     }
 
     fn end(mut self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
-        let guess = self.trial.guess();
-        message.put_maybe(guess, |to, it| self.words.put_place(to, it));
-        put_state(&mut message, &mut **self.trial, is_shown || self.is_shown, &mut self.words);
+        let guess = self.program.guess();
+        message.put_maybe(guess, |to, it| self.names.put_place(to, it));
+        put_state(&mut message, &mut **self.program, is_shown || self.is_shown, &mut self.names);
         line.send(&message)
     }
 }

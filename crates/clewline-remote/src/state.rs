@@ -1,34 +1,38 @@
-//! What an execution left, as a message.
+//! The outcome of an execution, as a message.
 
 use clewline_core::ResultId;
 use clewline_explore::{Pick, Schedule, SharedId, TaskId};
 use clewline_threads::{
     TestProgram,
-    control::{Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, Touch, Toucher},
+    control::{CellAccess, Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, RacingAccess},
 };
 
 use crate::message::Message;
 
-/// How places and results are written, which depends on what the process knows that reads them.
-pub trait Writing {
+/// Encodes places and results, depending on what the reading process knows.
+pub trait StateEncoder {
     /// Puts a place.
     fn put_place(&mut self, to: &mut Message, place: Place);
-    /// Puts a result, which has that number in `trial`.
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId);
+    /// Puts a result, which has that number in `program`.
+    fn put_result(&mut self, to: &mut Message, program: &dyn TestProgram, operation: usize, result: ResultId);
 }
 
-/// The same, as it is read.
-pub trait Reading {
+/// The corresponding decoder.
+pub trait StateDecoder {
     /// Takes a place.
     fn take_place(&mut self, from: &mut Message) -> Place;
     /// Takes a result.
-    fn take_answer(&mut self, from: &mut Message) -> ResultId;
+    fn take_result(&mut self, from: &mut Message) -> ResultId;
 }
 
-/// Puts what the last execution of `trial` left;
-/// steps and waiting tasks only if `is_shown`.
-pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, writing: &mut dyn Writing) {
-    let outcome = trial.outcome();
+/// Puts the outcome of the last execution of `program`; steps and waiting tasks only if `is_shown`.
+pub fn put_state(
+    to: &mut Message,
+    program: &mut dyn TestProgram,
+    is_shown: bool,
+    writing: &mut dyn StateEncoder,
+) {
+    let outcome = program.outcome();
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
         to.put_task(task);
@@ -38,22 +42,22 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
     });
     to.put_all(outcome.operations.iter().enumerate(), |to, (at, it)| {
         to.put_maybe(it.call, |to, it| to.put(it.into()));
-        to.put_maybe(it.ret, |to, (step, answer)| {
+        to.put_maybe(it.ret, |to, (step, result)| {
             to.put(step.into());
-            writing.put_answer(to, trial, at, answer);
+            writing.put_result(to, program, at, result);
         });
     });
     to.put_maybe(outcome.race, |to, race| {
-        for Toucher { task, place: at, touch } in [race.first, race.second] {
+        for RacingAccess { task, place: at, access: touch } in [race.first, race.second] {
             to.put_task(task);
             writing.put_place(to, at);
             to.put(TOUCHES.iter().position(|it| *it == touch).unwrap_or(0) as u64);
         }
     });
     to.put_all(outcome.leaks.iter(), |to, it| writing.put_place(to, it.place));
-    to.put_maybe(trial.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
+    to.put_maybe(program.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
     let (moments, pending) =
-        if is_shown { (trial.moments(), trial.pending()) } else { (Vec::new(), &[][..]) };
+        if is_shown { (program.moments(), program.pending()) } else { (Vec::new(), &[][..]) };
     to.put_all(moments.iter(), |to, it| {
         to.put_step(&it.step);
         writing.put_place(to, it.place);
@@ -69,12 +73,12 @@ pub fn put_state(to: &mut Message, trial: &mut dyn TestProgram, is_shown: bool, 
     });
 }
 
-const TOUCHES: [Touch; 4] = [Touch::Read, Touch::Write, Touch::Pointer, Touch::Drop];
+const TOUCHES: [CellAccess; 4] = [CellAccess::Read, CellAccess::Write, CellAccess::Pointer, CellAccess::Drop];
 
-// As many as a set of tasks has room for.
+// The capacity of a task set.
 const TASKS_MAX: u8 = u16::BITS as u8;
 
-/// A word for each choice.
+/// Encodes a word per choice.
 fn schedule_bytes(schedule: &Schedule) -> Message {
     let mut to = Message::default();
     for pick in &schedule.0 {
@@ -86,31 +90,31 @@ fn schedule_bytes(schedule: &Schedule) -> Message {
     to
 }
 
-/// What an execution in another process left.
+/// The outcome of an execution in another process.
 #[derive(Debug)]
-pub struct Kept {
-    /// Its operations, and what else came of it.
+pub struct ReceivedState {
+    /// Its operations and other results.
     pub outcome: Outcome<ResultId>,
-    // What was chosen, if that was kept, as it came: of most executions it is never asked for.
+    // The schedule, if recorded, in encoded form: it is rarely needed.
     picks: Option<Vec<u8>>,
-    /// Its steps, if they were kept.
+    /// Its steps, if recorded.
     pub moments: Vec<Moment>,
-    /// What the tasks waited for that could not go on.
+    /// The pending accesses of the blocked tasks.
     pub pending: Vec<Pending>,
 }
 
-impl Default for Kept {
-    fn default() -> Kept {
+impl Default for ReceivedState {
+    fn default() -> ReceivedState {
         let outcome =
             Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
         let (moments, pending) = (Vec::new(), Vec::new());
-        Kept { outcome, picks: None, moments, pending }
+        ReceivedState { outcome, picks: None, moments, pending }
     }
 }
 
-impl Kept {
+impl ReceivedState {
     /// Takes what [`put_state`] has put.
-    pub fn learn(&mut self, from: &mut Message, reading: &mut dyn Reading) {
+    pub fn receive(&mut self, from: &mut Message, reading: &mut dyn StateDecoder) {
         self.outcome.steps = from.take_u32();
         self.outcome.panic = from.take_maybe(|from| {
             let (task, message) = (from.take_task(), from.take_text());
@@ -120,15 +124,15 @@ impl Kept {
         let mut operations = std::mem::take(&mut self.outcome.operations);
         from.take_all_into(&mut operations, |from| {
             let call = from.take_maybe(Message::take_u32);
-            let ret = from.take_maybe(|it| (it.take_u32(), reading.take_answer(it)));
+            let ret = from.take_maybe(|it| (it.take_u32(), reading.take_result(it)));
             Operation { call, ret }
         });
         self.outcome.operations = operations;
         self.outcome.race = from.take_maybe(|from| {
-            let [first, second] = [(); 2].map(|()| Toucher {
+            let [first, second] = [(); 2].map(|()| RacingAccess {
                 task: from.take_task(),
                 place: reading.take_place(from),
-                touch: TOUCHES[from.take_index(TOUCHES.len())],
+                access: TOUCHES[from.take_index(TOUCHES.len())],
             });
             Race { first, second }
         });
@@ -150,7 +154,7 @@ impl Kept {
         });
     }
 
-    /// What was chosen, if that was kept.
+    /// The schedule, if recorded.
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
         let mut from = Message::from_bytes(self.picks.clone()?);

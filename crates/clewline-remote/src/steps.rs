@@ -1,10 +1,10 @@
-//! Steps, and what is said about executions, as messages.
+//! Encoding of steps and endings.
 
 use clewline_explore::{Access, Coverage, Diverged, Ending, Limit, SharedId, Step, TaskId, TaskSet};
 
 use crate::message::Message;
 
-// How executions end, but for one that does something else than before.
+// How executions end, except with a divergence.
 const ENDINGS: [Ending; 6] =
     [Ending::Full, Ending::Stuck, Ending::Panicked, Ending::Cut, Ending::Redundant, Ending::Restart];
 
@@ -24,7 +24,7 @@ impl Message {
     }
 
     pub(crate) fn take_task(&mut self) -> TaskId {
-        // What fails when all tasks are over is said of a task that is none.
+        // A failure after all tasks have ended is attributed to a task number that does not exist.
         TaskId(self.take_index(usize::from(u8::MAX) + 1) as u8)
     }
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_and_limits_are_read_as_they_were_written() {
+    fn endings_and_limits_survive_encoding() {
         let endings = ENDINGS.into_iter().chain([Ending::Diverged(diverged())]);
         for ending in endings {
             let mut message = Message::default();

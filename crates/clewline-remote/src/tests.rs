@@ -1,4 +1,4 @@
-//! A subject at the other end of a line, beside the same subject here.
+//! A subject at the other end of a line, compared with the same subject in this process.
 
 #![cfg(unix)]
 
@@ -24,7 +24,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, Served, Wanted, serve};
+use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -62,15 +62,15 @@ fn meet() -> (Remote, JoinHandle<()>) {
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
     let served = thread::spawn(move || {
         let mut line = line(there);
-        let wanted = Wanted::from_message(line.receive().unwrap()).unwrap();
+        let wanted = RunOptions::from_message(line.receive().unwrap()).unwrap();
         assert_eq!(wanted.points, Points::Atomics);
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
-        let served = Served { subject: &subject, offer: &offer, racing: || vec![3], lost };
+        let served = ServedSubject { subject: &subject, offer: &offer, racing: || vec![3], lost };
         serve(&mut line, &served).unwrap();
     });
-    let wanted = Wanted { points: Points::Atomics, ..Wanted::default() };
-    (Remote::meet(line(here), &wanted).unwrap(), served)
+    let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
+    (Remote::connect(line(here), &wanted).unwrap(), served)
 }
 
 fn calls(columns: &[&[&str]]) -> Calls<String> {
@@ -79,26 +79,25 @@ fn calls(columns: &[&[&str]]) -> Calls<String> {
 }
 
 /// An operation: its call, the step of the call, the step of the return and the result.
-type Made = (String, Option<u32>, Option<(u32, String)>);
+type OperationRecord = (String, Option<u32>, Option<(u32, String)>);
 
 /// A visit: how the execution ended, its operations, its panic, its schedule.
-type Visited = (Ending, Vec<Made>, Option<(TaskId, Panic)>, String);
+type Visited = (Ending, Vec<OperationRecord>, Option<(TaskId, Panic)>, String);
 
-fn visited(trial: &mut dyn TestProgram, ending: &Ending) -> Visited {
-    let outcome = trial.outcome();
+fn visited(program: &mut dyn TestProgram, ending: &Ending) -> Visited {
+    let outcome = program.outcome();
     let made = |(at, it): (usize, &Operation<_>)| {
-        let ret = it.ret.map(|(step, answer)| (step, trial.show_result(at, answer)));
-        (trial.operations()[at].1.clone(), it.call, ret)
+        let ret = it.ret.map(|(step, result)| (step, program.show_result(at, result)));
+        (program.operations()[at].1.clone(), it.call, ret)
     };
     let operations = outcome.operations.iter().enumerate().map(made).collect();
-    (ending.clone(), operations, outcome.panic, trial.schedule().unwrap_or_default().to_string())
+    (ending.clone(), operations, outcome.panic, program.schedule().unwrap_or_default().to_string())
 }
 
-/// What tells its history from others: the end, the results, and what precedes what.
+/// Identifies its history: the ending, the results, and the real-time order.
 fn history(visited: &Visited) -> (Ending, Vec<Option<String>>, Vec<bool>) {
     let results = visited.1.iter().map(|it| it.2.clone().map(|it| it.1)).collect();
-    let precedes =
-        |one: &Made, other: &Made| matches!((&one.2, other.1), (Some(it), Some(call)) if it.0 < call);
+    let precedes = |one: &OperationRecord, other: &OperationRecord| matches!((&one.2, other.1), (Some(it), Some(call)) if it.0 < call);
     let pairs = visited.1.iter().flat_map(|one| visited.1.iter().map(move |other| precedes(one, other)));
     (visited.0.clone(), results, pairs.collect())
 }
@@ -109,11 +108,11 @@ fn explore(
     strategy: Strategy<'_>,
     visits: Visits,
 ) -> (Survey, Vec<Visited>) {
-    let mut trial = subject.trial(calls, &Limits::default()).unwrap();
-    trial.keep(true, false);
+    let mut program = subject.test_program(calls, &Limits::default()).unwrap();
+    program.keep(true, false);
     let mut all = Vec::new();
-    let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
-        all.push(visited(trial, ending));
+    let survey = program.explore(strategy, &Extent::all(10_000, visits), &mut |program, ending, n| {
+        all.push(visited(program, ending));
         assert!(n as usize >= all.len());
         if *ending == Ending::Panicked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -123,7 +122,7 @@ fn explore(
 const COLUMNS: [&[&[&str]]; 5] = [
     &[&["add", "get"], &["add", "get"]],
     &[&["forth", "get"], &["back"]],
-    // All calls return, and a thread that was started may wait for ever.
+    // All calls return, and a started thread may wait forever.
     &[&["leave"], &["add"]],
     &[&["add", "add"], &["assert"]],
     &[&["add", "assert"]],
@@ -136,7 +135,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn what_is_explored_there_is_what_is_explored_here() {
+fn a_remote_exploration_equals_a_local_one() {
     let (remote, served) = meet();
     let (here, settings) = (component(), settings());
     let scheduler = |name| Strategy::Scheduler(schedulers::find(name).unwrap(), &settings);
@@ -155,12 +154,12 @@ fn what_is_explored_there_is_what_is_explored_here() {
     }
     assert!(0 < stuck && 0 < panicked && !remote.is_lost(), "{stuck} {panicked}");
     assert_eq!((remote.racing(), remote.invocations()), (vec![3], here.invocations()));
-    remote.leave();
+    remote.disconnect();
     served.join().unwrap();
 }
 
 #[test]
-fn each_history_is_visited_once_and_none_is_left_out() {
+fn each_history_is_visited_exactly_once() {
     let (remote, _served) = meet();
     let (here, settings) = (component(), settings());
     let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
@@ -176,15 +175,15 @@ fn each_history_is_visited_once_and_none_is_left_out() {
                 histories.push(it);
             }
         }
-        // In the order in which they were seen first.
+        // In the order in which they were first observed.
         assert_eq!(visited.iter().map(history).collect::<Vec<_>>(), histories);
         assert!(1 < histories.len());
     }
 }
 
-/// One call at a time nothing is lost. The calls that overlap lose updates, and these are visited.
+/// Serial executions lose no update. Overlapping calls do, and these histories are visited.
 #[test]
-fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
+fn explained_histories_are_counted_and_the_others_visited() {
     let (remote, _served) = meet();
     let settings = settings();
     let strategy = Strategy::Scheduler(schedulers::find("exhaustive").unwrap(), &settings);
@@ -198,32 +197,34 @@ fn what_serial_histories_explain_is_counted_and_the_rest_is_visited() {
         for (_, made, ..) in &serial {
             let mut order: Vec<_> = (0..made.len()).filter(|&at| made[at].1.is_some()).collect();
             order.sort_by_key(|&at| made[at].1);
-            let answer = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
-            let mut complete = |&at: &usize| answer(at).map(|it| (at as u32, ResultId(texts.intern(it))));
+            let result = |at: usize| made[at].2.as_ref().map(|it| it.1.clone());
+            let mut complete = |&at: &usize| result(at).map(|it| (at as u32, ResultId(texts.intern(it))));
             let complete: Vec<_> = order.iter().filter_map(&mut complete).collect();
             let stuck = order.iter().find(|&&at| made[at].2.is_none()).map(|&at| at as u32);
             set.insert(&SerialHistory { complete, stuck });
         }
-        // The same question, asked at this end of what was visited there.
+        // The same check on this side, for what was visited there.
         let is_explained = |(ending, made, ..): &Visited| {
-            let id = |it: &Made| it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)));
+            let id = |it: &OperationRecord| {
+                it.2.as_ref().map(|it| ResultId(texts.find(&it.1).unwrap_or(u32::MAX)))
+            };
             let precedes = |one: usize, other: usize| match (&made[one].2, made[other].1) {
                 (Some(it), Some(call)) => it.0 < call,
                 _ => false,
             };
-            let answers: Vec<_> = made.iter().map(id).collect();
-            set.explains(&answers, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
+            let results: Vec<_> = made.iter().map(id).collect();
+            set.explains(&results, *ending == Ending::Stuck, |at| made[at].1.is_some(), precedes)
         };
         let (explained, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(is_explained);
-        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
-        trial.keep(true, false);
-        trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
+        let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, false);
+        program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
         let (extent, mut found) = (Extent::all(10_000, Visits::Unexplained), Vec::new());
-        let survey = trial.explore(strategy, &extent, &mut |trial, ending, _| {
-            found.push(visited(trial, ending));
+        let survey = program.explore(strategy, &extent, &mut |program, ending, _| {
+            found.push(visited(program, ending));
             ControlFlow::Continue(())
         });
-        // Of two histories that differ in their end alone the first counts.
+        // Of two histories that differ only in their ending, the first counts.
         let first = |it: &&Visited| {
             let same =
                 |other: &&Visited| (history(other).1, history(other).2) == (history(it).1, history(it).2);
@@ -244,21 +245,21 @@ fn a_visit_stops_an_exploration_where_it_is() {
     let (calls, settings) = (calls(COLUMNS[0]), settings());
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     for visits in [Visits::Every, Visits::Histories] {
-        let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
-        trial.keep(true, false);
+        let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, false);
         let (mut seen, mut last) = (0, None);
-        let survey = trial.explore(strategy, &Extent::all(10_000, visits), &mut |trial, ending, n| {
-            (seen, last) = (seen + 1, Some((n, visited(trial, ending))));
+        let survey = program.explore(strategy, &Extent::all(10_000, visits), &mut |program, ending, n| {
+            (seen, last) = (seen + 1, Some((n, visited(program, ending))));
             if seen == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let (executions, last) = last.unwrap();
         assert_eq!((seen, survey.executions), (3, executions));
         assert_eq!(survey.coverage, Coverage::Limited(Limit::Stopped));
-        assert_eq!(visited(&mut *trial, &last.0.clone()), last, "nothing was run after it");
+        assert_eq!(visited(&mut *program, &last.0.clone()), last, "nothing was run after it");
     }
 }
 
-/// A replay has its scheduler here, and each choice crosses the line. Places are told in words.
+/// A replay has its scheduler here, and each choice crosses the line. Places are sent as text.
 #[test]
 fn a_schedule_is_replayed_with_every_step() {
     let (remote, _served) = meet();
@@ -268,26 +269,26 @@ fn a_schedule_is_replayed_with_every_step() {
     let (_, all) = explore(&here, &calls, strategy, Visits::Every);
     let stuck = all.iter().find(|it| it.0 == Ending::Stuck).unwrap();
     let [local, there] = [&here as &dyn Explorable, &remote].map(|subject| {
-        let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
-        trial.keep(true, true);
+        let mut program = subject.test_program(&calls, &Limits::default()).unwrap();
+        program.keep(true, true);
         let mut replay = Replay::new(stuck.3.parse().unwrap());
-        let ending = trial.run(&mut replay);
+        let ending = program.run(&mut replay);
         assert!(replay.is_faithful());
-        let moments = trial.moments();
+        let moments = program.moments();
         let steps: Vec<_> = moments.iter().map(|it| (it.step, it.detail.clone())).collect();
-        let waiting: Vec<_> = trial.pending().iter().map(|it| (it.task, it.access, it.object)).collect();
-        let places = moments.iter().map(|it| it.place).chain(trial.pending().iter().map(|it| it.place));
+        let waiting: Vec<_> = program.pending().iter().map(|it| (it.task, it.access, it.object)).collect();
+        let places = moments.iter().map(|it| it.place).chain(program.pending().iter().map(|it| it.place));
         let places: Vec<String> = places.map(|it| it.site().to_string()).collect();
-        (visited(&mut *trial, &ending), steps, waiting, places)
+        (visited(&mut *program, &ending), steps, waiting, places)
     });
     assert_eq!(there, local);
     assert!(!there.1.is_empty() && !there.2.is_empty());
     assert!(there.3.iter().all(|it| it.contains("tests.rs:")), "{:?}", there.3);
 }
 
-/// It is asked from there, point by point.
+/// The scheduler is asked from there, at each point.
 #[test]
-fn a_scheduler_that_is_known_here_alone_explores_as_well() {
+fn a_scheduler_known_only_to_the_client_explores_as_well() {
     static OURS: Entry = Entry { name: "ours", ..bounded::ENTRY };
     let (remote, _served) = meet();
     let (calls, settings) = (calls(COLUMNS[0]), settings());
@@ -298,15 +299,16 @@ fn a_scheduler_that_is_known_here_alone_explores_as_well() {
 }
 
 #[test]
-fn a_call_that_is_not_known_there_is_refused_in_its_words() {
+fn an_unknown_call_is_rejected_with_the_message_of_the_other_side() {
     let (remote, _served) = meet();
-    let trial = |it: &dyn Explorable| it.trial(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
-    assert_eq!(trial(&remote).to_string(), trial(&component()).to_string());
+    let program =
+        |it: &dyn Explorable| it.test_program(&calls(&[&["jump"]]), &Limits::default()).err().unwrap();
+    assert_eq!(program(&remote).to_string(), program(&component()).to_string());
     assert!(!remote.is_lost());
 }
 
 #[test]
-fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
+fn the_end_of_a_program_is_detected_without_a_panic() {
     let (here, there) = UnixStream::pair().unwrap();
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
     let calls = calls(COLUMNS[0]);
@@ -315,38 +317,38 @@ fn a_program_that_is_gone_is_noticed_and_nothing_panics() {
         line.receive().unwrap();
         let subject = component();
         let offer = Offer::default();
-        // It ends when the first visit is over.
-        let subject = Gone(subject, Arc::default());
-        let served = Served { subject: &subject, offer: &offer, racing: Vec::new, lost };
+        // It ends after the first visit.
+        let subject = DyingSubject(subject, Arc::default());
+        let served = ServedSubject { subject: &subject, offer: &offer, racing: Vec::new, lost };
         let _gone = serve(&mut line, &served);
     });
-    let remote = Remote::meet(line(here), &Wanted::default()).unwrap();
-    let mut trial = remote.trial(&calls, &Limits::default()).unwrap();
+    let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();
+    let mut program = remote.test_program(&calls, &Limits::default()).unwrap();
     let settings = settings();
     let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
     let extent = Extent::all(100, Visits::Every);
-    assert!(remote.trial(&calls, &Limits::default()).is_err() && remote.is_lost());
-    let survey = trial.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
+    assert!(remote.test_program(&calls, &Limits::default()).is_err() && remote.is_lost());
+    let survey = program.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
     assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
-    assert_eq!(trial.run(&mut *strategy.scheduler()), Ending::Cut);
+    assert_eq!(program.run(&mut *strategy.scheduler()), Ending::Cut);
     assert!(remote.racing().is_empty());
     assert!(served.join().is_err());
 }
 
-/// Dies when the second trial is made.
-struct Gone(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
+/// Dies when the second test program is created.
+struct DyingSubject(Component<Two>, Arc<std::sync::atomic::AtomicBool>);
 
-impl Explorable for Gone {
+impl Explorable for DyingSubject {
     fn invocations(&self) -> Vec<String> {
         self.0.invocations()
     }
 
-    fn trial(
+    fn test_program(
         &self,
         calls: &Calls<String>,
         limits: &Limits,
     ) -> Result<Box<dyn TestProgram>, clewline_core::CodecError> {
         assert!(!self.1.swap(true, std::sync::atomic::Ordering::SeqCst), "it dies");
-        self.0.trial(calls, limits)
+        self.0.test_program(calls, limits)
     }
 }

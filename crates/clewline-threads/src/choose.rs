@@ -1,4 +1,4 @@
-//! A subject's own randomness.
+//! Nondeterministic choices of a subject.
 
 use std::{
     cell::RefCell,
@@ -13,7 +13,8 @@ thread_local! {
     static RANDOM: RefCell<Random> = RefCell::new(Random::new(RandomState::new().hash_one(0)));
 }
 
-/// A number below `n`: in an exploration any of them, by the choice of the schedule; elsewhere a random one.
+/// A number below `n`: in an exploration the schedule chooses it, and every number occurs;
+/// otherwise it is random.
 ///
 /// # Panics
 ///

@@ -1,4 +1,4 @@
-//! Small programs whose every outcome is known, for tests.
+//! Small programs with known outcomes, for tests.
 
 use std::{
     cell::Cell,
@@ -18,7 +18,7 @@ explorer_local! {
     static ALIVE: Cell<i64> = const { Cell::new(0) };
 }
 
-/// Something that must not be left when an execution is over.
+/// A value that must not exist after an execution.
 pub(crate) struct Counted(pub(crate) i32);
 
 impl Counted {
@@ -34,8 +34,8 @@ impl Drop for Counted {
     }
 }
 
-/// Every outcome of `tasks` tasks that make one call each: what they answered, `-` for one that did not, and what somebody
-/// panicked with.
+/// Every outcome of `tasks` tasks that make one call each: their results, `-` for a task without
+/// one, and the panic message if a task panicked.
 pub(crate) fn outcomes<T: 'static>(
     scheduler: &mut dyn Scheduler,
     limits: Limits,
@@ -53,11 +53,11 @@ pub(crate) fn outcomes<T: 'static>(
     let (coverage, _) = explore(&mut program, scheduler, 200_000, |program, ending, _| {
         assert_eq!(ALIVE.get(), 0, "nothing leaks");
         let outcome = program.outcome();
-        let answers = outcome.operations.iter().map(|it| match &it.ret {
-            Some((_, answer)) => answer.to_string(),
+        let results = outcome.operations.iter().map(|it| match &it.ret {
+            Some((_, result)) => result.to_string(),
             None => "-".to_owned(),
         });
-        let mut text = answers.collect::<Vec<_>>().join(" ");
+        let mut text = results.collect::<Vec<_>>().join(" ");
         let (panic, limit) = (outcome.panic.map(|it| it.1.message), program.limit());
         assert_eq!(panic.is_some(), *ending == Ending::Panicked);
         assert_eq!(limit.is_some(), *ending == Ending::Cut);
@@ -70,7 +70,7 @@ pub(crate) fn outcomes<T: 'static>(
     outcomes
 }
 
-/// These are all outcomes, and there are no others.
+/// Checks that these are all outcomes.
 #[track_caller]
 pub(crate) fn check<T: 'static>(
     tasks: usize,
@@ -83,7 +83,7 @@ pub(crate) fn check<T: 'static>(
     assert_eq!(found, expected);
 }
 
-/// The same; and real threads have no others either. None of them may wait for ever.
+/// The same; and real threads produce no other outcomes. No thread may block forever.
 #[track_caller]
 pub(crate) fn check_with_threads<T: Sync + 'static>(
     tasks: usize,
@@ -94,15 +94,15 @@ pub(crate) fn check_with_threads<T: Sync + 'static>(
     check(tasks, make.clone(), call.clone(), expected);
     for _ in 0..50 {
         let subject = make();
-        let answers: Vec<AtomicI64> = (0..tasks).map(|_| AtomicI64::new(i64::MAX)).collect();
+        let results: Vec<AtomicI64> = (0..tasks).map(|_| AtomicI64::new(i64::MAX)).collect();
         std::thread::scope(|scope| {
-            for (task, answer) in answers.iter().enumerate() {
+            for (task, result) in results.iter().enumerate() {
                 let (subject, call) = (&subject, &call);
-                scope.spawn(move || answer.store(call(subject, task).into(), Ordering::Relaxed));
+                scope.spawn(move || result.store(call(subject, task).into(), Ordering::Relaxed));
             }
         });
-        let answers: Vec<String> = answers.iter().map(|it| it.load(Ordering::Relaxed).to_string()).collect();
-        let found = answers.join(" ");
+        let results: Vec<String> = results.iter().map(|it| it.load(Ordering::Relaxed).to_string()).collect();
+        let found = results.join(" ");
         assert!(expected.contains(&&*found), "real threads have {found}");
     }
 }
@@ -125,7 +125,7 @@ impl Number {
         self.0.store(value as u32, Ordering::SeqCst);
     }
 
-    /// What it was before.
+    /// Returns the previous value.
     #[track_caller]
     pub(crate) fn add(&self, value: i32) -> i32 {
         self.0.fetch_add(value as u32, Ordering::SeqCst) as i32

@@ -1,8 +1,8 @@
-//! What `std::hint` has: telling that a loop waits for someone else.
+//! The counterpart of `std::hint`: declares that a loop waits for another thread.
 
 use crate::control::control;
 
-/// Says that the thread waits for another one to do something.
+/// Declares that the thread waits for another one.
 #[inline(always)]
 #[track_caller]
 pub fn spin_loop() {

@@ -1,7 +1,8 @@
-//! Subjects to be run, their types forgotten.
+//! Subjects to be run, with erased types.
 //!
-//! A [`SubjectFactory`] is a specification, a way to make a subject, and a way to draw calls. Seen as a [`ErasedSubject`] it has no types
-//! any more: inputs go in, cases to be judged come out.
+//! A [`SubjectFactory`] is a specification, a constructor of subjects, and a generator of calls. As
+//! an [`ErasedSubject`] it has no type parameters: it takes inputs and returns histories to be
+//! checked.
 
 use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
@@ -14,60 +15,60 @@ use crate::{
     control::{Calls, Limits},
     real::{Ending, Settings, Workers},
     subject::Subject,
-    test_program::{Explorable, TestProgram, Typed as TypedTrial},
+    test_program::{Explorable, TestProgram, TypedProgram as TypedTrial},
 };
 
-/// What the threads of one run are given. The same inputs give the same calls.
+/// The inputs of one run. The same inputs give the same calls.
 #[derive(Clone, Debug)]
 pub struct Inputs {
-    /// How many calls each thread makes.
+    /// The number of calls per thread.
     pub operations: usize,
-    /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and objects are not
-    /// looked at.
+    /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and
+    /// objects are ignored.
     pub plan: GeneratorConfig,
 }
 
-/// Something that can be run.
+/// A subject that can be run.
 pub trait ErasedSubject: Send + Sync {
     /// Starts threads for it.
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give.
+    /// If the system cannot create the threads.
     fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>>;
 
-    /// The name by which the catalog knows its specification, if it does.
+    /// The name of its specification in the catalog, if it has one.
     fn specification(&self) -> Option<String>;
 
-    /// The same subject, to be explored instead.
+    /// The same subject, for exploration.
     fn explorable(&self) -> &dyn Explorable;
 }
 
-/// Threads that run a subject again and again, each time a new one.
+/// Threads that run a subject repeatedly, each time a new one.
 pub trait Session {
-    /// Draws the calls of a run. This may be done while another run goes on.
-    fn draw(&self, inputs: &Inputs) -> Drawn;
+    /// Draws the calls of a run. This may be done during another run.
+    fn draw(&self, inputs: &Inputs) -> DrawnCalls;
 
-    /// Makes a subject, and starts a run.
-    fn launch(&mut self, drawn: Drawn);
+    /// Constructs a subject, and starts a run.
+    fn launch(&mut self, drawn: DrawnCalls);
 
-    /// Waits for its end. After a run that got stuck, the session is over.
+    /// Waits for its end. After a run that got stuck, the session cannot be used again.
     fn wait(&mut self) -> RunResult;
 }
 
 /// The calls of a run.
-pub struct Drawn {
+pub struct DrawnCalls {
     calls: Box<dyn Any + Send>,
     seed: u64,
 }
 
-impl fmt::Debug for Drawn {
+impl fmt::Debug for DrawnCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drawn").field("seed", &self.seed).finish_non_exhaustive()
     }
 }
 
-/// What a run took, and left.
+/// The result of a run.
 pub struct RunResult {
     /// How it ended.
     pub ending: Ending,
@@ -77,7 +78,7 @@ pub struct RunResult {
     pub elapsed: Duration,
     /// Whether each thread stayed on one processor.
     pub is_pinned: bool,
-    /// Merges the logs into a history with its specification. This may be done while the next run goes on.
+    /// Merges the logs into a history with its specification. This may be done during the next run.
     pub case: Box<dyn FnOnce() -> Box<dyn ErasedHistory> + Send>,
 }
 
@@ -90,25 +91,25 @@ impl fmt::Debug for RunResult {
     }
 }
 
-/// A specification, a way to make a subject, and a way to draw calls.
+/// A specification, a constructor of subjects, and a generator of calls.
 pub struct SubjectFactory<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
-    case: ToCase<S>,
+    case: ToErasedHistory<S>,
     name: Option<String>,
-    written: Option<Written<S>>,
+    text_format: Option<TextFormat<S>>,
 }
 
-/// How calls and answers are written.
-struct Written<S: Specification> {
+/// The text format of calls and results.
+struct TextFormat<S: Specification> {
     read_call: ReadCall<S>,
     show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
 }
 
 type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, CodecError>;
 type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
-type ToCase<S> =
+type ToErasedHistory<S> =
     fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 type Draw<S> = Arc<dyn Fn(&S, &mut CallSampler) -> <S as Specification>::Call + Send + Sync>;
 
@@ -118,7 +119,7 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    /// Calls are those that the specification draws.
+    /// The specification draws the calls.
     pub fn new<T: Subject<S>>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
         S: Codec,
@@ -130,7 +131,7 @@ where
             draw: Arc::new(S::sample),
             case: erase_with_codec::<S>,
             name,
-            written: Some(Written {
+            text_format: Some(TextFormat {
                 read_call: S::read_call,
                 show_return: |specification, values, call, ret| {
                     specification.write_return(call, ret).show(values)
@@ -139,7 +140,7 @@ where
         }
     }
 
-    /// Calls are those that `draw` draws.
+    /// `draw` draws the calls.
     pub fn drawing<T: Subject<S>>(
         specification: S,
         make: impl Fn() -> T + Send + Sync + 'static,
@@ -151,7 +152,7 @@ where
             draw: Arc::new(move |_, dice| draw(dice)),
             case: erase_with_debug::<S>,
             name: None,
-            written: None,
+            text_format: None,
         }
     }
 }
@@ -169,13 +170,13 @@ where
     S::Return: Send + Sync,
 {
     fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>> {
-        Ok(Box::new(Typed {
+        Ok(Box::new(TypedSession {
             specification: self.specification.clone(),
             make: Arc::clone(&self.make),
             draw: Arc::clone(&self.draw),
             case: self.case,
             threads: settings.threads,
-            crew: Workers::new(settings.clone())?,
+            workers: Workers::new(settings.clone())?,
         }))
     }
 
@@ -198,8 +199,12 @@ where
         Vec::new()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        let Some(written) = &self.written else {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        let Some(written) = &self.text_format else {
             return Err(CodecError("the specification does not say how its calls are written".to_owned()));
         };
         let mut values = Values::new();
@@ -222,37 +227,37 @@ where
     }
 }
 
-struct Typed<S: Specification> {
+struct TypedSession<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
-    case: ToCase<S>,
+    case: ToErasedHistory<S>,
     threads: usize,
-    crew: Workers<S>,
+    workers: Workers<S>,
 }
 
-impl<S> Session for Typed<S>
+impl<S> Session for TypedSession<S>
 where
     S: Specification + Clone + Send + Sync + 'static,
     S::Call: Send + Sync + 'static,
     S::Return: Send + Sync + 'static,
 {
-    fn draw(&self, inputs: &Inputs) -> Drawn {
+    fn draw(&self, inputs: &Inputs) -> DrawnCalls {
         let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
         let mut dice = CallSampler::new(&plan);
         let mut calls =
             || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
         let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
-        Drawn { calls: Box::new(calls), seed: plan.seed }
+        DrawnCalls { calls: Box::new(calls), seed: plan.seed }
     }
 
-    fn launch(&mut self, drawn: Drawn) {
+    fn launch(&mut self, drawn: DrawnCalls) {
         let calls = drawn.calls.downcast::<Vec<Vec<S::Call>>>().expect("drawn by this session");
-        self.crew.launch((self.make)(), *calls, drawn.seed);
+        self.workers.launch((self.make)(), *calls, drawn.seed);
     }
 
     fn wait(&mut self) -> RunResult {
-        let run = self.crew.wait();
+        let run = self.workers.wait();
         let (case, specification, logs) = (self.case, self.specification.clone(), run.logs);
         RunResult {
             ending: run.ending,

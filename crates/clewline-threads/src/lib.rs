@@ -1,35 +1,40 @@
 //! Threads: operations of a concurrent object that run at the same time, under control or for real.
 //!
-//! Under control, threads are tasks that run one at a time, and a scheduler decides who goes on before each visible access:
+//! Under control, threads are tasks that run one at a time, and a scheduler decides which task
+//! continues before each visible access:
 //!
 //! * [`control`] is the engine, and a [`System`](clewline_explore::System) that can be explored.
-//! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror `std`; outside of an exploration they are `std`.
+//! * [`sync`], [`thread`], [`hint`] and [`choose`](fn@choose) are what tasks use. They mirror
+//!   `std`; outside of an exploration they are `std`.
 //! * [`instrument`] is the same engine for code that was not written for it.
-//! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its type.
+//! * [`Explorable`] and [`TestProgram`] are how a method explores a subject without knowing its
+//!   type.
 //!
-//! For real, they run on the processors there are, and are recorded without getting in the way:
+//! For real, they run on the available processors, and are recorded with minimal interference:
 //!
 //! * [`Subject`] is what is tested: an object and how a call is made on it.
-//! * [`Workers`] is a number of threads that start together, each with its calls, and leave a history.
-//! * [`Clock`] is where the stamps come from that say which operation came before which.
-//! * [`Noise`] and [`point`] disturb threads, on request, where disturbing them may bring a bug to light.
+//! * [`Workers`] is a number of threads that start together, each with its calls, and record a
+//!   history.
+//! * [`Clock`] is the source of the stamps that order operations.
+//! * [`Noise`] and [`point`] disturb threads, on request, where that may expose a bug.
 //! * [`sync`] calls [`point`] before each access.
 //!
 //! # What the recorder claims
 //!
-//! That an operation A *precedes* B in the history only if the last instruction of A was executed before the first of
-//! B, by the clock. [`clock`] says what that rests on. Nothing is shared between the threads while they run but the
-//! subject itself: each writes to its own log, which was allocated before, and logs are merged when all threads have
-//! finished.
+//! That an operation A *precedes* B in the history only if the last instruction of A was executed
+//! before the first of B, by the clock. [`clock`] says what that rests on. Nothing is shared
+//! between the threads while they run but the subject itself: each writes to its own log, which was
+//! allocated before, and logs are merged when all threads have finished.
 //!
-//! A return is stamped when the operation's instructions are done, which is not always when other processors see what
-//! it wrote: on x86 a plain store may wait in the processor's store buffer a little longer. A fence would end that, and
-//! hide the very bugs that a test on real processors can find. So an object whose operations return before their effect
-//! can be seen is not linearizable in real time, and is told so.
+//! A return is stamped when the operation's instructions are done, which is not always when other
+//! processors see what it wrote: on x86 a plain store may wait in the processor's store buffer a
+//! little longer. A fence would prevent that, and would hide the bugs that a test on real
+//! processors can find. So an object whose operations return before their effect is visible is not
+//! linearizable in real time, and is reported as such.
 //!
-//! This crate has `unsafe` code: reading the time-stamp counter, pinning a thread to a processor, the log's slots,
-//! which are written by one thread and read by another once they are full; and, under control, cells that only the one task
-//! gets at whose turn it is. Each block says why it is sound.
+//! This crate has `unsafe` code: reading the time-stamp counter, pinning a thread to a processor,
+//! the log's slots, which are written by one thread and read by another once they are full; and,
+//! under control, cells that only the running task accesses. Each block states why it is sound.
 
 mod choose;
 pub mod control;
@@ -48,7 +53,8 @@ pub mod thread;
 pub use choose::choose;
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};
 pub use real::{
-    Clock, ClockKind, Doing, Ending, Noise, Panicked, Pinning, Run, Settings, Standing, Workers, clock, point,
+    Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
+    clock, point,
 };
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};

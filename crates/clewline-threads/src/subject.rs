@@ -38,7 +38,7 @@ use clewline_core::Specification;
 /// }
 /// ```
 pub trait Subject<S: Specification>: Send + Sync + 'static {
-    /// Makes the call, and answers what it returned.
+    /// Makes the call, and returns its result.
     fn call(&self, call: &S::Call) -> S::Return;
 }
 

@@ -1,7 +1,7 @@
-//! Many executions of a trial, and what is kept of them as a whole.
+//! Explorations of a test program: many executions and their summary.
 //!
-//! A method names a [`Strategy`] and says how far to go, instead of holding a scheduler and a loop:
-//! what is named can be carried out in another process.
+//! A method passes a [`Strategy`] and limits, instead of a scheduler and a loop: these can be
+//! carried out in another process.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,14 @@ use clewline_explore::{
 /// Which executions are explored.
 #[derive(Clone, Copy, Debug)]
 pub enum Strategy<'a> {
-    /// One call at a time, in every order.
+    /// One call at a time, in every order: the sequential histories.
     Serial,
-    /// Those that a scheduler of the table picks.
+    /// Those that a scheduler of the table chooses.
     Scheduler(&'static Entry, &'a Settings),
 }
 
 impl Strategy<'_> {
-    /// A scheduler that picks them.
+    /// The scheduler for this strategy.
     #[must_use]
     pub fn scheduler(&self) -> Box<dyn Scheduler> {
         match self {
@@ -30,63 +30,63 @@ impl Strategy<'_> {
     }
 }
 
-/// How far to go, and which executions are visited.
+/// Limits of an exploration, and which executions are visited.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// The most executions.
     pub executions_max: u64,
-    /// Until then.
+    /// The time limit.
     pub until: Option<Instant>,
     /// Which executions are visited.
     pub visits: Visits,
 }
 
-/// Which executions are visited. To visit more is allowed.
+/// Which executions are visited. More may be visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visits {
     /// Every one that is not redundant.
     Every,
     /// The same, but a visit breaks only if a task panicked: executions may run ahead of visits.
     Ahead,
-    /// Of those with the same history, the same end, no race and no leak, the first. None that was
-    /// cut.
+    /// The first of those with the same history, the same ending, no race and no leak. None that
+    /// was cut.
     Histories,
-    /// Of the same history the first, whatever its end, and none that is
+    /// The first of each history, whatever its ending, and none that is
     /// [explained](crate::TestProgram::explain): those may be counted instead.
     Unexplained,
 }
 
-/// What explains histories, so that they need no visit: serial histories as their judge writes them
-/// for another process, and the results that have a number there.
+/// Explains histories, so that they need no visit: encoded serial histories, and the results that
+/// have a number there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// The serial histories.
     pub words: Vec<u32>,
-    /// The results as they are written, by number.
+    /// The texts of the results, by number.
     pub results: Vec<String>,
 }
 
-/// Distinct histories that were counted, and not visited.
+/// Distinct histories that were counted and not visited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
-    /// How many.
+    /// Their number.
     pub histories: usize,
-    /// How many of them were stuck.
+    /// The number of stuck ones among them.
     pub stuck: usize,
 }
 
-/// What is known of all executions together.
+/// The summary of all executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// How much of the space was seen.
+    /// How much of the space was covered.
     pub coverage: Coverage,
-    /// How many executions there were.
+    /// The number of executions.
     pub executions: u64,
-    /// How many of them got stuck or panicked.
+    /// The number of executions that got stuck or panicked.
     pub broken: u64,
-    /// Whether parts of the space were left out that a larger bound would show.
+    /// Whether a bound excluded parts of the space.
     pub is_bounded: bool,
-    /// Histories that were counted, and not visited.
+    /// Histories that were counted and not visited.
     pub explained: Explained,
 }
 
@@ -97,7 +97,7 @@ impl Extent {
         Extent { executions_max, until: None, visits }
     }
 
-    /// The same, for at most so long from now on.
+    /// The same, with a time limit from now on.
     #[must_use]
     pub fn within(self, time: Option<Duration>) -> Extent {
         Extent { until: time.and_then(|it| Instant::now().checked_add(it)), ..self }

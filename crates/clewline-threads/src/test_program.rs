@@ -1,7 +1,7 @@
-//! Subjects to be explored, their types forgotten.
+//! Subjects to be explored, with erased types.
 //!
-//! An [`Explorable`] reads calls as people write them, and makes a [`TestProgram`] of a matrix: something that can be run under a
-//! scheduler. From here on an operation is a number, and so is an answer.
+//! An [`Explorable`] parses calls, and makes a [`TestProgram`] of a matrix: a system that can be
+//! run under a scheduler. From here on operations and results are numbers.
 
 use std::{
     any::Any, cell::RefCell, fmt, hash::Hash, marker::PhantomData, ops::ControlFlow, rc::Rc, sync::Arc,
@@ -16,89 +16,95 @@ use crate::{
     survey::{Explained, Explanation, Extent, Strategy, Survey},
 };
 
-/// Something whose executions can be explored.
+/// A subject whose executions can be explored.
 pub trait Explorable: Send + Sync {
-    /// What can be called, as it is written in a matrix. Empty if that is for the user to say.
+    /// The possible calls, as they are written in a matrix. Empty if the user must supply them.
     fn invocations(&self) -> Vec<String>;
 
-    /// A matrix, ready to be run.
+    /// A test program for a matrix.
     ///
     /// # Errors
     ///
-    /// If something in it is no call that the subject knows.
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError>;
+    /// If it contains an unknown call.
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError>;
 }
 
-/// A matrix on a subject, ready to be run again and again.
+/// A matrix on a subject, which can be run repeatedly.
 ///
-/// It may be one of another process. Then a scheduler of this process that [runs](System::run) it
-/// is asked over a line at each point, which takes long; [`explore`](Self::explore) has its scheduler
-/// where the calls are made.
+/// It may be in another process. Then a scheduler of this process that [runs](System::run) it is
+/// asked over a connection at each point, which is slow; [`explore`](Self::explore) has its
+/// scheduler in the process that makes the calls.
 pub trait TestProgram: System {
-    /// Runs execution after execution as `strategy` has it, and calls `visit` after each, or after
-    /// those that `extent` asks for. [`survey`] does so for a trial of this process.
+    /// Runs executions as `strategy` selects, and calls `visit` after each, or after those that
+    /// `extent` selects. [`survey`] does so for a test program of this process.
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey;
 
-    /// Tells what explains histories, for visits of those that are not. Of use if a visit is dear: a
-    /// trial of this process visits them all the same.
+    /// Sets what explains histories, so that only unexplained ones are visited. Useful if a visit
+    /// is expensive: a test program of this process visits all histories anyway.
     fn explain(&mut self, explanation: &dyn Fn() -> Explanation) {
         let _not_needed = explanation;
     }
 
-    /// The operations: of each, its process and its call as it is written.
+    /// The process and the text of the call of each operation.
     fn operations(&self) -> &[(usize, String)];
 
-    /// What the last execution left.
+    /// The outcome of the last execution.
     fn outcome(&self) -> Outcome<ResultId>;
 
-    /// An answer of an operation as it is written. Empty if the method answers nothing.
-    fn show_result(&self, operation: usize, answer: ResultId) -> String;
+    /// The text of an operation's result. Empty if the method returns nothing.
+    fn show_result(&self, operation: usize, result: ResultId) -> String;
 
-    /// Has executions from the next one on in another model of memory.
+    /// Sets the memory options from the next execution on.
     fn set_memory(&mut self, memory: Memory);
 
-    /// Keeps schedules from the next execution on, and every step if `moments`.
+    /// Records schedules from the next execution on, and every step if `moments`.
     fn keep(&mut self, schedule: bool, moments: bool);
 
-    /// Asks at these points as well, from the next execution on.
+    /// Adds these points from the next execution on.
     fn set_points(&mut self, points: Points);
 
-    /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution.
+    /// A loop that was classified as waiting although it may be counting, if there was one in any
+    /// execution.
     fn guess(&self) -> Option<Place>;
 
-    /// What was chosen in the last execution, if that was kept.
+    /// The schedule of the last execution, if recorded.
     fn schedule(&self) -> Option<Schedule>;
 
-    /// Its steps, if they were kept.
+    /// Its steps, if recorded.
     fn moments(&mut self) -> Vec<Moment>;
 
-    /// What those waited for who could not go on.
+    /// The pending accesses of the tasks that were blocked.
     fn pending(&self) -> &[Pending];
 
     /// The history with the subject's own specification, if it has one.
-    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
+    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>>;
 }
 
-/// What is called after an execution, with the number of executions so far.
+/// Called after an execution, with the number of executions so far.
 pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlow<()> + 'a;
 
-// How many executions pass between two looks at the clock.
-const CLOCK_INTERVAL_EXECUTIONS: u64 = 256;
+// The number of executions between two clock checks.
+const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
 
-/// Runs a trial of this process under `scheduler`, and visits each execution that is not redundant.
+/// Runs a test program of this process under `scheduler`, and visits each execution that is not
+/// redundant.
 pub fn survey<T: TestProgram>(
-    trial: &mut T,
+    program: &mut T,
     scheduler: &mut dyn Scheduler,
     extent: &Extent,
     visit: &mut Visit<'_>,
 ) -> Survey {
     let mut broken = 0;
     let (coverage, executions) =
-        explore(trial, scheduler, extent.executions_max, |trial, ending, executions| {
+        explore(program, scheduler, extent.executions_max, |program, ending, executions| {
             broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
-            let looks = executions % CLOCK_INTERVAL_EXECUTIONS == 0;
+            let looks = executions % CLOCK_CHECK_INTERVAL_EXECUTIONS == 0;
             let is_late = looks && extent.until.is_some_and(|it| it <= Instant::now());
-            match visit(trial, ending, executions) {
+            match visit(program, ending, executions) {
                 ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
                 flow => flow,
             }
@@ -108,31 +114,31 @@ pub fn survey<T: TestProgram>(
 }
 
 type Show<C, R> = Box<dyn Fn(&C, &R) -> String>;
-type ToCase<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>>;
+type ToErasedHistory<C, R> = Box<dyn Fn(History<C, R>) -> Box<dyn ErasedHistory>>;
 
 /// A matrix with its types.
-pub(crate) struct Typed<T, C, R> {
+pub(crate) struct TypedProgram<T, C, R> {
     program: Program<T, C, ResultId>,
     operations: Vec<(usize, String)>,
-    answers: Rc<RefCell<Interner<R>>>,
+    results: Rc<RefCell<Interner<R>>>,
     show: Show<C, R>,
-    case: Option<ToCase<C, R>>,
+    to_history: Option<ToErasedHistory<C, R>>,
 }
 
-impl<T, C, R> fmt::Debug for Typed<T, C, R> {
+impl<T, C, R> fmt::Debug for TypedProgram<T, C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Typed").field("operations", &self.operations).finish_non_exhaustive()
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> TypedProgram<T, C, R> {
     /// The same, with calls that run foreign code.
     pub(crate) fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
         self.program = self.program.foreign(foreign);
         self
     }
 
-    /// `labels` are `calls` as they are written.
+    /// `labels` are the texts of `calls`.
     pub(crate) fn new(
         labels: &Calls<String>,
         calls: Calls<C>,
@@ -140,32 +146,33 @@ impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> Typed<T, C, R> {
         make: impl Fn() -> T + 'static,
         call: impl Fn(&T, &C) -> R + 'static,
         show: impl Fn(&C, &R) -> String + 'static,
-        case: Option<ToCase<C, R>>,
+        case: Option<ToErasedHistory<C, R>>,
     ) -> Self {
-        let answers = Rc::new(RefCell::new(Interner::new()));
-        let numbered = Rc::clone(&answers);
-        // The answer is there before the numbers are borrowed: a task may be interrupted inside of `call`.
+        let results = Rc::new(RefCell::new(Interner::new()));
+        let numbered = Rc::clone(&results);
+        // The result is computed before the interner is borrowed: a task may be interrupted inside
+        // `call`.
         let numbering = move |subject: &T, it: &C| {
-            let answer = call(subject, it);
-            ResultId(numbered.borrow_mut().intern(answer))
+            let result = call(subject, it);
+            ResultId(numbered.borrow_mut().intern(result))
         };
-        Typed {
+        TypedProgram {
             program: Program::new(calls, make, numbering, *limits),
             operations: labels.operations().map(|(process, it)| (process, it.clone())).collect(),
-            answers,
+            results,
             show: Box::new(show),
-            case,
+            to_history: case,
         }
     }
 }
 
-impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for Typed<T, C, R> {
+impl<T: 'static, C: 'static, R: Clone + Eq + Hash + 'static> System for TypedProgram<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         self.program.run(scheduler)
     }
 }
 
-impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram for Typed<T, C, R> {
+impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram for TypedProgram<T, C, R> {
     fn explore(&mut self, strategy: Strategy<'_>, extent: &Extent, visit: &mut Visit<'_>) -> Survey {
         survey(self, &mut *strategy.scheduler(), extent, visit)
     }
@@ -178,9 +185,9 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.outcome()
     }
 
-    fn show_result(&self, operation: usize, answer: ResultId) -> String {
+    fn show_result(&self, operation: usize, result: ResultId) -> String {
         let call = self.program.calls().operations().nth(operation).map(|it| it.1);
-        let ret = &self.answers.borrow()[answer.0];
+        let ret = &self.results.borrow()[result.0];
         call.map_or_else(String::new, |call| (self.show)(call, ret))
     }
 
@@ -212,8 +219,8 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
         self.program.pending()
     }
 
-    fn case(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
-        let answers = self.answers.borrow();
+    fn erased_history(&self, outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+        let results = self.results.borrow();
         let called = self.program.calls().operations().zip(&outcome.operations);
         let operations = called.filter_map(|((process, call), operation)| {
             Some(Timed {
@@ -222,15 +229,15 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
                 call: call.clone(),
                 // A call is before its step, and a return is after it.
                 called: 2 * i64::from(operation.call?),
-                returned: operation.ret.map(|(step, id)| (answers[id.0].clone(), 2 * i64::from(step) + 1)),
+                returned: operation.ret.map(|(step, id)| (results[id.0].clone(), 2 * i64::from(step) + 1)),
             })
         });
         let history = History::from_operations(operations).expect("a task makes one call after the other");
-        self.case.as_ref().map(|it| it(history))
+        self.to_history.as_ref().map(|it| it(history))
     }
 }
 
-/// A subject without a specification: how to make one, and what can be called on it.
+/// A subject without a specification: its constructor and its calls.
 ///
 /// ```
 /// use clewline_threads::{Component, sync::atomic::{AtomicU32, Ordering::SeqCst}};
@@ -246,7 +253,7 @@ pub struct Component<T> {
     of: PhantomData<fn() -> T>,
 }
 
-/// How to make a subject, and what can be called on it, whatever its type: one program runs all components.
+/// The constructor and the calls of a subject with erased types: one program runs all components.
 struct Methods {
     make: Arc<dyn Fn() -> Box<dyn Any> + Send + Sync>,
     calls: Vec<(String, Method)>,
@@ -261,13 +268,13 @@ impl<T> fmt::Debug for Component<T> {
 }
 
 impl<T: 'static> Component<T> {
-    /// `make` makes a fresh one. Nothing can be called yet.
+    /// `make` constructs a new subject. It has no calls yet.
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         let methods = Methods { make: Arc::new(move || Box::new(make())), calls: Vec::new() };
         Component { methods, of: PhantomData }
     }
 
-    /// One more thing that can be called. What it answers is compared by the way it is written in `Debug`.
+    /// Adds a call. Its results are compared by their `Debug` output.
     #[must_use]
     pub fn call<R: fmt::Debug>(
         mut self,
@@ -283,10 +290,10 @@ impl<T: 'static> Component<T> {
     }
 }
 
-/// An answer as it is written. One that says nothing is not.
-fn shown(answer: &dyn fmt::Debug) -> String {
-    let answer = format!("{answer:?}");
-    if answer == "()" { String::new() } else { answer }
+/// The text of a result; empty for `()`.
+fn shown(result: &dyn fmt::Debug) -> String {
+    let result = format!("{result:?}");
+    if result == "()" { String::new() } else { result }
 }
 
 impl Methods {
@@ -302,11 +309,11 @@ impl Methods {
         })
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn program(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.find(it))?;
         let make = Arc::clone(&self.make);
         let call = |subject: &Box<dyn Any>, call: &Method| call(&**subject);
-        Ok(Box::new(Typed::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
+        Ok(Box::new(TypedProgram::new(labels, calls, limits, move || make(), call, |_, it| it.clone(), None)))
     }
 }
 
@@ -315,7 +322,11 @@ impl<T: 'static> Explorable for Component<T> {
         self.methods.labels().into_iter().map(str::to_owned).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        self.methods.trial(labels, limits)
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        self.methods.program(labels, limits)
     }
 }

@@ -1,15 +1,15 @@
-//! What there is where unmodified code cannot be explored: an explanation.
+//! The stub for platforms where unmodified code cannot be explored: an explanation.
 
 use std::{
     ffi::{c_char, c_int},
     io::Write,
 };
 
-/// Says that there is nothing here.
+/// Reports that the platform is not supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn clewline_main(_argc: c_int, _argv: *mut *mut c_char) -> c_int {
-    let told =
+    let message =
         "error: unmodified code can be explored on Linux on x86-64 with the GNU C library, and not here\n";
-    let _nobody_listens = std::io::stderr().write_all(told.as_bytes());
+    let _ignored = std::io::stderr().write_all(message.as_bytes());
     2
 }

@@ -1,39 +1,40 @@
-//! Atomic instructions that nobody sees: those that the instrumentation did not turn into calls.
+//! Unseen atomic instructions: those that the instrumentation did not turn into calls.
 //!
-//! With the instrumentation on, a compiler makes a call of every atomic operation. So a `lock` that is left in what it hands to the
-//! assembler was written by hand, in inline assembly, or is in a function that was to be left alone. That text names the function and
-//! the line, and nothing has to be disassembled.
+//! With instrumentation, a compiler turns every atomic operation into a call. So a `lock` prefix
+//! that remains in the assembly was written by hand, in inline assembly, or is in a function
+//! excluded from instrumentation. The assembly names the function and the line, so nothing has to
+//! be disassembled.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
 };
 
-/// An atomic instruction at which no thread is interrupted.
+/// An atomic instruction that is not a scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Unseen {
-    /// The file, and the line in it, if the compiler tells.
+pub struct UnseenInstruction {
+    /// The file and the line, if the compiler emits them.
     pub place: Option<(String, u32)>,
-    /// The function that it is in, whatever was inlined there.
+    /// The function that contains it, after inlining.
     pub function: Option<String>,
     /// The instruction: `lock xaddq`.
     pub instruction: String,
-    /// Why nobody sees it.
-    pub cause: Cause,
-    /// What the linker calls the function.
+    /// Why it is not instrumented.
+    pub cause: UnseenCause,
+    /// The linker symbol of the function.
     pub(super) symbol: String,
 }
 
-/// Why nobody sees an instruction.
+/// Why an instruction is not instrumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
+pub enum UnseenCause {
     /// It is in inline assembly.
     Inline,
-    /// The compiler was told to leave the function alone.
-    LeftAlone,
+    /// The function is excluded from instrumentation.
+    NotInstrumented,
 }
 
-impl fmt::Display for Unseen {
+impl fmt::Display for UnseenInstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((file, line)) = &self.place {
             write!(f, "{file}:{line}: ")?;
@@ -42,15 +43,15 @@ impl fmt::Display for Unseen {
             write!(f, "{function} has ")?;
         }
         let whence = match self.cause {
-            Cause::Inline => "in inline assembly",
-            Cause::LeftAlone => "in code that is not instrumented",
+            UnseenCause::Inline => "in inline assembly",
+            UnseenCause::NotInstrumented => "in code that is not instrumented",
         };
         write!(f, "`{}` {whence}: it is not seen, and no thread is interrupted there", self.instruction)
     }
 }
 
-/// All of them in what a compiler hands to the assembler, each line of the source once.
-pub(super) fn unseen(text: &str) -> Vec<Unseen> {
+/// All unseen instructions of an assembly file, each source line once.
+pub(super) fn unseen_instructions(text: &str) -> Vec<UnseenInstruction> {
     let mut reader = Reader::default();
     text.lines().for_each(|it| reader.line(it));
     let mut found = reader.found;
@@ -63,16 +64,16 @@ pub(super) fn unseen(text: &str) -> Vec<Unseen> {
 
 #[derive(Debug, Default)]
 struct Reader<'a> {
-    /// Where the compiler ran.
+    /// The working directory of the compiler.
     folder: &'a str,
     files: BTreeMap<u32, String>,
     place: Option<(u32, u32)>,
     functions: BTreeSet<&'a str>,
     function: &'a str,
     is_inline: bool,
-    /// A `lock` stands alone, and what it locks follows.
+    /// A `lock` prefix on its own line; the locked instruction follows.
     is_locked: bool,
-    found: Vec<Unseen>,
+    found: Vec<UnseenInstruction>,
 }
 
 impl<'a> Reader<'a> {
@@ -83,7 +84,7 @@ impl<'a> Reader<'a> {
             "#NO_APP" => self.is_inline = false,
             _ => (),
         }
-        // Data may look like anything.
+        // Data may look like an instruction.
         if [".ascii", ".asciz", ".string"].iter().any(|it| line.starts_with(it)) {
             return;
         }
@@ -125,36 +126,37 @@ impl<'a> Reader<'a> {
 
     fn statement(&mut self, mut statement: &'a str) {
         while let Some((label, rest)) = statement.split_once(':').filter(|it| is_label(it.0)) {
-            // Functions are declared before they begin. Other labels are inside of them.
+            // Functions are declared before they begin. Other labels are inside functions.
             if self.functions.contains(label) {
                 self.function = label;
             }
             statement = rest.trim_start();
         }
-        let (mut word, mut operands) = halves(statement);
+        let (mut word, mut operands) = split_at_space(statement);
         while matches!(word, "xacquire" | "xrelease" | "rep") {
-            (word, operands) = halves(operands);
+            (word, operands) = split_at_space(operands);
         }
         if word.is_empty() {
             return;
         }
         let was_locked = std::mem::take(&mut self.is_locked);
         if word == "lock" {
-            (word, operands) = halves(operands);
+            (word, operands) = split_at_space(operands);
             if word.is_empty() {
                 self.is_locked = true;
             } else {
-                self.finds(&format!("lock {word}"), word, operands);
+                self.record(&format!("lock {word}"), word, operands);
             }
         } else if was_locked {
-            self.finds(&format!("lock {word}"), word, operands);
+            self.record(&format!("lock {word}"), word, operands);
         } else if word.starts_with("xchg") && is_memory(operands) {
-            self.finds(word, word, operands);
+            self.record(word, word, operands);
         }
     }
 
-    fn finds(&mut self, instruction: &str, word: &str, operands: &str) {
-        // Nothing is added to what is on the stack: that is a fence, and here memory is sequentially consistent anyhow.
+    fn record(&mut self, instruction: &str, word: &str, operands: &str) {
+        // Adding 0 to a word of the stack is a fence, and here memory is sequentially consistent
+        // anyway.
         let is_fence = (word.starts_with("or") || word.starts_with("add"))
             && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
             && operands.contains("sp");
@@ -162,12 +164,12 @@ impl<'a> Reader<'a> {
             return;
         }
         let place = self.place.and_then(|(file, line)| Some((self.files.get(&file)?.clone(), line)));
-        self.found.push(Unseen {
-            // What is between functions has no line.
+        self.found.push(UnseenInstruction {
+            // Code between functions has no line.
             place: place.filter(|_| !self.function.is_empty()),
             function: (!self.function.is_empty()).then(|| readable(self.function)),
             instruction: instruction.to_owned(),
-            cause: if self.is_inline { Cause::Inline } else { Cause::LeftAlone },
+            cause: if self.is_inline { UnseenCause::Inline } else { UnseenCause::NotInstrumented },
             symbol: self.function.to_owned(),
         });
     }
@@ -178,7 +180,7 @@ fn directive<'a>(code: &'a str, name: &str) -> Option<&'a str> {
     code.strip_prefix(name).filter(|it| it.starts_with([' ', '\t'])).map(str::trim)
 }
 
-fn halves(statement: &str) -> (&str, &str) {
+fn split_at_space(statement: &str) -> (&str, &str) {
     let (word, rest) = statement.split_once([' ', '\t']).unwrap_or((statement, ""));
     (word, rest.trim_start())
 }
@@ -187,7 +189,7 @@ fn is_label(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|it| it.is_ascii_alphanumeric() || "._$".contains(it))
 }
 
-/// Whether one of two operands is in memory: an address, or a name beside a register.
+/// Whether one of two operands is in memory: an address, or a symbol beside a register.
 fn is_memory(operands: &str) -> bool {
     let mut both = operands.splitn(2, ',').map(str::trim);
     let (one, two) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
@@ -195,7 +197,8 @@ fn is_memory(operands: &str) -> bool {
     operands.contains(['(', '[']) || is_register(one) != is_register(two)
 }
 
-/// A name as it is in the source, of a plain function or one in classes, namespaces or modules; what else is encoded is left out.
+/// The source name of a plain function, or of one in classes, namespaces or modules; other encoded
+/// parts are omitted.
 fn readable(symbol: &str) -> String {
     let Some(encoded) = symbol.strip_prefix("_ZN").or_else(|| symbol.strip_prefix("_Z")) else {
         return symbol.to_owned();
@@ -212,7 +215,7 @@ fn readable(symbol: &str) -> String {
             break;
         }
     }
-    // Rust ends a name with a number that tells versions apart.
+    // Rust ends a name with a hash.
     names.pop_if(|it| {
         it.len() == 17 && it.starts_with('h') && it[1..].chars().all(|it| it.is_ascii_hexdigit())
     });
@@ -225,7 +228,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = unseen(text).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = unseen_instructions(text).iter().map(ToString::to_string).collect();
         let found: Vec<&str> = found
             .iter()
             .filter_map(|it| it.strip_suffix(": it is not seen, and no thread is interrupted there"))
@@ -234,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gcc_writes_is_read() {
+    fn assembly_of_gcc_is_parsed() {
         check(
             "\t.file\t\"a.c\"\n\t.file 0 \"/tmp/x\" \"a.c\"\n\t.type\tfoo, @function\nfoo:\n\t.file 1 \"a.c\"\n\t.loc 1 3 20 view .LVU5\n\
              #APP\n# 3 \"a.c\" 1\n\tlock; xaddq %rbx, x(%rip)\n# 0 \"\" 2\n#NO_APP\n\t.loc 1 9 1\n\tcall\t__tsan_func_exit\n",
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clang_writes_is_read() {
+    fn assembly_of_clang_is_parsed() {
         check(
             "\t.file\t0 \"/tmp/x\" \"a.cc\" md5 0xc6\n\t.type\t_ZN3set3addEl,@function\n_ZN3set3addEl:                  # @x\n\
              \t.file\t1 \"include\" \"atomic.h\" md5 0xc6\n\t.loc\t1 7 3 prologue_end is_stmt 1    # a.cc:7:3\n\
@@ -252,7 +255,8 @@ mod tests {
         );
     }
 
-    /// To exchange registers is nobody's business, and to exchange with memory is atomic without a word.
+    /// An exchange of registers is harmless, and an exchange with memory is atomic without a `lock`
+    /// prefix.
     #[test]
     fn an_exchange_with_memory_locks() {
         for (code, word) in [
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_instruction_is_no_alarm() {
+    fn text_that_is_not_an_instruction_is_ignored() {
         check("\t.string\t\"lock; xaddq %rax, (%rbx)\"\n", &[]);
         check("\t.ascii \"\\tlock\\n\"\n\tcall\tlock\nlock:\n\tmov lock(%rip), %rax\n", &[]);
         check("\t#APP\n\t# lock\n\tpause # lock\n\t#NO_APP\n\tmfence\n", &[]);
@@ -286,7 +290,7 @@ mod tests {
 
     /// The same line may be in several functions, and several lines in one.
     #[test]
-    fn each_line_is_told_once() {
+    fn each_line_is_reported_once() {
         let text = "\t.file 1 \"a.c\"\n\t.type f, @function\n\t.type g, @function\n";
         let code = "#APP\n\tlock incq (%rdi)\n#NO_APP\n";
         check(

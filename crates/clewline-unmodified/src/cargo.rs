@@ -1,4 +1,5 @@
-//! Tests of a Rust crate: built with the instrumentation by `cargo`, listed, and run one process each.
+//! Tests of a Rust crate: built with instrumentation by `cargo`, listed, and run in one process
+//! each.
 
 use std::{
     collections::BTreeSet,
@@ -8,14 +9,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 use serde_json::Value as Json;
 
 use super::{
-    assembly::{Unseen, unseen},
+    assembly::{UnseenInstruction, unseen_instructions},
     error::Error,
     runtime::Runtime,
-    session::{Session, Talk, call_it},
+    session::{OutputMode, Session, set_argv0},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -24,23 +25,23 @@ use super::{
 pub struct Crate {
     /// The folder with its manifest.
     pub folder: PathBuf,
-    /// What `cargo test` is told besides: `-p`, `--features`, `--test` and the like.
+    /// Additional arguments of `cargo test`: `-p`, `--features`, `--test` and similar ones.
     pub arguments: Vec<OsString>,
-    /// Where what `cargo` says while it builds goes.
-    pub talk: Talk,
+    /// Where the output of `cargo` goes.
+    pub output: OutputMode,
 }
 
-/// Tests that were built.
+/// Built tests.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltTests {
     executables: Vec<Executable>,
-    unseen: Vec<Unseen>,
+    unseen: Vec<UnseenInstruction>,
 }
 
 #[derive(Clone, Debug)]
 struct Executable {
     path: PathBuf,
-    /// Where `cargo test` runs it: the folder of its package.
+    /// The working directory in which `cargo test` runs it: the folder of its package.
     folder: PathBuf,
 }
 
@@ -54,12 +55,12 @@ pub struct TestId {
 }
 
 impl Crate {
-    /// Builds its tests, and those of nobody else, with what they depend on, in `target/clewline`.
+    /// Builds only its own tests, with their dependencies, in `target/clewline`.
     ///
     /// # Errors
     ///
     /// If that fails.
-    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
+    pub fn build(&self, toolchain: &Toolchain, runtime: &Runtime) -> Result<BuiltTests, Error> {
         self.build_in(&self.target(), toolchain, runtime)
     }
 
@@ -68,31 +69,36 @@ impl Crate {
     /// # Errors
     ///
     /// If that fails.
-    pub fn build_in(&self, target: &Path, toolchain: &Toolchain, runtime: &Runtime) -> Result<Built, Error> {
+    pub fn build_in(
+        &self,
+        target: &Path,
+        toolchain: &Toolchain,
+        runtime: &Runtime,
+    ) -> Result<BuiltTests, Error> {
         let mut command = Command::new(cargo());
         command.current_dir(&self.folder).args(["test", "--no-run", "--target", TARGET]);
         command.arg("--message-format=json-render-diagnostics").args(&self.arguments);
         let mut flags = toolchain.flags(runtime);
-        flags.push(ASSEMBLY.into());
+        flags.push(EMIT_ASSEMBLY_FLAG.into());
         command.env("CARGO_ENCODED_RUSTFLAGS", encoded(&flags));
-        // Functions of the standard library are inlined, so that lines are those of whoever calls them.
+        // Functions of the standard library are inlined, so that lines are those of their callers.
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
-        // What is instrumented must not be mixed up with what is not.
+        // Instrumented code must not be mixed with other code.
         command.env("CARGO_TARGET_DIR", target);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        command.stderr(match self.talk {
-            Talk::Kept => Stdio::piped(),
-            Talk::Passed => Stdio::inherit(),
+        command.stderr(match self.output {
+            OutputMode::Captured => Stdio::piped(),
+            OutputMode::Inherited => Stdio::inherit(),
         });
         let output =
             command.spawn().and_then(std::process::Child::wait_with_output).map_err(Error::io("cargo"))?;
         if !output.status.success() {
-            return Err(Error::Building { told: String::from_utf8_lossy(&output.stderr).into_owned() });
+            return Err(Error::Building { message: String::from_utf8_lossy(&output.stderr).into_owned() });
         }
         let messages = String::from_utf8_lossy(&output.stdout);
         let executables = executables(&messages);
         let unseen = unseen_in(&messages, &executables)?;
-        Ok(Built { executables, unseen })
+        Ok(BuiltTests { executables, unseen })
     }
 
     fn target(&self) -> PathBuf {
@@ -101,14 +107,14 @@ impl Crate {
     }
 }
 
-/// Leaves the text for the assembler beside what is made of it.
-const ASSEMBLY: &str = "--emit=asm";
+/// Keeps the assembly beside the object files.
+const EMIT_ASSEMBLY_FLAG: &str = "--emit=asm";
 
 fn cargo() -> OsString {
     std::env::var_os("CARGO").filter(|it| !it.is_empty()).unwrap_or_else(|| "cargo".into())
 }
 
-/// Flags as `cargo` takes them where they may have blanks. Those of the user come first.
+/// Encodes flags for `cargo`, which may contain spaces. Those of the user come first.
 fn encoded(flags: &[OsString]) -> OsString {
     let own = std::env::var("RUSTFLAGS").unwrap_or_default();
     let own = own.split_whitespace().map(OsString::from);
@@ -116,7 +122,7 @@ fn encoded(flags: &[OsString]) -> OsString {
     all.join(OsStr::new("\u{1f}"))
 }
 
-/// The tests among what `cargo` says it built, one JSON object a line.
+/// The tests among the artifacts that `cargo` reports, one JSON object per line.
 fn executables(messages: &str) -> Vec<Executable> {
     let of = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
@@ -128,8 +134,9 @@ fn executables(messages: &str) -> Vec<Executable> {
     messages.lines().filter_map(of).collect()
 }
 
-/// The atomic instructions that nobody sees, in the crates that `cargo` says were built, as far as they are in the tests.
-fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, Error> {
+/// The unseen atomic instructions of the crates that `cargo` built, as far as they are linked into
+/// the tests.
+fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenInstruction>, Error> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
         let Ok(files) = fs::read_dir(&folder) else { continue };
@@ -137,22 +144,23 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<Unseen>, 
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with(&start) && name.ends_with(".s") {
                 let text = fs::read(file.path()).map_err(Error::io(name))?;
-                found.extend(unseen(&String::from_utf8_lossy(&text)));
+                found.extend(unseen_instructions(&String::from_utf8_lossy(&text)));
             }
         }
     }
-    // Most of a crate is not in a test that uses it.
+    // Most of a crate is not linked into a test that uses it.
     let mut linked = BTreeSet::new();
     for executable in executables.iter().filter(|_| !found.is_empty()) {
         let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
-        let has =
-            |it: &Unseen| bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes());
+        let has = |it: &UnseenInstruction| {
+            bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes())
+        };
         linked.extend(found.iter().filter(|it| has(it)).cloned());
     }
     Ok(linked.into_iter().collect())
 }
 
-/// What was built, as folders and what names of files begin with there: `deps` and `flume-0123.`.
+/// The built artifacts, as folders and file name prefixes: `deps` and `flume-0123.`.
 fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
     let of = |line: &str| {
         let message: Json =
@@ -168,10 +176,10 @@ fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
     messages.lines().filter_map(of).flatten().collect()
 }
 
-impl Built {
-    /// The atomic instructions in its tests that nobody sees.
+impl BuiltTests {
+    /// The unseen atomic instructions in its tests.
     #[must_use]
-    pub fn unseen(&self) -> &[Unseen] {
+    pub fn unseen(&self) -> &[UnseenInstruction] {
         &self.unseen
     }
 
@@ -188,8 +196,10 @@ impl Built {
             command.args(["--list", "--format", "terse"]).current_dir(&executable.folder);
             let output = command.output().map_err(Error::io(shown.clone()))?;
             if !output.status.success() {
-                let told = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Error::Building { told: format!("{shown} does not list its tests: {told}") });
+                let message = String::from_utf8_lossy(&output.stderr).into_owned();
+                return Err(Error::Building {
+                    message: format!("{shown} does not list its tests: {message}"),
+                });
             }
             tests.extend(names(&String::from_utf8_lossy(&output.stdout)).map(|name| TestId {
                 name: name.to_owned(),
@@ -202,27 +212,29 @@ impl Built {
     }
 }
 
-/// The names in what `--list` writes: lines that end with `: test`.
+/// The names in the output of `--list`: lines that end with `: test`.
 fn names(listed: &str) -> impl Iterator<Item = &str> {
     listed.lines().filter_map(|it| it.strip_suffix(": test"))
 }
 
 impl TestId {
-    /// Starts it, in a process of its own, to be explored as `wanted`.
+    /// Starts it in its own process, with these run options.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or ends at once.
-    pub fn start(&self, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    /// If it cannot be started, or ends immediately.
+    pub fn start(&self, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
-        // The one thread that runs the test is the process's first. What it says when it panics goes to the runtime.
+        // The only thread that runs the test is the first thread of the process. Panic messages go
+        // to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
         command.args(arguments).current_dir(&self.folder);
-        // The report shows where it panics. A backtrace would look through the runtime's symbols each time.
+        // The report shows the place of a panic. A backtrace would search the runtime's symbols
+        // each time.
         command.env("RUST_BACKTRACE", "0");
-        // What runs tests would read all that is known of the terminal, in each execution.
+        // The test harness would read the terminal database in each execution.
         command.env_remove("TERM");
-        call_it(&mut command, OsStr::new(&self.name));
+        set_argv0(&mut command, OsStr::new(&self.name));
         Session::start(command, wanted, talk)
     }
 }
@@ -251,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_is_known_by_its_files() {
+    fn artifacts_are_identified_by_their_files() {
         let messages = concat!(
             r#"{"reason":"compiler-artifact","filenames":["/t/deps/libflume-01.rlib","/t/deps/libflume-01.rmeta"]}"#,
             "\n",

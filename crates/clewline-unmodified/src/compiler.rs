@@ -1,4 +1,4 @@
-//! Compilers of C and C++: which there are, and with which flags they have each access call the runtime.
+//! C and C++ compilers: which are available, and the flags with which they instrument accesses.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -16,23 +16,23 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Compiler {
     name: String,
-    kind: Kind,
-    /// All flags that it takes, of those that are wanted.
+    kind: CompilerKind,
+    /// The wanted flags that it accepts.
     flags: Vec<&'static str>,
-    /// Those that make a program of object files.
+    /// The flags for linking.
     linking: Vec<&'static str>,
 }
 
-/// Which compiler it is; they differ in what they leave out.
+/// Which compiler it is; they differ in what they do not instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CompilerKind {
     /// The GNU compiler.
     Gcc,
     /// LLVM's.
     Clang,
 }
 
-/// In which language a file is.
+/// The language of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// C.
@@ -44,7 +44,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By the name of a file.
+    /// By the file name.
     #[must_use]
     pub fn of(file: &Path) -> Option<Language> {
         match file.extension()?.to_str()? {
@@ -56,41 +56,38 @@ impl Language {
     }
 }
 
-/// Without these nothing can be seen.
-const NEEDED: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
+/// Without these nothing is instrumented.
+const REQUIRED_FLAGS: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=thread"];
 
-/// Little is optimized, so that lines of a report are those of the source. 16 bytes at once are one access.
-const BOTH: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
+/// Little optimization, so that lines in reports are those of the source. 16 bytes are one access.
+const OPTIONAL_FLAGS: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
 
-/// gcc writes small copies in place, without calling anybody; and takes volatile for plain.
-const GCC: [&[&str]; 3] = [
+/// gcc inlines small copies without a call, and treats volatile as plain.
+const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
     &["-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-builtin-memmove"],
     &["--param", "tsan-distinguish-volatile=1"],
     &["-Wno-tsan"],
 ];
 
-/// clang tells of `x += 1` only that it writes; and takes volatile for plain.
-const CLANG: [&[&str]; 2] =
+/// clang reports only the write of `x += 1`, and treats volatile as plain.
+const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
     [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
 
-/// Symbols are bound at the start, since data is put back between executions; copies of memory go through the runtime.
-const LINKING: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
+/// Symbols are bound at startup, since data is restored between executions; memory copies go
+/// through the runtime.
+const LINKER_FLAGS: [&str; 2] = ["-Wl,-z,now", "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"];
 
-/// Tried in turn.
-const USUAL: [&str; 3] = ["cc", "gcc", "clang"];
+/// Tried in this order.
+const DEFAULT_COMPILERS: [&str; 3] = ["cc", "gcc", "clang"];
 
 impl Compiler {
-    /// The compiler called `name`, or a usual one. It is tried with a file of one line.
-    ///
-    /// # Errors
-    ///
-    /// If this is the wrong platform, there is none, or it does not instrument.
+    /// The compiler called `name`, or a default one. It is tested with a file of one line.
     pub fn find(name: Option<&str>) -> Result<Compiler, Error> {
         check_platform()?;
-        let names: Vec<&str> = name.map_or_else(|| USUAL.to_vec(), |it| vec![it]);
+        let names: Vec<&str> = name.map_or_else(|| DEFAULT_COMPILERS.to_vec(), |it| vec![it]);
         let mut unfit = None;
         for name in &names {
-            match Compiler::called(name) {
+            match Compiler::named(name) {
                 Ok(Some(compiler)) => return Ok(compiler),
                 Ok(None) => (),
                 Err(error) => unfit = unfit.or(Some(error)),
@@ -101,25 +98,25 @@ impl Compiler {
         }))
     }
 
-    /// `None` if there is none of that name.
-    fn called(name: &str) -> Result<Option<Compiler>, Error> {
-        let told = match Command::new(name).arg("--version").output() {
+    /// `None` if there is no such compiler.
+    fn named(name: &str) -> Result<Option<Compiler>, Error> {
+        let message = match Command::new(name).arg("--version").output() {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(name)(error)),
         };
-        let unfit = |told: String| Error::UnfitCompiler { name: name.to_owned(), told };
-        let kind = kind_of(&told).ok_or_else(|| unfit(told))?;
+        let unfit = |message: String| Error::UnfitCompiler { name: name.to_owned(), message };
+        let kind = kind_of(&message).ok_or_else(|| unfit(message))?;
         let probe = Probe::new(name)?;
-        probe.takes(&NEEDED).map_err(unfit)?;
+        probe.accepts(&REQUIRED_FLAGS).map_err(unfit)?;
         let wanted = match kind {
-            Kind::Gcc => BOTH.iter().chain(&GCC),
-            Kind::Clang => BOTH.iter().chain(&CLANG),
+            CompilerKind::Gcc => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_GCC_FLAGS),
+            CompilerKind::Clang => OPTIONAL_FLAGS.iter().chain(&OPTIONAL_CLANG_FLAGS),
         };
-        let mut flags = NEEDED.to_vec();
-        // What an old or a new one does not know is left out: it only makes things better.
-        flags.extend(wanted.filter(|it| probe.takes(it).is_ok()).copied().flatten());
-        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKING.to_vec() }))
+        let mut flags = REQUIRED_FLAGS.to_vec();
+        // Flags that a version does not support are omitted: they are only improvements.
+        flags.extend(wanted.filter(|it| probe.accepts(it).is_ok()).copied().flatten());
+        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKER_FLAGS.to_vec() }))
     }
 
     /// Its name.
@@ -128,19 +125,19 @@ impl Compiler {
         &self.name
     }
 
-    /// Which it is.
+    /// The kind of compiler.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CompilerKind {
         self.kind
     }
 
-    /// The flags with which it instruments.
+    /// The flags for instrumentation.
     #[must_use]
     pub fn flags(&self) -> &[&'static str] {
         &self.flags
     }
 
-    /// The flags with which it makes a program.
+    /// The flags for linking.
     #[must_use]
     pub fn linking(&self) -> &[&'static str] {
         &self.linking
@@ -156,18 +153,19 @@ impl Compiler {
     }
 }
 
-/// Which compiler says so of itself. gcc's is called after whatever it was started as, so its owner is what tells.
-fn kind_of(version: &str) -> Option<Kind> {
+/// The compiler kind from its version text. gcc prints the name under which it was started, so its
+/// copyright holder identifies it.
+fn kind_of(version: &str) -> Option<CompilerKind> {
     if version.contains("clang") {
-        Some(Kind::Clang)
+        Some(CompilerKind::Clang)
     } else if version.contains("Free Software Foundation") {
-        Some(Kind::Gcc)
+        Some(CompilerKind::Gcc)
     } else {
         None
     }
 }
 
-/// What the C++ compiler is called that comes with a C compiler: `g++-12` with `gcc-12`.
+/// The name of the C++ compiler that belongs to a C compiler: `g++-12` for `gcc-12`.
 fn cpp_name(name: &str) -> String {
     let (folder, file) = name.rsplit_once('/').map_or(("", name), |it| (&name[..=it.0.len()], it.1));
     let file = if file.contains("++") {
@@ -182,7 +180,7 @@ fn cpp_name(name: &str) -> String {
     format!("{folder}{file}")
 }
 
-/// A file of one line, to see which flags a compiler takes.
+/// A file of one line, to test which flags a compiler accepts.
 struct Probe<'a> {
     name: &'a str,
     scratch: Scratch,
@@ -195,8 +193,8 @@ impl Probe<'_> {
         Ok(Probe { name, scratch })
     }
 
-    /// What it says if it does not.
-    fn takes<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
+    /// The error is the compiler's message.
+    fn accepts<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
         let mut command = Command::new(self.name);
         command.arg("-Werror").args(flags).args(["-c", "probe.c", "-o", "probe.o"]);
         match command.current_dir(self.scratch.path()).output() {
@@ -207,7 +205,7 @@ impl Probe<'_> {
     }
 }
 
-/// The folder that a compiler is to look for headers in.
+/// The flag that adds a folder to the header search path.
 pub(super) fn including(folder: &Path) -> OsString {
     let mut flag = OsString::from("-I");
     flag.push(folder);
@@ -219,10 +217,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compilers_are_known_by_what_they_say() {
+    fn compilers_are_recognized_by_their_version_text() {
         let gcc = "cc (Debian 12.2.0-14) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.\n";
-        assert_eq!(kind_of(gcc), Some(Kind::Gcc));
-        assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(Kind::Clang));
+        assert_eq!(kind_of(gcc), Some(CompilerKind::Gcc));
+        assert_eq!(kind_of("Debian clang version 14.0.6\n"), Some(CompilerKind::Clang));
         assert_eq!(kind_of("tcc version 0.9.27\n"), None);
     }
 
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_told_by_the_names_of_files() {
+    fn languages_are_determined_by_file_names() {
         let of = |name: &str| Language::of(Path::new(name));
         assert_eq!([of("a/stack.c"), of("stack.cpp")], [Some(Language::C), Some(Language::Cpp)]);
         assert_eq!([of("stack.o"), of("stack.h"), of("stack")], [Some(Language::Object), None, None]);

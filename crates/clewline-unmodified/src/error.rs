@@ -1,8 +1,8 @@
-//! What keeps a program from being built or run.
+//! Errors in building or running a program.
 
 use std::{fmt, io, path::PathBuf};
 
-/// What keeps a program from being built or run.
+/// Errors in building or running a program.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,52 +13,52 @@ pub enum Error {
         /// The names.
         tried: Vec<String>,
     },
-    /// A compiler that can do nothing for us.
+    /// A compiler that cannot instrument.
     UnfitCompiler {
         /// Its name.
         name: String,
-        /// What it said.
-        told: String,
+        /// Its message.
+        message: String,
     },
-    /// The runtime is nowhere.
+    /// The runtime was not found.
     NoRuntime {
-        /// Where it was looked for.
-        looked: Vec<PathBuf>,
+        /// The searched places.
+        searched: Vec<PathBuf>,
     },
     /// Nothing to compile.
     NoSources,
-    /// A file whose name does not say in which language it is.
+    /// A file whose name does not determine its language.
     UnknownLanguage(PathBuf),
     /// The compiler refused a file.
     Compiling {
         /// The file.
         file: PathBuf,
-        /// What the compiler said.
-        told: String,
+        /// The compiler's message.
+        message: String,
     },
-    /// The program could not be put together.
+    /// The program could not be linked.
     Linking {
-        /// What the linker said.
-        told: String,
+        /// The linker's message.
+        message: String,
     },
     /// `rustc` does not instrument.
     Toolchain {
-        /// What it said.
-        told: String,
+        /// Its message.
+        message: String,
     },
     /// `cargo` did not build the tests.
     Building {
-        /// What it said, or where.
-        told: String,
+        /// Its message, or where it failed.
+        message: String,
     },
-    /// The program cannot be explored, or not any further, and has said why.
+    /// The program cannot be explored, or not any further, and has reported why.
     GaveUp {
-        /// What that means for a verdict.
+        /// The consequence for the verdict.
         why: GaveUp,
-        /// What it said, if that was kept.
-        told: String,
+        /// Its message, if captured.
+        message: String,
     },
-    /// The program ended in a way that no exploration ends.
+    /// The program ended unexpectedly.
     Killed {
         /// How.
         how: String,
@@ -72,12 +72,12 @@ pub enum Error {
     },
 }
 
-/// What it means for a verdict that a program was not explored any further.
+/// The consequence for the verdict if a program was not explored any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GaveUp {
-    /// It could not do what it was asked to.
+    /// It could not do what was requested.
     Failed,
-    /// It could, and does not come to an end: the verdict is unknown.
+    /// It could, and does not terminate: the verdict is unknown.
     Unknown,
 }
 
@@ -102,18 +102,18 @@ impl fmt::Display for Error {
                     tried.join(", ")
                 )
             }
-            Error::UnfitCompiler { name, told } => {
-                write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", told.trim())
+            Error::UnfitCompiler { name, message } => {
+                write!(f, "{name}: expected gcc or clang with -fsanitize=thread; it says: {}", message.trim())
             }
-            Error::NoRuntime { looked } => {
+            Error::NoRuntime { searched: looked } => {
                 let looked: Vec<String> = looked.iter().map(|it| it.display().to_string()).collect();
                 write!(
                     f,
                     "no runtime: expected {} at {}; build it with `cargo build --release -p clewline-tsan`, or name it with the \
                      environment variable {}",
-                    FILE,
+                    RUNTIME_FILE,
                     looked.join(" or "),
-                    VARIABLE
+                    RUNTIME_VARIABLE
                 )
             }
             Error::NoSources => write!(
@@ -127,18 +127,18 @@ impl fmt::Display for Error {
                     file.display()
                 )
             }
-            Error::Compiling { file, told } => {
-                write!(f, "{} does not compile\n{}", file.display(), told.trim_end())
+            Error::Compiling { file, message } => {
+                write!(f, "{} does not compile\n{}", file.display(), message.trim_end())
             }
-            Error::Linking { told } => write!(f, "the program cannot be linked\n{}", told.trim_end()),
-            Error::Toolchain { told } => write!(
+            Error::Linking { message } => write!(f, "the program cannot be linked\n{}", message.trim_end()),
+            Error::Toolchain { message } => write!(
                 f,
                 "this rustc does not instrument code (stable 1.85 and later were seen to); it says: {}",
-                told.trim()
+                message.trim()
             ),
-            Error::Building { told } => write!(f, "cargo did not build the tests\n{}", told.trim_end()),
-            Error::GaveUp { told, .. } if told.is_empty() => f.write_str("the program gave up"),
-            Error::GaveUp { told, .. } => f.write_str(told.trim_end()),
+            Error::Building { message } => write!(f, "cargo did not build the tests\n{}", message.trim_end()),
+            Error::GaveUp { message, .. } if message.is_empty() => f.write_str("the program gave up"),
+            Error::GaveUp { message, .. } => f.write_str(message.trim_end()),
             Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
             Error::Io { what, error } => write!(f, "{what}: {error}"),
         }
@@ -156,8 +156,8 @@ pub fn check_platform() -> Result<(), Error> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) { Ok(()) } else { Err(Error::Platform) }
 }
 
-/// The file that Cargo makes of the crate.
-pub(super) const FILE: &str = "libclewline_tsan.so";
+/// The file that Cargo builds from the runtime crate.
+pub(super) const RUNTIME_FILE: &str = "libclewline_tsan.so";
 
-/// Says where the runtime is, or the folder that it is in.
-pub(super) const VARIABLE: &str = "CLEWLINE_RUNTIME";
+/// The environment variable with the path of the runtime, or of its folder.
+pub(super) const RUNTIME_VARIABLE: &str = "CLEWLINE_RUNTIME";

@@ -1,32 +1,33 @@
-//! Unmodified code: C, C++ and Rust that knows nothing of Clewline, compiled so that every interleaving can be explored.
+//! Unmodified code: C, C++ and Rust without Clewline's types, compiled so that every interleaving
+//! can be explored.
 //!
-//! Compilers can have each access to memory call a function first, for the sake of a tool called ThreadSanitizer. Here
-//! those functions are Clewline's: a shared library, the *runtime*, that controls threads, memory and locks of the program
-//! it is linked with. What is left to do is here: to find a compiler and the runtime, to compile
-//! and to link, and to start the program. What it offers then is explored from this process like
-//! anything else.
+//! For ThreadSanitizer, compilers can insert a function call before each memory access. Here those
+//! functions are Clewline's: a shared library, the *runtime*, that controls the threads, memory and
+//! locks of the program it is linked with. This crate finds a compiler and the runtime, compiles,
+//! links and starts the program. Its subject is then explored from this process like any other.
 //!
 //! ```no_run
 //! use clewline_methods::line_up::{Options, check};
-//! use clewline_unmodified::{Compiler, Program, Runtime, Sources, Talk, Wanted};
+//! use clewline_unmodified::{Compiler, OutputMode, Program, RunOptions, Runtime, Sources};
 //!
 //! let runtime = Runtime::find()?;
 //! let compiler = Compiler::find(None)?;
-//! let sources = Sources { files: vec!["stack_test.c".into(), "stack.c".into()], flags: Vec::new() };
+//! let files = vec!["stack_test.c".into(), "stack.c".into()];
+//! let sources = Sources { files, flags: Vec::new() };
 //! let program = Program::build(&sources, &compiler, &runtime)?;
-//! let session = program.start(&[], &Wanted::default(), Talk::Passed)?;
+//! let session = program.start(&[], &RunOptions::default(), OutputMode::Inherited)?;
 //! let checked = check(&**session.remote(), &"push(1) | pop".parse()?, &Options::default());
 //! session.finish()?;
 //! assert!(checked.is_ok_and(|it| it.finding().is_none()));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Only on Linux and x86-64; elsewhere everything here answers [`Error::Platform`].
+//! Only on Linux and x86-64; elsewhere every function here returns [`Error::Platform`].
 
 mod assembly;
 mod cargo;
+mod census;
 mod compiler;
-mod counted;
 mod error;
 mod new_crate;
 mod program;
@@ -35,17 +36,17 @@ mod scratch;
 mod session;
 mod toolchain;
 
-pub use assembly::{Cause, Unseen};
-pub use cargo::{Built, Crate, TestId};
-pub use clewline_remote::{Points, Remote, Wanted};
-pub use compiler::{Compiler, Kind, Language};
-pub use counted::Asked;
+pub use assembly::{UnseenCause, UnseenInstruction};
+pub use cargo::{BuiltTests, Crate, TestId};
+pub use census::CensusRequest;
+pub use clewline_remote::{Points, Remote, RunOptions};
+pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{BlindSpot, Program, Sources};
 pub use runtime::{HEADER, Runtime};
-pub use session::{Session, Talk};
-pub use toolchain::{Instrumented, Toolchain};
+pub use session::{OutputMode, Session};
+pub use toolchain::{Instrumentation, Toolchain};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Small crates that are written to a temporary folder, to have something built.
+//! Small crates that are written to a temporary folder and built.
 
 use std::{fs, path::Path};
 
@@ -28,11 +28,11 @@ impl NewCrate {
         Ok(NewCrate { scratch })
     }
 
-    /// A folder for what several of them have built, so that what they share is built once.
+    /// A target folder that several of them share, so that common dependencies are built once.
     ///
     /// # Errors
     ///
-    /// If that cannot be made.
+    /// If it cannot be created.
     pub fn shared_target() -> Result<NewCrate, Error> {
         Ok(NewCrate { scratch: Scratch::new()? })
     }

@@ -7,43 +7,43 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 
 use super::{
-    assembly::{Unseen, unseen},
+    assembly::{UnseenInstruction, unseen_instructions},
     compiler::{Compiler, Language, including},
     error::Error,
     runtime::{HEADER, Runtime},
     scratch::Scratch,
-    session::{Session, Talk},
+    session::{OutputMode, Session},
 };
 
-/// What is compiled.
+/// The sources of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// Files in C and C++; object files and libraries are linked as they are.
     pub files: Vec<PathBuf>,
-    /// What the compiler is told besides, for each file and for linking.
+    /// Additional compiler flags, for each file and for linking.
     pub flags: Vec<OsString>,
 }
 
-/// A program that can be explored. What was made for it is removed when it is dropped.
+/// A program that can be explored. Its temporary files are removed when it is dropped.
 #[derive(Debug)]
 pub struct Program {
     executable: PathBuf,
-    /// What the program is called.
+    /// The name of the program.
     name: String,
-    /// What is loaded before the program.
+    /// A library that is loaded before the program.
     preloaded: Option<PathBuf>,
     blind_spots: Vec<BlindSpot>,
     _scratch: Option<Scratch>,
 }
 
-/// Something in a program that is not seen while it is explored.
+/// A part of a program that is not observed during an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlindSpot {
-    /// An atomic instruction that calls nobody.
-    Instruction(Unseen),
+    /// An atomic instruction that is not instrumented.
+    Instruction(UnseenInstruction),
     /// An object file or a library that was compiled without the instrumentation.
     Object(PathBuf),
 }
@@ -78,7 +78,7 @@ impl Program {
             let language = Language::of(file).ok_or_else(|| Error::UnknownLanguage(file.clone()))?;
             match language {
                 Language::Object => {
-                    // The loader finds out about libraries that are shared.
+                    // The loader reports shared libraries.
                     if file.extension() != Some(OsStr::new("so")) && !is_instrumented(file)? {
                         blind_spots.push(BlindSpot::Object(file.clone()));
                     }
@@ -93,18 +93,18 @@ impl Program {
             objects.push(object);
         }
         let name = first.file_stem().unwrap_or(first.as_os_str());
-        // It calls itself so in reports.
+        // Reports show this name.
         let executable = scratch.path().join(name);
         let mut command = compiler.command(linked_as);
         command.args(&objects).arg("-o").arg(&executable).args(compiler.linking());
         command.args(sources.flags.iter().filter(|it| is_for_linking(it)));
         command.args(linked_with(runtime)).arg("-pthread");
-        output(&mut command)?.map_err(|told| Error::Linking { told })?;
+        output(&mut command)?.map_err(|message| Error::Linking { message })?;
         let name = name.to_string_lossy().into_owned();
         Ok(Program { executable, name, preloaded: None, blind_spots, _scratch: Some(scratch) })
     }
 
-    /// A program of one file in C that is nowhere yet, and of what else is named.
+    /// A program of one C file with this text, and other files.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ impl Program {
         Program::build(&Sources { files, flags: others.flags.clone() }, compiler, runtime)
     }
 
-    /// A program that is there. If it was not linked with the runtime, that is loaded before it.
+    /// An existing program. If it was not linked with the runtime, that is preloaded.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Program {
         Ok(Program { executable, name, preloaded, blind_spots: Vec::new(), _scratch: None })
     }
 
-    /// What it is called in reports.
+    /// Its name in reports.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -152,13 +152,13 @@ impl Program {
         Ok(())
     }
 
-    /// Whether accesses to memory are seen, and not only calls of libraries.
+    /// Whether memory accesses are observed, and not only calls of libraries.
     #[must_use]
     pub fn is_instrumented(&self) -> bool {
         self.preloaded.is_none()
     }
 
-    /// What in it is not seen, as far as its compiler and its linker tell.
+    /// The parts of it that are not observed, as far as its compiler and its linker report.
     #[must_use]
     pub fn blind_spots(&self) -> &[BlindSpot] {
         &self.blind_spots
@@ -170,13 +170,13 @@ impl Program {
         &self.executable
     }
 
-    /// Starts it, to be explored as `wanted`: the test that it declares, or its `main`, which has
-    /// arguments of its `own`.
+    /// Starts it with these run options: the test that it declares, or its `main`, which gets the
+    /// arguments `own`.
     ///
     /// # Errors
     ///
-    /// If it cannot be started, or ends at once.
-    pub fn start(&self, own: &[OsString], wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    /// If it cannot be started, or ends immediately.
+    pub fn start(&self, own: &[OsString], wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         command.args(own);
         if let Some(library) = &self.preloaded {
@@ -186,15 +186,15 @@ impl Program {
     }
 }
 
-/// Runs a compiler; what it says if it fails.
+/// Runs a compiler; the inner error is its message.
 fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(Error::io(name))?;
-    let told = || String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok(if output.status.success() { Ok(()) } else { Err(told()) })
+    let message = || String::from_utf8_lossy(&output.stderr).into_owned();
+    Ok(if output.status.success() { Ok(()) } else { Err(message()) })
 }
 
-/// Compiles one file, by way of the text for the assembler, which is looked through.
+/// Compiles one file to assembly, which is searched, and then to an object file.
 fn compile(
     file: &Path,
     number: usize,
@@ -202,12 +202,12 @@ fn compile(
     sources: &Sources,
     compiler: &Compiler,
     scratch: &Scratch,
-) -> Result<(PathBuf, Vec<Unseen>), Error> {
+) -> Result<(PathBuf, Vec<UnseenInstruction>), Error> {
     let [text, object] = ["s", "o"].map(|it| scratch.path().join(format!("{number}.{it}")));
-    let failed = |told| Error::Compiling { file: file.to_owned(), told };
+    let failed = |message| Error::Compiling { file: file.to_owned(), message };
     let mut command = compiler.command(language);
     command.args(compiler.flags()).arg(including(scratch.path()));
-    // What the user says comes last, and so has the last word.
+    // The user's flags come last, so they take precedence.
     command.args(&sources.flags).arg("-S").arg(file).arg("-o").arg(&text);
     output(&mut command)?.map_err(failed)?;
     let bytes = fs::read(&text).map_err(Error::io(text.display().to_string()))?;
@@ -215,19 +215,19 @@ fn compile(
     command.args(sources.flags.iter().filter(|it| it.to_string_lossy().starts_with("-Wa,")));
     command.arg("-c").arg(&text).arg("-o").arg(&object);
     output(&mut command)?.map_err(failed)?;
-    Ok((object, unseen(&String::from_utf8_lossy(&bytes))))
+    Ok((object, unseen_instructions(&String::from_utf8_lossy(&bytes))))
 }
 
 /// Whether an object file or a library calls the runtime anywhere.
 fn is_instrumented(file: &Path) -> Result<bool, Error> {
     let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
-    Ok(bytes.windows(INSTRUMENTED.len()).any(|it| it == INSTRUMENTED))
+    Ok(bytes.windows(INSTRUMENTATION_SYMBOL.len()).any(|it| it == INSTRUMENTATION_SYMBOL))
 }
 
 /// What every instrumented module calls when it is loaded.
-const INSTRUMENTED: &[u8] = b"__tsan_init";
+const INSTRUMENTATION_SYMBOL: &[u8] = b"__tsan_init";
 
-/// Libraries and where they are; the rest is for compiling.
+/// Libraries and library paths; other flags are for compiling.
 fn is_for_linking(flag: &OsString) -> bool {
     let flag = flag.to_string_lossy();
     ["-l", "-L", "-Wl,", "-stdlib="].iter().any(|it| flag.starts_with(it))
@@ -236,13 +236,13 @@ fn is_for_linking(flag: &OsString) -> bool {
 fn linked_with(runtime: &Runtime) -> [OsString; 2] {
     let mut path = OsString::from("-Wl,-rpath,");
     path.push(runtime.folder());
-    // Before what the environment says: below Cargo that may lead to an older runtime.
+    // Takes precedence over the environment: under Cargo that may lead to an older runtime.
     path.push(",--disable-new-dtags");
     [runtime.file().as_os_str().to_owned(), path]
 }
 
 /// Whether a program names the runtime among the libraries that it needs.
 fn is_linked(bytes: &[u8]) -> bool {
-    let name = super::error::FILE.as_bytes();
+    let name = super::error::RUNTIME_FILE.as_bytes();
     bytes.windows(name.len()).any(|it| it == name)
 }

@@ -5,34 +5,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::error::{Error, FILE, VARIABLE, check_platform};
+use super::error::{Error, RUNTIME_FILE, RUNTIME_VARIABLE, check_platform};
 
 /// The header that declares tests in C and C++.
 pub const HEADER: &str = include_str!("../include/clewline.h");
 
-/// Where the runtime is.
+/// The location of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {
     file: PathBuf,
 }
 
 impl Runtime {
-    /// Looks for it: where the environment variable `CLEWLINE_RUNTIME` says, else beside the executable, else in `lib` beside
-    /// its folder.
+    /// Looks for it: at the path in the environment variable `CLEWLINE_RUNTIME`, else beside the
+    /// executable, else in `lib` beside its folder.
     ///
     /// # Errors
     ///
     /// If this is the wrong platform, or it is in none of these places.
     pub fn find() -> Result<Runtime, Error> {
         check_platform()?;
-        let named = env::var_os(VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let named = env::var_os(RUNTIME_VARIABLE).filter(|it| !it.is_empty()).map(PathBuf::from);
         let executable = env::current_exe().map_err(Error::io("the executable"))?;
-        Runtime::among(places(named.as_deref(), &executable))
+        Runtime::first_existing(places(named.as_deref(), &executable))
     }
 
-    fn among(places: Vec<PathBuf>) -> Result<Runtime, Error> {
+    fn first_existing(places: Vec<PathBuf>) -> Result<Runtime, Error> {
         let Some(found) = places.iter().find(|it| it.is_file()) else {
-            return Err(Error::NoRuntime { looked: places });
+            return Err(Error::NoRuntime { searched: places });
         };
         // The path is written into programs, which may be run from anywhere.
         let file = found.canonicalize().map_err(Error::io(found.display().to_string()))?;
@@ -52,15 +52,16 @@ impl Runtime {
     }
 }
 
-/// Where it may be, best first. Who names a place means that place.
+/// The candidate places, best first. An explicitly named place is the only candidate.
 fn places(named: Option<&Path>, executable: &Path) -> Vec<PathBuf> {
     if let Some(named) = named {
-        return if named.is_dir() { vec![named.join(FILE)] } else { vec![named.to_owned()] };
+        return if named.is_dir() { vec![named.join(RUNTIME_FILE)] } else { vec![named.to_owned()] };
     }
     let Some(folder) = executable.parent() else { return Vec::new() };
-    // Cargo builds in `deps`, leaves a copy beside it only when asked for it, and that may be an old one.
-    let mut places = vec![folder.join("deps").join(FILE), folder.join(FILE)];
-    places.extend(folder.parent().map(|it| it.join("lib").join(FILE)));
+    // Cargo builds in `deps` and copies the file to the parent folder only on request, and that
+    // copy may be old.
+    let mut places = vec![folder.join("deps").join(RUNTIME_FILE), folder.join(RUNTIME_FILE)];
+    places.extend(folder.parent().map(|it| it.join("lib").join(RUNTIME_FILE)));
     places
 }
 
@@ -69,19 +70,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_looked_for_beside_the_executable_and_then_in_lib() {
+    fn the_runtime_is_searched_beside_the_executable_and_then_in_lib() {
         let all = places(None, Path::new("/opt/bin/clewline"));
         let folders = ["/opt/bin/deps", "/opt/bin", "/opt/lib"];
-        assert_eq!(all, folders.map(|it| Path::new(it).join(FILE)));
+        assert_eq!(all, folders.map(|it| Path::new(it).join(RUNTIME_FILE)));
     }
 
     #[test]
-    fn who_names_it_means_it() {
+    fn an_explicitly_named_runtime_is_the_only_candidate() {
         let all = places(Some(Path::new("/nowhere/it.so")), Path::new("/opt/bin/clewline"));
         assert_eq!(all, [Path::new("/nowhere/it.so")]);
         if check_platform().is_ok() {
-            let told = Runtime::among(all).unwrap_err().to_string();
-            assert!(told.contains("/nowhere/it.so") && told.contains("-p clewline-tsan"), "{told}");
+            let message = Runtime::first_existing(all).unwrap_err().to_string();
+            assert!(message.contains("/nowhere/it.so") && message.contains("-p clewline-tsan"), "{message}");
         }
     }
 }

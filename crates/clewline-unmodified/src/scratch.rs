@@ -1,8 +1,8 @@
-//! Temporary folders that are gone when they are no longer needed.
+//! Temporary folders that are removed when they are no longer needed.
 //!
-//! Who is killed cannot remove its own. So whoever makes the first one of a process removes those whose process is gone: nobody has
-//! its number, and nobody holds the lock on the file inside. (The number alone would not do: processes that share a folder need not see each
-//! other.)
+//! A killed process cannot remove its folders. So the first use in a process removes those whose
+//! process has ended: no process has its number, and no process holds the lock on the file inside.
+//! (The number alone is not enough: processes that share a folder need not see each other.)
 
 use std::{
     env,
@@ -18,7 +18,7 @@ use std::{
 
 use super::error::Error;
 
-/// A folder of its own; removed when dropped.
+/// A folder that is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
@@ -26,25 +26,25 @@ pub(super) struct Scratch {
     _used: File,
 }
 
-const START: &str = "clewline-";
-const LOCK: &str = ".used";
+const FOLDER_PREFIX: &str = "clewline-";
+const LOCK_FILE: &str = ".used";
 
-// More than anybody leaves behind.
-const TRIES: u32 = 10_000;
+// More than processes leave behind.
+const FOLDER_ATTEMPTS_MAX: u32 = 10_000;
 
 impl Scratch {
     pub(super) fn new() -> Result<Scratch, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         static SWEEP: Once = Once::new();
         let within = env::temp_dir();
-        SWEEP.call_once(|| sweep(&within));
-        for _ in 0..TRIES {
+        SWEEP.call_once(|| remove_stale(&within));
+        for _ in 0..FOLDER_ATTEMPTS_MAX {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = within.join(format!("{START}{}-{number}", process::id()));
-            // One that is there already belongs to someone else, who may put anything into it.
+            let path = within.join(format!("{FOLDER_PREFIX}{}-{number}", process::id()));
+            // An existing folder belongs to another process, which may put anything into it.
             match fs::create_dir(&path) {
                 Ok(()) => {
-                    let used = path.join(LOCK);
+                    let used = path.join(LOCK_FILE);
                     let locked = File::create(&used).and_then(|it| it.lock().map(|()| it));
                     let _used = locked.map_err(Error::io(used.display().to_string()))?;
                     return Ok(Scratch { path, _used });
@@ -68,18 +68,18 @@ impl Scratch {
     }
 }
 
-/// Removes what was left behind by those who were killed.
-pub(super) fn sweep(within: &Path) {
-    // Where processes are not files, nobody knows which are gone.
+/// Removes the folders of killed processes.
+pub(super) fn remove_stale(within: &Path) {
+    // Without `/proc` it is unknown which processes have ended.
     let processes = Path::new("/proc");
     if !processes.join("self").exists() {
         return;
     }
     for entry in fs::read_dir(within).into_iter().flatten().filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let number = name.strip_prefix(START).and_then(|it| it.split('-').next());
+        let number = name.strip_prefix(FOLDER_PREFIX).and_then(|it| it.split('-').next());
         let Some(number) = number.filter(|it| it.parse::<u32>().is_ok()) else { continue };
-        let is_free = || File::open(entry.path().join(LOCK)).is_ok_and(|it| it.try_lock().is_ok());
+        let is_free = || File::open(entry.path().join(LOCK_FILE)).is_ok_and(|it| it.try_lock().is_ok());
         if !processes.join(number).exists() && is_free() {
             let _best_effort = fs::remove_dir_all(entry.path());
         }

@@ -1,4 +1,4 @@
-//! Sessions: a program that was started, and waits to be explored from here.
+//! Sessions: a program that was started and can be explored from here.
 
 use std::{
     ffi::OsStr,
@@ -8,20 +8,20 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, Wanted};
+use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, RunOptions};
 
 use super::error::{Error, GaveUp};
 
-/// Where what a program says goes.
+/// Where the output of a program goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Talk {
-    /// Into the error, if there is one.
-    Kept,
-    /// Where ours goes.
-    Passed,
+pub enum OutputMode {
+    /// Captured for the error, if there is one.
+    Captured,
+    /// To the output of this process.
+    Inherited,
 }
 
-/// A program that was started. It is ended when this is dropped.
+/// A program that was started. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Session {
     remote: Arc<Remote>,
@@ -31,51 +31,56 @@ pub struct Session {
 #[derive(Debug)]
 struct Running {
     child: Child,
-    /// Reads what the program complains about, if that is kept.
-    complaints: Option<JoinHandle<String>>,
+    /// Reads the program's standard error, if captured.
+    stderr_reader: Option<JoinHandle<String>>,
     has_ended: bool,
 }
 
 impl Session {
-    /// Starts `command`. The line is in place of standard input, which the program opens again.
-    pub(super) fn start(mut command: Command, wanted: &Wanted, talk: Talk) -> Result<Session, Error> {
+    /// Starts `command`. The line replaces standard input, which the program opens again.
+    pub(super) fn start(
+        mut command: Command,
+        wanted: &RunOptions,
+        talk: OutputMode,
+    ) -> Result<Session, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (line, there) = line().map_err(Error::io(name.clone()))?;
         command.env(DRIVEN_VARIABLE, "1").stdin(there);
-        if talk == Talk::Kept {
+        if talk == OutputMode::Captured {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
         let mut child = command.spawn().map_err(Error::io(name))?;
-        // While the program's end is open here, too, it is not noticed that the program is gone.
+        // While this process also has the program's end open, it does not notice that the program
+        // has ended.
         drop(command);
         let complaints = child.stderr.take().map(|it| thread::spawn(|| read(it)));
-        let running = Running { child, complaints, has_ended: false };
-        match Remote::meet(line, wanted) {
+        let running = Running { child, stderr_reader: complaints, has_ended: false };
+        match Remote::connect(line, wanted) {
             Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_strange()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
             Err(_) => Err(running.end_early()),
         }
     }
 
-    /// What can be explored.
+    /// The subject to explore.
     #[must_use]
     pub fn remote(&self) -> &Arc<Remote> {
         &self.remote
     }
 
-    /// Lets the program end.
+    /// Ends the program.
     ///
     /// # Errors
     ///
-    /// If it had ended before, so that what was explored last means nothing.
+    /// If it had ended before, so that the last exploration is meaningless.
     pub fn finish(mut self) -> Result<(), Error> {
-        if self.remote.is_strange() {
-            return Err(self.running.end_strange());
+        if self.remote.is_protocol_violated() {
+            return Err(self.running.end_protocol_violated());
         }
         if self.remote.is_lost() {
             return Err(self.running.end_early());
         }
-        self.remote.leave();
+        self.remote.disconnect();
         self.running.wait().map(drop)
     }
 }
@@ -94,37 +99,37 @@ impl Running {
         Ok(status)
     }
 
-    /// The program says what makes no sense: perhaps its code has written over the runtime.
-    fn end_strange(self) -> Error {
+    /// The program sent an invalid message: its code may have overwritten the runtime.
+    fn end_protocol_violated(self) -> Error {
         Error::Killed { how: "what it says of its executions makes no sense".to_owned() }
     }
 
-    /// Why there is nothing to explore: the program has ended, or nearly so.
+    /// Why nothing can be explored: the program has ended, or is about to end.
     fn end_early(mut self) -> Error {
         let status = match self.wait() {
             Ok(status) => status,
             Err(error) => return error,
         };
-        let told = self.complaints.take().and_then(|it| it.join().ok()).unwrap_or_default();
+        let message = self.stderr_reader.take().and_then(|it| it.join().ok()).unwrap_or_default();
         let why = match status.code() {
             Some(2) => GaveUp::Failed,
             Some(3) => GaveUp::Unknown,
             Some(_) | None => {
                 let mut how = status.to_string();
-                if !told.is_empty() {
-                    how = format!("{how}\n{}", told.trim_end());
+                if !message.is_empty() {
+                    how = format!("{how}\n{}", message.trim_end());
                 }
                 return Error::Killed { how };
             }
         };
-        Error::GaveUp { why, told }
+        Error::GaveUp { why, message }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.has_ended {
-            // What cannot be ended has ended.
+            // An error means that it has ended.
             let _ended = self.child.kill();
             let _waited = self.child.wait();
         }
@@ -143,9 +148,9 @@ fn line() -> io::Result<(Line, Stdio)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What a program is called is what it calls itself.
+/// Sets the name that the program sees as its own.
 #[cfg(unix)]
-pub(super) fn call_it(command: &mut Command, name: &OsStr) {
+pub(super) fn set_argv0(command: &mut Command, name: &OsStr) {
     std::os::unix::process::CommandExt::arg0(command, name);
 }
 

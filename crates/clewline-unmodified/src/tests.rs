@@ -1,12 +1,12 @@
 use std::{fs, path::PathBuf};
 
 use super::{
-    scratch::{Scratch, sweep},
+    scratch::{Scratch, remove_stale},
     *,
 };
 
 #[test]
-fn temporary_folders_are_gone_when_nobody_needs_them() {
+fn temporary_folders_are_removed_after_use() {
     let scratch = Scratch::new().unwrap();
     let other = Scratch::new().unwrap();
     assert_ne!(scratch.path(), other.path());
@@ -19,7 +19,7 @@ fn temporary_folders_are_gone_when_nobody_needs_them() {
 
 /// No process has the number 4294967295.
 #[test]
-fn folders_of_those_who_were_killed_are_removed() {
+fn folders_of_killed_processes_are_removed() {
     if !PathBuf::from("/proc/self").exists() {
         return;
     }
@@ -40,29 +40,30 @@ fn folders_of_those_who_were_killed_are_removed() {
     }
     let held = fs::File::open(within.path().join(used).join(".used")).unwrap();
     held.lock().unwrap();
-    sweep(within.path());
+    remove_stale(within.path());
     let is_there = |name: &str| within.path().join(name).exists();
     assert_eq!([gone, used, fresh, &living, other].map(is_there), [false, true, true, true, true]);
 }
 
 #[test]
-fn errors_say_what_to_do() {
-    let told = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
+fn errors_suggest_a_solution() {
+    let message = Error::NoCompiler { tried: vec!["gcc".to_owned(), "clang".to_owned()] }.to_string();
     assert_eq!(
-        told,
+        message,
         "no compiler: found none of gcc, clang; install gcc or clang, or name one with --compiler"
     );
-    let told = Error::NoRuntime { looked: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
-    assert!(told.contains("cargo build --release -p clewline-tsan"), "{told}");
-    let told = Error::Compiling { file: "stack.c".into(), told: "stack.c:1:1: error: no\n".to_owned() };
-    assert_eq!(told.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
+    let message =
+        Error::NoRuntime { searched: vec![PathBuf::from("/opt/lib/libclewline_tsan.so")] }.to_string();
+    assert!(message.contains("cargo build --release -p clewline-tsan"), "{message}");
+    let message = Error::Compiling { file: "stack.c".into(), message: "stack.c:1:1: error: no\n".to_owned() };
+    assert_eq!(message.to_string(), "stack.c does not compile\nstack.c:1:1: error: no");
 }
 
 #[test]
-fn a_compiler_that_is_not_there_is_named() {
+fn a_missing_compiler_is_named() {
     if check_platform().is_err() {
         return;
     }
-    let told = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
-    assert!(told.contains("found none of no-such-compiler"), "{told}");
+    let message = Compiler::find(Some("no-such-compiler")).unwrap_err().to_string();
+    assert!(message.contains("found none of no-such-compiler"), "{message}");
 }

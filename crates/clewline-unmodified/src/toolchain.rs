@@ -1,6 +1,7 @@
-//! Rust toolchains: with which flags `rustc` has each access call the runtime.
+//! Rust toolchains: the flags with which `rustc` instruments accesses.
 //!
-//! The flags are not a promise of the compiler's, so they are tried on a few lines, and what comes out is looked at.
+//! The flags are not a stable interface of the compiler, so they are tested on a few lines, and the
+//! output is inspected.
 
 use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
@@ -14,26 +15,26 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Toolchain {
     rustc: OsString,
-    instrumented: Instrumented,
+    instrumentation: Instrumentation,
     flags: Vec<&'static str>,
 }
 
-/// What calls the runtime.
+/// Which accesses are instrumented.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instrumented {
+pub enum Instrumentation {
     /// Atomics, and plain reads and writes.
     Everything,
-    /// Atomics alone: races of plain accesses, and memory that is used after it was freed, are seen only where atomics are near.
+    /// Only atomics: races of plain accesses, and uses after free, are detected only near atomics.
     Atomics,
 }
 
 /// The best first.
-const WAYS: [(Instrumented, &[&str]); 2] = [
+const FLAGS_BY_INSTRUMENTATION: [(Instrumentation, &[&str]); 2] = [
     (
-        Instrumented::Everything,
+        Instrumentation::Everything,
         &["-Cpasses=forceattrs", "-Cpasses=tsan", "-Cllvm-args=-force-attribute=sanitize_thread"],
     ),
-    (Instrumented::Atomics, &["-Cpasses=tsan"]),
+    (Instrumentation::Atomics, &["-Cpasses=tsan"]),
 ];
 
 const PROBE: &str = "\
@@ -42,11 +43,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[unsafe(no_mangle)] pub fn plain(at: &mut u64) -> u64 { *at += 1; *at }
 ";
 
-/// Build scripts and macros run here as well, and must not be instrumented: naming a target keeps them apart.
+/// Build scripts and procedural macros run here as well, and must not be instrumented: an explicit
+/// target separates them.
 pub(super) const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 impl Toolchain {
-    /// The one that `cargo` uses: what the environment variable `RUSTC` says, or `rustc`.
+    /// The one that `cargo` uses: the value of the environment variable `RUSTC`, or `rustc`.
     ///
     /// # Errors
     ///
@@ -57,29 +59,29 @@ impl Toolchain {
         let scratch = Scratch::new()?;
         let source = scratch.write("probe.rs", PROBE)?;
         let object = scratch.path().join("probe.o");
-        let mut told = String::new();
-        for (instrumented, flags) in WAYS {
+        let mut message = String::new();
+        for (instrumented, flags) in FLAGS_BY_INSTRUMENTATION {
             let mut command = Command::new(&rustc);
             command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
             command.args(flags).arg(&source).arg("-o").arg(&object);
             let output = command.output().map_err(Error::io(rustc.to_string_lossy()))?;
             if !output.status.success() {
-                told = String::from_utf8_lossy(&output.stderr).into_owned();
+                message = String::from_utf8_lossy(&output.stderr).into_owned();
                 continue;
             }
             let bytes = fs::read(&object).map_err(Error::io(object.display().to_string()))?;
             if calls(&bytes, instrumented) {
-                return Ok(Toolchain { rustc, instrumented, flags: flags.to_vec() });
+                return Ok(Toolchain { rustc, instrumentation: instrumented, flags: flags.to_vec() });
             }
-            told = format!("`{}` is taken, and changes nothing", flags.join(" "));
+            message = format!("`{}` is taken, and changes nothing", flags.join(" "));
         }
-        Err(Error::Toolchain { told })
+        Err(Error::Toolchain { message })
     }
 
-    /// What it instruments.
+    /// Which accesses it instruments.
     #[must_use]
-    pub fn instrumented(&self) -> Instrumented {
-        self.instrumented
+    pub fn instrumentation(&self) -> Instrumentation {
+        self.instrumentation
     }
 
     /// The compiler.
@@ -88,7 +90,7 @@ impl Toolchain {
         self.rustc.clone().into()
     }
 
-    /// What `rustc` is told, so that code is instrumented and linked with the runtime.
+    /// The flags of `rustc` that instrument code and link it with the runtime.
     #[must_use]
     pub fn flags(&self, runtime: &Runtime) -> Vec<OsString> {
         let mut flags: Vec<OsString> = self.flags.iter().map(OsString::from).collect();
@@ -101,21 +103,21 @@ impl Toolchain {
         };
         flags.push(with("-Lnative=", ""));
         flags.push("-ldylib=clewline_tsan".into());
-        // Before what the environment says: below Cargo that may lead to an older runtime.
+        // Takes precedence over the environment: under Cargo that may lead to an older runtime.
         flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
-        // The restoring of data would undo what is bound late.
+        // Restoring data would undo late binding.
         flags.push("-Clink-arg=-Wl,-z,now".into());
         flags
     }
 }
 
-/// Whether object code calls what it should.
-fn calls(object: &[u8], wanted: Instrumented) -> bool {
+/// Whether object code makes the expected calls.
+fn calls(object: &[u8], wanted: Instrumentation) -> bool {
     let has = |name: &[u8]| object.windows(name.len()).any(|it| it == name);
     let atomics = has(b"__tsan_atomic64_fetch_add");
     match wanted {
-        Instrumented::Everything => atomics && has(b"__tsan_write8"),
-        Instrumented::Atomics => atomics,
+        Instrumentation::Everything => atomics && has(b"__tsan_write8"),
+        Instrumentation::Atomics => atomics,
     }
 }
 
@@ -126,9 +128,9 @@ mod tests {
     #[test]
     fn code_that_calls_nothing_is_not_instrumented() {
         let all = b"..__tsan_atomic64_fetch_add..__tsan_write8..";
-        assert!(calls(all, Instrumented::Everything) && calls(all, Instrumented::Atomics));
+        assert!(calls(all, Instrumentation::Everything) && calls(all, Instrumentation::Atomics));
         let atomics = b"..__tsan_atomic64_fetch_add..";
-        assert!(!calls(atomics, Instrumented::Everything) && calls(atomics, Instrumented::Atomics));
-        assert!(!calls(b"..core::sync::atomic..", Instrumented::Atomics));
+        assert!(!calls(atomics, Instrumentation::Everything) && calls(atomics, Instrumentation::Atomics));
+        assert!(!calls(b"..core::sync::atomic..", Instrumentation::Atomics));
     }
 }

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Crate, Instrumented, Runtime, Talk, Toolchain, Wanted};
+use clewline_unmodified::{Crate, Instrumentation, OutputMode, RunOptions, Runtime, Toolchain};
 
 use super::{
     cc::print_blind_spots,
@@ -57,12 +57,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
-    if toolchain.instrumented() == Instrumented::Atomics {
+    if toolchain.instrumentation() == Instrumentation::Atomics {
         eprintln!(
             "note: this rustc instruments only atomic accesses: non-atomic reads and writes are not scheduling points"
         );
     }
-    let tested = Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), talk: Talk::Passed };
+    let tested =
+        Crate { folder: PathBuf::from("."), arguments: arguments.to_vec(), output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;
     print_blind_spots(built.unseen());
     let tests = built.tests(filter.as_deref())?;
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             command.push_str(&format!(" {}", shell_word(&word.to_string_lossy())));
         }
         // A test that is killed without a verdict does not stop the others.
-        let start = |wanted: &Wanted| test.start(wanted, Talk::Passed);
+        let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
         statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
             Err(Failure::Killed(message)) => {
                 eprintln!("error: {}: {message}", test.name);

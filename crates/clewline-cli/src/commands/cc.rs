@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Compiler, Language, Program, Runtime, Sources, Talk};
+use clewline_unmodified::{Compiler, Language, OutputMode, Program, Runtime, Sources};
 
 use super::{
     explore_program::explore_started,
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             Ok(Status::Done)
         }
         None => explore_started(program.name(), words.command(), &words.arguments, |wanted| {
-            program.start(&[], wanted, Talk::Passed)
+            program.start(&[], wanted, OutputMode::Inherited)
         }),
     }
 }

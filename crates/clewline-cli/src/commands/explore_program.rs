@@ -3,7 +3,7 @@
 use std::{ffi::OsString, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
-use clewline_unmodified::{Error, Points, Remote, Session, Wanted};
+use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 
 use super::{
     explore,
@@ -35,7 +35,7 @@ pub(super) fn explore_started(
     name: &str,
     typed: String,
     arguments: &[OsString],
-    start: impl FnOnce(&Wanted) -> Result<Session, Error>,
+    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
 ) -> Result<Status, Failure> {
     let (wanted, arguments) = own_options(arguments).map_err(Failure::Message)?;
     let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
@@ -76,8 +76,8 @@ pub(super) fn explore_started(
 }
 
 /// The options for unmodified code, and all other options.
-fn own_options(arguments: &[OsString]) -> Result<(Wanted, Vec<OsString>), String> {
-    let (mut wanted, mut others) = (Wanted::default(), Vec::new());
+fn own_options(arguments: &[OsString]) -> Result<(RunOptions, Vec<OsString>), String> {
+    let (mut wanted, mut others) = (RunOptions::default(), Vec::new());
     let mut all = arguments.iter();
     while let Some(argument) = all.next() {
         let text = argument.to_string_lossy().into_owned();
@@ -91,8 +91,8 @@ fn own_options(arguments: &[OsString]) -> Result<(Wanted, Vec<OsString>), String
         };
         match name.as_str() {
             "--points" => wanted.points = points(&value()?)?,
-            "--reuse" => wanted.reuses = reuse(&value()?)?,
-            "--isolate" => wanted.isolates = true,
+            "--reuse" => wanted.reuses_memory = reuse(&value()?)?,
+            "--isolate" => wanted.isolates_executions = true,
             "--racing" => wanted.racing = racing(&value()?)?,
             _ => others.push(argument.clone()),
         }
@@ -120,7 +120,7 @@ fn racing(text: &str) -> Result<Vec<usize>, String> {
 }
 
 /// The command of this exploration, with the scheduling points that it has found.
-fn command_of(typed: &str, wanted: &Wanted, remote: &Remote) -> String {
+fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
     let mut command = typed.to_owned();
     match wanted.points {
         Points::Racing => {
@@ -133,10 +133,10 @@ fn command_of(typed: &str, wanted: &Wanted, remote: &Remote) -> String {
             command.push_str(&format!(" --points {}", points.name()));
         }
     }
-    if wanted.isolates {
+    if wanted.isolates_executions {
         command.push_str(" --isolate");
     }
-    if wanted.reuses {
+    if wanted.reuses_memory {
         command.push_str(" --reuse any");
     }
     command
@@ -146,7 +146,7 @@ fn command_of(typed: &str, wanted: &Wanted, remote: &Remote) -> String {
 mod tests {
     use super::*;
 
-    fn read(words: &str) -> Result<(Wanted, Vec<OsString>), String> {
+    fn read(words: &str) -> Result<(RunOptions, Vec<OsString>), String> {
         own_options(&words.split(' ').map(OsString::from).collect::<Vec<_>>())
     }
 
@@ -154,10 +154,15 @@ mod tests {
     fn options_for_unmodified_code_are_separated_from_others() {
         let (wanted, others) =
             read("--full --points all --reuse=any --isolate --racing 1f,a0 --matrix x").unwrap();
-        let expected = Wanted { points: Points::All, racing: vec![0x1f, 0xa0], reuses: true, isolates: true };
+        let expected = RunOptions {
+            points: Points::All,
+            racing: vec![0x1f, 0xa0],
+            reuses_memory: true,
+            isolates_executions: true,
+        };
         assert_eq!(wanted, expected);
         assert_eq!(others, ["--full", "--matrix", "x"]);
-        assert_eq!(read("--steps 9").unwrap().0, Wanted::default());
+        assert_eq!(read("--steps 9").unwrap().0, RunOptions::default());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Program, Runtime, Talk};
+use clewline_unmodified::{OutputMode, Program, Runtime};
 
 use super::{
     explore_program::explore_started,
@@ -63,7 +63,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
              not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
-    explore_started(program.name(), command, &options, |wanted| program.start(&own, wanted, Talk::Passed))
+    explore_started(program.name(), command, &options, |wanted| {
+        program.start(&own, wanted, OutputMode::Inherited)
+    })
 }
 
 /// The words before and after the first `--`. clap removes it if it comes first, so the command

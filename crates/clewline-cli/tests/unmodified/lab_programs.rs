@@ -14,7 +14,7 @@ use clewline_methods::{
     line_up::Options,
     relaxed::Roles,
 };
-use clewline_unmodified::{Asked, Compiler, Program, Runtime, Sources};
+use clewline_unmodified::{CensusRequest, Compiler, Program, Runtime, Sources};
 
 use super::program::{Ran, clewline};
 
@@ -329,7 +329,7 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
     ] {
         let roles = Roles::of(spec).unwrap();
         let factors = |add: u32| format!("{}={add},{}=2", roles.add(), roles.remove());
-        let asked = Asked {
+        let asked = CensusRequest {
             matrix: roles.shape(2, 2, 2),
             plain: spec.to_owned(),
             relaxed: format!("quasi-{spec}:2"),

@@ -17,7 +17,7 @@ use clewline_report::render::table::{Cell, Column, Table};
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
 use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
 use clewline_unmodified::{
-    Crate, Error, GaveUp, Instrumented, NewCrate, Runtime, Talk, TestId, Toolchain, Wanted,
+    Crate, Error, GaveUp, Instrumentation, NewCrate, OutputMode, RunOptions, Runtime, TestId, Toolchain,
 };
 
 /// The entry of this file in the table.
@@ -81,9 +81,9 @@ const COLUMNS: [Column; 9] = [
 ];
 
 fn notes(toolchain: &Toolchain) -> Vec<String> {
-    let instrumented = match toolchain.instrumented() {
-        Instrumented::Everything => "atomics, and plain reads and writes",
-        Instrumented::Atomics => "atomics alone",
+    let instrumented = match toolchain.instrumentation() {
+        Instrumentation::Everything => "atomics, and plain reads and writes",
+        Instrumentation::Atomics => "atomics alone",
     };
     let mut notes = vec![
         "Each test has two or three threads with a call or two each. The tests were written by people who knew the bug; a bug that is not found \
@@ -119,7 +119,7 @@ impl Explorer<'_> {
         let explored = |new: NewCrate| {
             let tests = self.tests(&new)?;
             let test =
-                tests.first().ok_or_else(|| Error::Building { told: "there is no test".to_owned() })?;
+                tests.first().ok_or_else(|| Error::Building { message: "there is no test".to_owned() })?;
             Ok(self.explore(test))
         };
         let seen = NewCrate::write(&case.manifest(), &case.lock(), case.source).and_then(explored);
@@ -147,7 +147,8 @@ impl Explorer<'_> {
     }
 
     fn tests(&self, new: &NewCrate) -> Result<Vec<TestId>, Error> {
-        let tested = Crate { folder: new.folder().to_owned(), arguments: Vec::new(), talk: Talk::Kept };
+        let tested =
+            Crate { folder: new.folder().to_owned(), arguments: Vec::new(), output: OutputMode::Captured };
         tested.build_in(self.target.folder(), self.toolchain, self.runtime)?.tests(None)
     }
 
@@ -159,7 +160,7 @@ impl Explorer<'_> {
     }
 
     fn check(&self, test: &TestId) -> Result<Checked, Error> {
-        let session = test.start(&Wanted::default(), Talk::Kept)?;
+        let session = test.start(&RunOptions::default(), OutputMode::Captured)?;
         let matrix = Matrix { columns: vec![vec!["main".to_owned()]], ..Matrix::default() };
         let checked = check(&**session.remote(), &matrix, self.options);
         session.finish()?;

@@ -23,7 +23,7 @@ use clewline_methods::{
     line_up::{Matrix, Options as CheckOptions},
     relaxed::Roles,
 };
-use clewline_unmodified::Asked;
+use clewline_unmodified::CensusRequest;
 
 pub(super) const PAPER: &str = "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: Runtime Checking Quasi Linearizability of \
                                 Concurrent Data Structures, ASE 2013";
@@ -103,11 +103,11 @@ impl Row {
     }
 
     /// The quasi-linearizability query for its histories.
-    pub(super) fn asked(&self) -> Asked {
+    pub(super) fn asked(&self) -> CensusRequest {
         let (roles, factor) = (self.roles(), self.factor);
         let relaxed = roles.relaxed().expect("what is in the tables can be relaxed");
         let factors = |add: u32| format!("{}={add},{}={factor}", roles.add(), roles.remove());
-        Asked {
+        CensusRequest {
             matrix: self.matrix(),
             plain: self.spec.to_owned(),
             relaxed: format!("{relaxed}:{factor}"),

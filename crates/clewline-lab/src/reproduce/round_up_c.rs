@@ -13,7 +13,7 @@ use clewline_methods::{
     census::{Census, Counting},
     line_up::Options as CheckOptions,
 };
-use clewline_unmodified::{Asked, Compiler, Error, Program, Runtime, Sources};
+use clewline_unmodified::{CensusRequest, Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.
 pub(super) const IN_C: [(&str, Compiled); 3] = [
@@ -60,7 +60,7 @@ fn run(
         if !programs.contains_key(row.subject) {
             programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
         }
-        let asked = Asked { executions_max: check.executions_max, time: check.time, ..row.asked() };
+        let asked = CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
         let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
         let counted = programs[row.subject].census(&asked, &mut enumeration)?;
         let begun = Instant::now();

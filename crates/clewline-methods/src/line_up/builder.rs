@@ -99,8 +99,12 @@ impl Explorable for BuiltIn {
         self.0.invocations()
     }
 
-    fn trial(&self, calls: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
-        self.0.trial(calls, limits)
+    fn test_program(
+        &self,
+        calls: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
+        self.0.test_program(calls, limits)
     }
 }
 

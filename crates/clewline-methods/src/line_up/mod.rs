@@ -102,7 +102,7 @@ fn trial(
         let most = TaskId::MAX - ends;
         return Err(CodecError(format!("expected at most {most} columns, found {}", matrix.columns.len())));
     }
-    subject.trial(&matrix.to_calls(), &options.limits)
+    subject.test_program(&matrix.to_calls(), &options.limits)
 }
 
 /// Runs a matrix once, with `schedule`, and returns the violation of that execution, if there is
@@ -206,7 +206,7 @@ impl MatrixCheck<'_> {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
-                let mut trial = golden.trial(&calls, &self.options.limits)?;
+                let mut trial = golden.test_program(&calls, &self.options.limits)?;
                 ExpectedBehaviour::Observed(observe(&mut *trial, &mut self.texts, most))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {

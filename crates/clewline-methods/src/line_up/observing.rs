@@ -21,7 +21,7 @@ pub fn observe(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<Observations, CodecError> {
-    let mut trial = subject.trial(&matrix.to_calls(), &options.limits)?;
+    let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
     let mut texts = ResultTexts::default();
     let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
     if observed.panicked.is_some() {

@@ -44,9 +44,9 @@ impl Specified {
         outcome: &Outcome<ResultId>,
     ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
-            Specified::Own => {
-                trial.case(outcome).ok_or_else(|| "the subject has no specification of its own".to_owned())
-            }
+            Specified::Own => trial
+                .erased_history(outcome)
+                .ok_or_else(|| "the subject has no specification of its own".to_owned()),
             Specified::Named(specification) => {
                 let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
                 specification.load(recording).map_err(|it| it.error.to_string())

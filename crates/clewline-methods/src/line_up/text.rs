@@ -10,7 +10,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Style, duration},
 };
-use clewline_threads::control::{MemoryModel, Touch};
+use clewline_threads::control::{CellAccess, MemoryModel};
 
 pub use super::drawing::InterleavingDetail;
 use super::{
@@ -281,11 +281,11 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
         }
         Cause::Race => {
             let sentence = finding.race.map(|race| {
-                let [one, other] = [race.first, race.second].map(|it| match it.touch {
-                    Touch::Read => format!("read at {}", it.place),
-                    Touch::Write => format!("written at {}", it.place),
-                    Touch::Drop => format!("dropped at {}", it.place),
-                    Touch::Pointer => format!("got at through a pointer taken at {}", it.place),
+                let [one, other] = [race.first, race.second].map(|it| match it.access {
+                    CellAccess::Read => format!("read at {}", it.place),
+                    CellAccess::Write => format!("written at {}", it.place),
+                    CellAccess::Drop => format!("dropped at {}", it.place),
+                    CellAccess::Pointer => format!("got at through a pointer taken at {}", it.place),
                 });
                 format!(" It is {one} by one of them, and {other} by the other.")
             });

@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{present, text::Style, timeline::halves};
-use clewline_threads::{ClockKind, Ending, Panicked, Pinning, Standing};
+use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
 use super::{asked::QuasiRequest, plan::Workload};
 use crate::{check::Report, relaxed::FactorHistogram};
@@ -78,7 +78,7 @@ pub enum Cause {
     /// Its history is not linearizable. Operations may also be stuck or have panicked.
     NotLinearizable(Ending),
     /// Nothing returned for this time, though the specification allows a return.
-    Stuck(Duration, Vec<Standing>),
+    Stuck(Duration, Vec<StuckThread>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
 }

@@ -12,7 +12,7 @@ use clewline_report::render::{
     text::{Style, duration, judged_by, line_numbers},
     trace,
 };
-use clewline_threads::{Ending, Noise, Panicked, Pinning, Standing};
+use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
 
 use super::{
     asked::QuasiRequest,
@@ -89,7 +89,7 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
 }
 
 /// The operations that do not return, and where their threads are.
-fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Block; 2] {
+fn stuck(finding: &Finding, patience: Duration, standings: &[StuckThread]) -> [Block; 2] {
     let pending = standings.len() as u64;
     let returned = (finding.report.operations() as u64).saturating_sub(pending);
     let sentence = format!(
@@ -98,7 +98,7 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[Standing]) -> [Bloc
         show_patience(patience),
         count(pending, "thread has", "threads have"),
     );
-    let line = |standing: &Standing| {
+    let line = |standing: &StuckThread| {
         let operation = finding
             .pending(standing.thread)
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());

@@ -1,4 +1,4 @@
-//! The engine: what is enabled, who is next, and when an execution is over.
+//! The engine: which tasks are enabled, which task runs next, and when an execution ends.
 
 use std::{
     any::Any,
@@ -13,45 +13,45 @@ use clewline_explore::{
 use super::{
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
-    local,
+    local_state,
     objects::Objects,
     panics::{self, Panic},
     place::Place,
-    spin::Rounds,
+    spin::SpinDetector,
 };
 use crate::real::noise::NoiseHook;
-use buffers::Weak;
+use buffers::WeakMemory;
 use values::Locals;
 
 mod buffers;
 mod decide;
+mod fast_path;
 mod foreign;
 mod handle;
 mod hook;
 mod locals;
-mod quick;
 mod state;
+mod types;
 mod unwind;
 mod values;
 mod waiting;
 mod weak;
-mod words;
 
 pub(crate) use handle::{control, here, is_controlled, is_ending};
 pub(crate) use locals::with_local;
 pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
-pub(crate) use unwind::{ending_control, give_way, is_given_up, outlast};
+pub(crate) use types::Attempt;
+pub use types::{Limit, Limits, Moment, Need, Pending, Points, Until};
+pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
-pub(crate) use words::Attempt;
-pub use words::{Limit, Limits, Moment, Need, Pending, Points, Until};
 
-// Whoever was too late so often in one operation lets others go first from then on.
-const LATE_MAX: u32 = 3;
+// A task that timed out this often in one operation lets other tasks run first from then on.
+const TIMEOUTS_BEFORE_YIELD: u32 = 3;
 
 impl Task {
-    /// One that does nothing yet.
+    /// A task that has done nothing yet.
     #[track_caller]
     fn new(id: TaskId) -> Task {
         Task {
@@ -63,33 +63,45 @@ impl Task {
             calls: false,
             operation: u32::MAX,
             yields: false,
-            late: 0,
+            timeouts: 0,
             is_idle: false,
             spins: None,
-            rounds: Rounds::default(),
+            rounds: SpinDetector::default(),
             after: TaskSet::EMPTY,
             seat: Seat::NONE,
             is_panicking: false,
             has_panicked: false,
             spurious: 0,
             locals: Locals::default(),
-            badge: None,
+            task_data: None,
         }
     }
 
-    /// Drops what it has, so that it can be another one.
+    /// Drops the task's contents so that the allocation can be reused for another task.
     fn clear(&mut self) {
         self.rounds.clear();
         self.spins = None;
         self.locals = Locals::default();
-        self.badge = None;
+        self.task_data = None;
     }
 
-    /// As [`Task::new`], if it was cleared. All is written where it is: to move it would take longer than anything else here.
+    /// Same as [`Task::new`] for a cleared task. Writes in place: moving the task would cost more
+    /// than everything else here.
     #[track_caller]
     fn renew(&mut self, id: TaskId) {
-        let Task { pending, place, need, until, is_woken, calls, operation, yields, late, is_idle, .. } =
-            self;
+        let Task {
+            pending,
+            place,
+            need,
+            until,
+            is_woken,
+            calls,
+            operation,
+            yields,
+            timeouts: late,
+            is_idle,
+            ..
+        } = self;
         (*pending, *place) = (Step::new(id, Access::Local, SharedId::NONE), Place::caller());
         (*need, *until, *is_woken) = (Need::Nothing, Until::Met, false);
         (*calls, *operation, *yields, *late, *is_idle) = (false, u32::MAX, false, 0, false);
@@ -107,7 +119,7 @@ impl std::fmt::Debug for Engine {
 
 impl Engine {
     pub(super) fn new(limits: Limits) -> Engine {
-        hook::keep();
+        hook::install_panic_hook();
         Engine {
             scheduler: None,
             limits,
@@ -118,10 +130,10 @@ impl Engine {
             ended: TaskSet::EMPTY,
             waiting: TaskSet::EMPTY,
             current: TaskId(0),
-            next: Next::Nobody,
+            next: Next::None,
             step: None,
             steps: 0,
-            quick_until: 0,
+            fast_path_until_step: 0,
             is_free: false,
             is_stopped: false,
             ending: None,
@@ -130,40 +142,40 @@ impl Engine {
             held_back: TaskSet::EMPTY,
             spinning: TaskSet::EMPTY,
             idle_rounds: 0,
-            fresh: TaskSet::EMPTY,
-            came_to_wait: TaskSet::EMPTY,
+            newly_arrived: TaskSet::EMPTY,
+            newly_blocked: TaskSet::EMPTY,
             blocked: Vec::new(),
             enabled: Vec::new(),
-            listed: TaskSet::EMPTY,
-            stale: TaskSet::EMPTY,
-            places: [0; TaskId::MAX],
+            listed_tasks: TaskSet::EMPTY,
+            stale_tasks: TaskSet::EMPTY,
+            enabled_index: [0; TaskId::MAX],
             times: Vec::new(),
             panic: None,
             has_release_points: false,
             schedule: None,
             moments: None,
             spare: Vec::new(),
-            _attention: NoiseHook::new(),
+            _noise_hook: NoiseHook::new(),
             limit: None,
-            guess: None,
+            possible_counter_loop: None,
             execution: 0,
             is_ending: false,
             is_unwinding: false,
-            accesses: 0,
-            caught: 0,
+            accesses_since_yield: 0,
+            catches: 0,
             memory: None,
-            weak: Weak::default(),
+            weak: WeakMemory::default(),
             foreign: None,
         }
     }
 
-    /// Keeps the schedules of executions from now on, and every step if `moments`.
+    /// Records the schedule of every execution from now on, and every step if `moments`.
     pub(super) fn keep(&mut self, schedule: bool, moments: bool) {
         self.schedule = schedule.then(Vec::new);
         self.moments = moments.then(Vec::new);
     }
 
-    /// Has points where `points` says, from now on.
+    /// Sets the additional scheduling points from now on.
     pub(super) fn set_points(&mut self, points: Points) {
         self.has_release_points = points.releases || self.has_buffers();
         self.set_counts_matter(points.counts);
@@ -186,7 +198,7 @@ impl Engine {
     }
 
     pub(super) fn guess(&self) -> Option<Place> {
-        self.guess
+        self.possible_counter_loop
     }
 
     pub(super) fn limit(&self) -> Option<Limit> {
@@ -197,7 +209,7 @@ impl Engine {
         self.panic.as_ref()
     }
 
-    /// What those wait for who have not ended.
+    /// The pending accesses of all tasks that have not ended.
     pub(super) fn pending(&self) -> Vec<Pending> {
         let waiting = self.started.without(self.ended);
         waiting
@@ -214,15 +226,15 @@ impl Engine {
             .collect()
     }
 
-    /// Prepares an execution with so many operations.
+    /// Prepares an execution with this number of operations.
     pub(super) fn prepare(&mut self, operations: usize) {
         for mut task in self.tasks.drain(..) {
             task.clear();
             self.spare.push(task);
         }
         self.fibers.clear();
-        (self.fresh, self.came_to_wait) = (TaskSet::EMPTY, TaskSet::EMPTY);
-        (self.next, self.step, self.steps, self.quick_until) = (Next::Start, None, 0, 0);
+        (self.newly_arrived, self.newly_blocked) = (TaskSet::EMPTY, TaskSet::EMPTY);
+        (self.next, self.step, self.steps, self.fast_path_until_step) = (Next::Start, None, 0, 0);
         (self.started, self.ended, self.waiting) = (TaskSet::EMPTY, TaskSet::EMPTY, TaskSet::EMPTY);
         (self.is_free, self.is_stopped, self.ending, self.panic) = (false, false, None, None);
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
@@ -240,7 +252,7 @@ impl Engine {
         }
     }
 
-    /// Adds a task that begins when those in `after` have ended.
+    /// Adds a task that begins when all tasks in `after` have ended.
     pub(super) fn add(&mut self, body: impl FnOnce() + 'static, after: TaskSet) -> TaskId {
         let id = TaskId(u8::try_from(self.tasks.len()).expect("few tasks"));
         assert!(id.index() < TaskId::MAX, "at most {} tasks in one execution", TaskId::MAX);
@@ -251,12 +263,12 @@ impl Engine {
                 let me = engine.current;
                 engine.tasks[me.index()].seat = seat;
                 let run = panic::catch_unwind(AssertUnwindSafe(|| {
-                    let _locals = locals::DropLast;
+                    let _locals = locals::DropLocals;
                     body();
                 }));
                 match (run, here()) {
                     (Err(payload), Some(control)) => control.engine().panicked(&*payload),
-                    // It was given up, which is no news.
+                    // The task was abandoned. That is expected.
                     (Err(_), None) | (Ok(()), _) => (),
                 }
             }
@@ -266,7 +278,7 @@ impl Engine {
         (task.after, task.spurious) = (after, self.limits.spurious);
         self.tasks.push(task);
         self.fibers.push(Some(fiber));
-        self.beware();
+        self.use_slow_path();
         id
     }
 
@@ -278,26 +290,27 @@ impl Engine {
         if let Some(memory) = &mut self.memory {
             memory.begin_after(id, parent);
         }
-        self.wakes(id);
+        self.note_wake(id);
         id
     }
 
-    /// Runs the tasks that were added to an end.
+    /// Runs the added tasks until the execution ends.
     pub(super) fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         with_fast_path(scheduler, |scheduler| self.run_with(scheduler))
     }
 
     fn run_with(&mut self, scheduler: &mut dyn FastPath) -> Ending {
-        // SAFETY: only the lifetime changes. The pointer is used by this engine alone, and only until `self.scheduler` is
-        // cleared below, while `scheduler` is borrowed.
+        // SAFETY: only the lifetime changes. Only this engine uses the pointer, and only until
+        // `self.scheduler` is cleared below, while `scheduler` is borrowed.
         let scheduler: NonNull<dyn FastPath> = unsafe { std::mem::transmute(NonNull::from(scheduler)) };
         self.scheduler = Some(scheduler);
         let engine: *mut Engine = self;
         let outer = ENGINE.replace(engine);
-        // SAFETY: as in `Control::engine`: this function and the tasks take turns, and no borrow is kept across a switch.
+        // SAFETY: as in `Control::engine`: this function and the tasks run alternately, and no
+        // borrow is kept across a switch.
         let ending = unsafe { Engine::drive(engine) };
         ENGINE.set(ptr::null_mut());
-        // SAFETY: the same.
+        // SAFETY: as above.
         unsafe { Engine::unwind_all(engine) };
         ENGINE.set(outer);
         self.scheduler = None;
@@ -306,7 +319,7 @@ impl Engine {
 
     /// # Safety
     ///
-    /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
+    /// `engine` is valid, and only the tasks resumed here use it.
     unsafe fn drive(engine: *mut Engine) -> Ending {
         loop {
             // SAFETY: the borrow ends before a task is resumed.
@@ -320,20 +333,21 @@ impl Engine {
                         continue;
                     }
                 },
-                Next::Nobody => return this.ending.take().unwrap_or(Ending::Full),
+                Next::None => return this.ending.take().unwrap_or(Ending::Full),
             };
             let is_started = this.started.contains(task);
             this.current = task;
             if !is_started && this.memory.is_some() {
-                this.start_weakly(task);
+                this.memory_start(task);
             }
             let foreign = this.foreign;
             if let Some(foreign) = foreign {
                 // SAFETY: `engine` is valid.
                 unsafe { foreign::enter(foreign, task, engine, is_started) };
             }
-            // SAFETY: `engine` is valid. Others are added behind the fiber, and there is room for them, so it stays where it is, and nobody
-            // else uses it meanwhile. Whoever is chosen has not ended, and waits for its turn.
+            // SAFETY: `engine` is valid. New fibers are appended within the reserved capacity, so
+            // this fiber does not move, and nothing else uses it meanwhile. The chosen task has not
+            // ended and is suspended.
             unsafe {
                 let this = &mut *engine;
                 match &mut *this.fibers.as_mut_ptr().add(task.index()) {
@@ -341,7 +355,8 @@ impl Engine {
                     None => unreachable!("a task that is chosen has not ended"),
                 }
             }
-            // SAFETY: whoever ran last has given up its turn. It need not be the one that was resumed.
+            // SAFETY: the task that ran last has suspended itself. It need not be the task that was
+            // resumed.
             let this = unsafe { &mut *engine };
             let task = this.current;
             let fiber = &mut this.fibers[task.index()];
@@ -363,7 +378,7 @@ impl Engine {
         }
     }
 
-    /// The first task that could come to its first point and has not.
+    /// The first task that could reach its first point and has not reached it.
     fn unstarted(&self) -> Option<TaskId> {
         let mut unstarted = TaskSet::all(self.tasks.len()).without(self.started).iter();
         unstarted.find(|it| self.have_ended(self.tasks[it.index()].after))
@@ -371,15 +386,15 @@ impl Engine {
 
     fn ended(&mut self, task: TaskId) {
         if self.started != TaskSet::all(self.tasks.len()) {
-            // Somebody may have waited for that to start.
-            self.beware();
+            // A task may have waited for this task to start.
+            self.use_slow_path();
         }
         self.started.insert(task);
         self.ended.insert(task);
         self.spinning.remove(task);
     }
 
-    /// The subject could not be made, or not be dropped: no task did that.
+    /// Constructing or dropping the subject panicked, outside every task.
     pub(super) fn panicked_outside(&mut self, payload: &(dyn Any + Send)) -> Ending {
         self.failed_outside(panics::caught(payload))
     }
@@ -392,16 +407,16 @@ impl Engine {
     fn panicked(&mut self, payload: &(dyn Any + Send)) {
         self.panic = Some((self.current, panics::caught(payload)));
         self.end_with(if self.is_free { Ending::Redundant } else { Ending::Panicked });
-        // Nobody else moves after it, so its order with any step matters.
+        // No other task moves after this step, so its order relative to every step matters.
         if let Some(step) = &mut self.step {
             step.yields = true;
         }
     }
 
-    /// The execution ends like this at the next point.
+    /// The execution ends with `ending` at the next point.
     fn end_with(&mut self, ending: Ending) {
         self.ending = Some(ending);
-        self.beware();
+        self.use_slow_path();
     }
 
     #[inline(always)]
@@ -417,22 +432,22 @@ impl Engine {
         }
         let waits = attempt.need != Need::Nothing || attempt.until != Until::Met || !step.after.is_empty();
         (task.place, task.calls, task.is_idle) = (place, false, false);
-        self.fresh.insert(me);
+        self.newly_arrived.insert(me);
         self.waiting.remove(me);
         if waits {
             self.waiting.insert(me);
             (task.need, task.until) = (attempt.need, attempt.until);
-            // Whoever was too late again and again runs round a loop, and lets others go first; but not before, or it could never
-            // be too late twice while somebody else takes his time.
-            task.yields |= task.until.is_brief() && LATE_MAX <= task.late;
+            // A task that times out repeatedly runs in a loop and lets other tasks run first. Not
+            // earlier: otherwise it could never time out twice while another task is delayed.
+            task.yields |= task.until.has_timeout() && TIMEOUTS_BEFORE_YIELD <= task.timeouts;
         }
         if self.memory.is_some() {
-            self.arrive_weakly(me, attempt.access);
+            self.memory_arrive(me, attempt.access);
         }
         is_started
     }
 
-    /// `me` makes its access now. Answers whether what it waited for is there.
+    /// `me` begins its access now. Returns whether the condition it waited for holds.
     fn begin(&mut self, me: TaskId) -> bool {
         self.current = me;
         self.steps += 1;
@@ -445,7 +460,7 @@ impl Engine {
         let is_met = !self.waiting.contains(me) || self.begin_after_wait(me, &step);
         if self.memory.is_some() {
             let is_woken = is_met && self.waiting.contains(me) && self.tasks[me.index()].until.is_woken();
-            self.begin_weakly(me, &step, is_woken);
+            self.memory_begin(me, &step, is_woken);
         }
         if step.object != SharedId::NONE {
             self.spin(me, place, step.object);
@@ -456,17 +471,17 @@ impl Engine {
         is_met
     }
 
-    /// `me` has waited. Answers whether what it waited for is there; if not, its time is up.
+    /// `me` has waited. Returns whether the condition it waited for holds; if not, it timed out.
     fn begin_after_wait(&mut self, me: TaskId, step: &Step) -> bool {
         let task = &mut self.tasks[me.index()];
         let is_met = match task.until {
             Until::Met => true,
-            Until::Woken | Until::WokenOrLate => task.is_woken,
-            Until::MetOrLate => task.need.is_met(self.objects.level(step.object)),
+            Until::Woken | Until::WokenOrTimeout => task.is_woken,
+            Until::MetOrTimeout => task.need.is_met(self.objects.level(step.object)),
         };
         if !is_met {
-            // A loop of such rounds is one that waits.
-            task.late += 1;
+            // A loop that times out repeatedly is a waiting loop.
+            task.timeouts += 1;
             let place = task.place;
             self.spin(me, place, SharedId::NONE);
         }
@@ -475,31 +490,33 @@ impl Engine {
 
     #[inline(always)]
     fn spin(&mut self, me: TaskId, place: Place, object: SharedId) {
-        let version = self.objects.seen(object);
+        let version = self.objects.observed_version(object);
         let task = &mut self.tasks[me.index()];
         if task.rounds.note(place, object, version) {
-            self.may_spin(me, place);
+            self.check_spin(me, place);
         }
     }
 
-    /// `me`, who runs, may run round a loop that waits.
+    /// Checks whether the running task `me` is in a waiting loop.
     #[cold]
-    fn may_spin(&mut self, me: TaskId, place: Place) {
+    fn check_spin(&mut self, me: TaskId, place: Place) {
         let foreign = self.foreign;
         let task = &mut self.tasks[me.index()];
         let end = task.seat.address();
-        let look = || local::mind(place, &handle::entries(), end);
-        if let Some(round) = task.rounds.round(|| foreign.map_or_else(look, |it| it.mind(&look))) {
+        let look = || local_state::local_state_hash(place, &handle::entries(), end);
+        if let Some(round) =
+            task.rounds.spin_loop(|| foreign.map_or_else(look, |it| it.local_state_hash(&look)))
+        {
             task.spins = Some(round.objects);
             if round.is_guess {
-                self.guess.get_or_insert(place);
+                self.possible_counter_loop.get_or_insert(place);
             }
             self.spinning.insert(me);
-            self.beware();
+            self.use_slow_path();
         }
     }
 
-    /// The number of an object. Mostly it is the one that this step accesses.
+    /// The number of an object. Usually it is the object that this step accesses.
     #[inline]
     fn id_of<T: ?Sized>(&mut self, object: &T) -> SharedId {
         let likely = self.step.as_ref().map_or(SharedId::NONE, |it| it.object);
@@ -528,13 +545,13 @@ impl Engine {
                 task.rounds.clear();
                 self.spinning.remove(spinner);
                 if spinner != me {
-                    self.wakes(spinner);
+                    self.note_wake(spinner);
                 }
             }
         }
     }
 
-    fn wakes(&mut self, task: TaskId) {
+    fn note_wake(&mut self, task: TaskId) {
         if let Some(step) = &mut self.step {
             step.wakes.insert(task);
         }
@@ -549,7 +566,7 @@ impl Engine {
         }
     }
 
-    fn want_release_points(&mut self) {
+    fn enable_release_points(&mut self) {
         if !self.has_release_points {
             self.has_release_points = true;
             self.end_with(Ending::Restart);
@@ -558,7 +575,7 @@ impl Engine {
 
     fn value(&mut self, n: u32) -> u32 {
         let value = match self.scheduler {
-            // SAFETY: `run` is on the stack, and its scheduler borrowed.
+            // SAFETY: `run` is on the stack, and its scheduler is borrowed.
             Some(scheduler) if !self.is_free => unsafe { (*scheduler.as_ptr()).choose_value(n) },
             _ => 0,
         };

@@ -1,7 +1,8 @@
-//! What belongs to whoever explores, and to the tasks that run there.
+//! State that belongs to an explorer thread and to its tasks.
 
-/// `thread_local!`, but for Miri: [fibers](super::fiber) are threads there, and share what whoever resumes them has. One exploration is made at a time
-/// in a process then, and nobody else looks at these meanwhile.
+/// `thread_local!`, except under Miri: there [fibers](super::fiber) are threads and share the state
+/// of the thread that resumes them. A process then runs one exploration at a time, and nothing else
+/// uses this state meanwhile.
 #[cfg(not(miri))]
 macro_rules! explorer_local {
     ($($all:tt)*) => { ::std::thread_local! { $($all)* } };
@@ -26,11 +27,12 @@ mod miri {
         convert::Infallible,
     };
 
-    /// As much of `LocalKey` as we use.
+    /// The part of `LocalKey` that we use.
     #[derive(Debug)]
     pub(crate) struct Local<T>(pub(crate) T);
 
-    // SAFETY: whoever explores and its tasks run one at a time, each turn after the one before, and nobody else looks.
+    // SAFETY: the explorer and its tasks run one at a time, each turn after the previous one, and
+    // nothing else uses the value.
     unsafe impl<T> Sync for Local<T> {}
 
     impl<T> Local<T> {

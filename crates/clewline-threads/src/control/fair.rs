@@ -1,14 +1,16 @@
-//! Fairness: a task that yields again and again lets those go first that have not moved in the meantime.
+//! Fairness: a task that yields repeatedly lets those tasks run first that have not moved
+//! meanwhile.
 //!
-//! Without it, a loop that waits and writes in each round could run for ever while the one it waits for never moves. From
-//! one yield of a task to its next, those who were enabled all the time, or were kept from moving by the task itself, and
-//! have not been chosen, go first from then on until they have made a step.
+//! Without fairness, a waiting loop that writes in each round could run forever while the task it
+//! waits for never moves. Consider the window from one yield of a task to its next. The tasks that
+//! were enabled during the whole window, or were disabled by the yielding task itself, and were not
+//! chosen, get priority over it until they have made a step.
 //!
 //! Source: M. Musuvathi and S. Qadeer, "Fair stateless model checking", 2008.
 
 use clewline_explore::{TaskId, TaskSet};
 
-/// What is remembered of each task that has yielded.
+/// The priorities and windows of the tasks that have yielded.
 #[derive(Debug, Default)]
 pub(super) struct Fairness {
     yielded: TaskSet,
@@ -18,14 +20,14 @@ pub(super) struct Fairness {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
-    // Enabled at every moment since the last yield.
+    // Continuously enabled since the last yield.
     enabled: TaskSet,
-    // Was enabled until this task made a step.
+    // Disabled by a step of this task.
     disabled: TaskSet,
-    // Has made a step since.
+    // Have made a step since.
     moved: TaskSet,
-    // Those that go first.
-    first: TaskSet,
+    // The tasks with priority.
+    priority: TaskSet,
 }
 
 impl Fairness {
@@ -33,32 +35,33 @@ impl Fairness {
         self.yielded = TaskSet::EMPTY;
     }
 
-    /// Nobody has yielded yet, so nobody is held back.
+    /// No task has yielded yet, so none is held back.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.yielded.is_empty()
     }
 
-    /// `task`, which has [moved](Self::moved), comes to a point at which it yields, and `enabled` could move.
+    /// `task`, which has [moved](Self::moved), yields, and the tasks in `enabled` could move.
     pub(super) fn yields(&mut self, task: TaskId, enabled: TaskSet) {
         let window = &mut self.windows[task.index()];
-        let mut first = TaskSet::EMPTY;
+        let mut priority = TaskSet::EMPTY;
         if self.yielded.contains(task) {
-            first = window.enabled.union(window.disabled).without(window.moved).union(window.first);
+            priority = window.enabled.union(window.disabled).without(window.moved).union(window.priority);
         }
-        *window = Window { enabled, disabled: TaskSet::EMPTY, moved: TaskSet::EMPTY, first };
+        *window = Window { enabled, disabled: TaskSet::EMPTY, moved: TaskSet::EMPTY, priority };
         self.yielded.insert(task);
         self.before = enabled;
     }
 
-    /// `task` has made a step, and `enabled` can move now. Answers those that need not wait for it any more.
+    /// `task` has made a step, and the tasks in `enabled` can move now. Returns the tasks that need
+    /// not wait for it any more.
     pub(super) fn moved(&mut self, task: TaskId, enabled: TaskSet) -> TaskSet {
         let mut freed = TaskSet::EMPTY;
         for other in self.yielded {
             let window = &mut self.windows[other.index()];
             window.moved.insert(task);
-            if window.first.contains(task) {
-                window.first.remove(task);
+            if window.priority.contains(task) {
+                window.priority.remove(task);
                 freed.insert(other);
             }
             window.enabled = window.enabled.intersection(enabled);
@@ -70,12 +73,13 @@ impl Fairness {
         freed
     }
 
-    /// Those of `enabled` that may move.
+    /// The tasks of `enabled` that may move.
     pub(super) fn filter(&self, enabled: TaskSet) -> TaskSet {
         let is_held = |it: &TaskId| {
-            self.yielded.contains(*it) && !self.windows[it.index()].first.intersection(enabled).is_empty()
+            self.yielded.contains(*it) && !self.windows[it.index()].priority.intersection(enabled).is_empty()
         };
-        // Never all: nobody waits for one who has just moved, and only such a one begins to wait. So there is no circle.
+        // Never all: no task waits for a task that has just moved, and only such a task begins to
+        // wait. So there is no cycle.
         enabled.without(enabled.iter().filter(is_held).collect())
     }
 }

@@ -1,25 +1,26 @@
-//! Leaks: what is made in an execution and never dropped.
+//! Leaks: objects created in an execution and never dropped.
 
 use std::cell::RefCell;
 
 use super::{explorer::explorer_local, place::Place};
 
-/// Something that was never dropped.
+/// An object that was never dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leak {
-    /// Where it was made.
+    /// Where it was created.
     pub place: Place,
 }
 
 explorer_local! {
-    // What is alive in the execution that is watched, in the order in which it was made. Few, and mostly the youngest die first.
+    // The live objects of the watched execution, in creation order. There are few, and the youngest
+    // are usually dropped first.
     static ALIVE: RefCell<Option<Vec<(usize, Leak)>>> = const { RefCell::new(None) };
 }
 
-/// Something was made at `address`.
+/// An object was created at `address`.
 #[inline]
 #[track_caller]
-pub(crate) fn alive(address: usize) {
+pub(crate) fn note_created(address: usize) {
     let place = Place::caller();
     // A thread that is ending watches nothing.
     let _ = ALIVE.try_with(|it| {
@@ -29,9 +30,9 @@ pub(crate) fn alive(address: usize) {
     });
 }
 
-/// What was at `address` is no more.
+/// The object at `address` was dropped.
 #[inline]
-pub(crate) fn dead(address: usize) {
+pub(crate) fn note_dropped(address: usize) {
     let _ = ALIVE.try_with(|it| {
         if let Some(alive) = &mut *it.borrow_mut()
             && let Some(at) = alive.iter().rposition(|it| it.0 == address)
@@ -41,26 +42,26 @@ pub(crate) fn dead(address: usize) {
     });
 }
 
-/// While there is one, what is made and dropped on this thread is watched.
+/// Watches the objects created and dropped on this thread while it lives.
 #[derive(Debug)]
-pub(super) struct Watch {
-    // `None` once it is over.
+pub(super) struct LeakDetector {
+    // `None` when watching has ended.
     outer: Option<Option<Vec<(usize, Leak)>>>,
 }
 
-impl Watch {
-    pub(super) fn begin() -> Watch {
-        Watch { outer: Some(ALIVE.replace(Some(Vec::new()))) }
+impl LeakDetector {
+    pub(super) fn begin() -> LeakDetector {
+        LeakDetector { outer: Some(ALIVE.replace(Some(Vec::new()))) }
     }
 
-    /// What is alive, oldest first.
+    /// The live objects, oldest first.
     pub(super) fn end(mut self) -> Vec<Leak> {
         let alive = ALIVE.replace(self.outer.take().flatten());
         alive.unwrap_or_default().into_iter().map(|it| it.1).collect()
     }
 }
 
-impl Drop for Watch {
+impl Drop for LeakDetector {
     fn drop(&mut self) {
         if let Some(outer) = self.outer.take() {
             ALIVE.set(outer);

@@ -1,8 +1,9 @@
-//! What is accessed: numbers for addresses, and the state of locks and counts.
+//! Shared objects: numbers for addresses, and the state of locks and counts.
 //!
-//! Objects are known by their address, since they are laid out as those of `std` and have no room for a number. An object
-//! gets its number when it is first accessed in an execution, which depends on the steps before and on nothing else. When
-//! it is dropped its address is forgotten: whatever lives there next is another object.
+//! Objects are identified by their addresses, since they have the layout of their `std`
+//! counterparts and no room for a number. An object gets its number at its first access in an
+//! execution, which depends only on the steps before. When it is dropped, its address is forgotten:
+//! the next object there is a different one.
 
 use clewline_explore::{SharedId, TaskSet};
 
@@ -14,12 +15,13 @@ pub(super) struct Objects {
     // Slots of earlier executions are free.
     execution: u32,
     used: usize,
-    states: Vec<State>,
-    // The object that was last found in a slot, by some bits of its address: mostly it is the next one there.
-    recent: [u32; RECENT],
+    states: Vec<ObjectState>,
+    // A cache by some bits of the address: the object last found there is usually the next one,
+    // too.
+    recent: [u32; RECENT_SLOTS],
 }
 
-const RECENT: usize = 64;
+const RECENT_SLOTS: usize = 64;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
@@ -29,16 +31,17 @@ struct Slot {
     id: u32,
 }
 
-/// What is known of an object.
+/// The state of an object.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct State {
-    // Where it is; 0 once it was dropped.
+pub(super) struct ObjectState {
+    // Its address; 0 after it was dropped.
     address: usize,
-    /// Whatever its kind makes of it: 1 for a lock that is held, the number of messages, ...
+    /// Its meaning depends on the kind of object: 1 for a lock that is held, the number of
+    /// messages, ...
     pub(super) level: i32,
-    /// How often it has changed.
+    /// How many times it has changed.
     pub(super) version: u32,
-    /// Who waits there to be woken.
+    /// The tasks that wait there to be woken.
     pub(super) waiters: TaskSet,
 }
 
@@ -49,11 +52,11 @@ impl Objects {
             execution: 1,
             used: 0,
             states: Vec::new(),
-            recent: [0; RECENT],
+            recent: [0; RECENT_SLOTS],
         }
     }
 
-    /// Forgets all of them.
+    /// Forgets all objects.
     pub(super) fn clear(&mut self) {
         self.states.clear();
         self.used = 0;
@@ -67,7 +70,7 @@ impl Objects {
     /// The number of the object at `address`.
     #[inline]
     pub(super) fn id(&mut self, address: usize) -> SharedId {
-        let id = self.recent[recent(address)];
+        let id = self.recent[recent_slot(address)];
         match self.states.get(id as usize) {
             Some(state) if state.address == address => SharedId(id),
             Some(_) | None => self.look_up(address),
@@ -80,11 +83,11 @@ impl Objects {
         let slot = &self.slots[at];
         let is_known = slot.execution == self.execution && slot.id != u32::MAX;
         let id = if is_known { SharedId(slot.id) } else { self.add(at, address) };
-        self.recent[recent(address)] = id.0;
+        self.recent[recent_slot(address)] = id.0;
         id
     }
 
-    /// The same, if it is probably `id`.
+    /// The same, with the guess that it is `id`.
     #[inline]
     pub(super) fn id_like(&mut self, id: SharedId, address: usize) -> SharedId {
         match self.states.get(id.0 as usize) {
@@ -96,7 +99,7 @@ impl Objects {
     #[inline]
     fn find(&self, address: usize) -> usize {
         let mask = self.slots.len() - 1;
-        // Addresses are multiples of what they point to; neighbours should not collide.
+        // Addresses are aligned; neighbours should not collide.
         let mut at = (address >> 2).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> 32 & mask;
         loop {
             let slot = &self.slots[at];
@@ -109,7 +112,7 @@ impl Objects {
 
     fn add(&mut self, at: usize, address: usize) -> SharedId {
         let id = self.states.len() as u32;
-        self.states.push(State { address, ..State::default() });
+        self.states.push(ObjectState { address, ..ObjectState::default() });
         let is_new = self.slots[at].execution != self.execution;
         self.slots[at] = Slot { address, execution: self.execution, id };
         self.used += usize::from(is_new);
@@ -124,7 +127,7 @@ impl Objects {
         SharedId(id)
     }
 
-    /// The object at `address` is gone.
+    /// The object at `address` was dropped.
     pub(super) fn forget(&mut self, address: usize) {
         let at = self.find(address);
         let slot = &mut self.slots[at];
@@ -135,7 +138,7 @@ impl Objects {
     }
 
     #[inline]
-    pub(super) fn state(&mut self, id: SharedId) -> &mut State {
+    pub(super) fn state(&mut self, id: SharedId) -> &mut ObjectState {
         &mut self.states[id.0 as usize]
     }
 
@@ -144,16 +147,16 @@ impl Objects {
         self.states.get(id.0 as usize).map_or(0, |it| it.level)
     }
 
-    /// What a task can see of an object's past: another number after each change. Who holds a lock is no change of what it
-    /// guards, but can be seen by whoever tries it.
+    /// A number that changes with every change of the object that a task can observe. The holder of
+    /// a lock is not part of the guarded data, but `try_lock` can observe it.
     #[inline]
-    pub(super) fn seen(&self, id: SharedId) -> u32 {
+    pub(super) fn observed_version(&self, id: SharedId) -> u32 {
         self.states.get(id.0 as usize).map_or(0, |it| it.version ^ (it.level as u32) << 20)
     }
 }
 
-/// Where an object is looked for first. Neighbours are words, and blocks are larger.
+/// The cache slot of an address. Neighbouring objects are words, or larger blocks.
 #[inline(always)]
-fn recent(address: usize) -> usize {
-    (address >> 3 ^ address >> 9) % RECENT
+fn recent_slot(address: usize) -> usize {
+    (address >> 3 ^ address >> 9) % RECENT_SLOTS
 }

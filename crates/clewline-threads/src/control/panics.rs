@@ -1,31 +1,31 @@
-//! Panics of tasks: kept as results, and not printed.
+//! Panics of tasks: recorded as results and not printed.
 
 use std::{any::Any, cell::RefCell};
 
 use super::explorer::explorer_local;
 
-/// What a task said when it panicked.
+/// A panic of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panic {
     /// Its message.
     pub message: String,
     /// File, line and column.
     pub place: Option<String>,
-    /// How many steps had been made when it began, if that is known.
+    /// The number of steps made when it began, if known.
     pub step: Option<u32>,
 }
 
 explorer_local! {
-    // Where the last panic of a task was, and after how many steps.
+    // The place of the last panic of a task, and the number of steps before it.
     static LAST: RefCell<(Option<String>, Option<u32>)> = const { RefCell::new((None, None)) };
 }
 
-/// Keeps where a task panicked, and after how many steps.
+/// Records where a task panicked, and after how many steps.
 pub(super) fn note(place: Option<String>, step: Option<u32>) {
     LAST.set((place, step));
 }
 
-/// The panic whose payload was caught.
+/// The panic with the caught payload.
 pub(super) fn caught(payload: &(dyn Any + Send)) -> Panic {
     let text = payload.downcast_ref::<&str>().map(|it| (*it).to_owned());
     let message = text.or_else(|| payload.downcast_ref::<String>().cloned());

@@ -1,31 +1,32 @@
-//! Places in the code: where a task came to a point.
+//! Places in the code: where a task arrived at a point.
 
 use std::{borrow::Cow, fmt, panic::Location, ptr, sync::OnceLock};
 
-/// A place in the code: one in the source, or, of code that says nothing about its source, an address.
+/// A place in the code: a source location or, for code without one, an address.
 ///
-/// It is one word, since every point has one. What an address means is found out when somebody asks, and not before.
-// A pointer to a location, which is even; or an address twice, and one more, and which part above `PART`.
+/// It is one word, since every point has one. An address is resolved only on request.
+// A pointer to a location, which is even; or twice an address plus one, with the part in the bits
+// above `PART_SHIFT_BITS`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place(usize);
 
-/// A line of some source.
+/// A source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// The file.
     pub file: Cow<'static, str>,
-    /// The line, from 1; 0 if nobody knows.
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
-    /// The function, if that is known.
+    /// The function, if known.
     pub function: Option<String>,
 }
 
-/// Who knows which line of the source an address of code belongs to.
+/// Resolves an address of code to its source line.
 pub type Resolver = fn(usize) -> Option<Site>;
 
 static RESOLVER: OnceLock<Resolver> = OnceLock::new();
 
-/// Asks `resolver` about addresses from now on. The first one stays.
+/// Resolves addresses with `resolver` from now on. The first resolver stays.
 pub fn set_resolver(resolver: Resolver) {
     let _the_first_stays = RESOLVER.set(resolver);
 }
@@ -36,10 +37,10 @@ enum Kind {
 }
 
 // Addresses of code are lower.
-const PART: u32 = 56;
+const PART_SHIFT_BITS: u32 = 56;
 
 impl Place {
-    /// Where the caller stands.
+    /// The location of the caller.
     #[inline(always)]
     #[track_caller]
     #[must_use]
@@ -54,22 +55,22 @@ impl Place {
         Place(ptr::from_ref(location).expose_provenance())
     }
 
-    /// The code at `address`, right behind an access: what a call returns to.
+    /// The code at `address`, directly after an access: the return address of a call.
     #[inline(always)]
     #[must_use]
     pub const fn code(address: usize) -> Place {
         Place(address << 1 | 1)
     }
 
-    /// One of at most 64 parts of a place in the code, each of which is a place: what a loop over the bytes of a word does in one
-    /// instruction is not the same thing again and again.
+    /// One of at most 64 parts of a place in the code, each of which is a place: a loop over the
+    /// bytes of a word in one instruction does not repeat the same access.
     #[inline(always)]
     #[must_use]
     pub const fn part(self, part: usize) -> Place {
-        Place(self.0 | ((self.0 & 1) * (part << PART << 1)))
+        Place(self.0 | ((self.0 & 1) * (part << PART_SHIFT_BITS << 1)))
     }
 
-    /// The address of code that it is, if it is none in a source.
+    /// The address, if this is an address of code.
     pub(super) fn address(self) -> Option<usize> {
         match self.kind() {
             Kind::Source(_) => None,
@@ -77,7 +78,7 @@ impl Place {
         }
     }
 
-    /// What tells it from others.
+    /// A unique word for the place.
     #[inline(always)]
     #[must_use]
     pub const fn word(self) -> usize {
@@ -88,7 +89,7 @@ impl Place {
     ///
     /// # Safety
     ///
-    /// It is the [word](Self::word) of a place of this program.
+    /// `word` is the [word](Self::word) of a place of this program.
     #[must_use]
     pub const unsafe fn from_word(word: usize) -> Place {
         Place(word)
@@ -96,13 +97,13 @@ impl Place {
 
     fn kind(self) -> Kind {
         if self.0 & 1 == 1 {
-            return Kind::Code(self.0 >> 1 & ((1 << PART) - 1));
+            return Kind::Code(self.0 >> 1 & ((1 << PART_SHIFT_BITS) - 1));
         }
-        // SAFETY: an even word was made in `of`, from a reference that lives for ever.
+        // SAFETY: an even word was made in `of`, from a `'static` reference.
         Kind::Source(unsafe { &*ptr::with_exposed_provenance::<Location<'static>>(self.0) })
     }
 
-    /// The line of the source.
+    /// The source line.
     #[must_use]
     pub fn site(self) -> Site {
         match self.kind() {
@@ -157,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_nobody_knows_is_shown_as_it_is() {
+    fn an_unresolved_address_is_shown_as_a_number() {
         let place = Place::code(0x1234);
         assert_ne!(place, Place::code(0x1235));
         assert_eq!(place.to_string(), "0x1234");
     }
 
     #[test]
-    fn parts_of_a_place_differ_and_are_shown_alike() {
+    fn parts_of_a_place_differ_and_are_displayed_equally() {
         let place = Place::code(0x7FFF_FFFF_F000);
         assert_eq!(place, place.part(0));
         assert_ne!(place, place.part(7));

@@ -1,4 +1,4 @@
-//! Programs: the calls of a matrix, made on a subject by one task a column.
+//! Programs: the calls of a matrix, made on a subject by one task per column.
 
 use std::{
     cell::RefCell,
@@ -11,30 +11,30 @@ use clewline_core::ResultId;
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
+    construction::construct,
     engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, control},
     leaks::{self, Leak},
-    making::making,
     memory::Memory,
     panics::Panic,
     place::Place,
     races::Race,
 };
 
-/// Which calls are made.
+/// The calls of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls<C> {
-    /// Before all others, one after the other.
+    /// Made sequentially before all others.
     pub initial: Vec<C>,
-    /// At the same time: one column a task.
+    /// Made concurrently: one task per column.
     pub columns: Vec<Vec<C>>,
-    /// After all others, one after the other.
+    /// Made sequentially after all others.
     pub last: Vec<C>,
 }
 
 impl<C> Calls<C> {
-    /// Every call with its operation's number and the number of its process: the initial ones, column by column, the last ones.
-    /// Those before and after
-    /// are made by processes of their own, whose numbers come after those of the columns.
+    /// Every call with the number of its process, in the order of operation numbers: the initial
+    /// calls, the columns, the last calls. The initial and the last calls have their own processes,
+    /// numbered after those of the columns.
     pub fn operations(&self) -> impl Iterator<Item = (usize, &C)> {
         let n = self.columns.len();
         let last = n + usize::from(!self.initial.is_empty());
@@ -44,11 +44,11 @@ impl<C> Calls<C> {
         initial.chain(columns).chain(self.last.iter().map(move |it| (last, it)))
     }
 
-    /// The same calls, each as `map` has it.
+    /// The same calls, mapped by `map`.
     ///
     /// # Errors
     ///
-    /// The first that `map` answers.
+    /// The first error of `map`.
     pub fn try_map<D, E>(&self, mut map: impl FnMut(&C) -> Result<D, E>) -> Result<Calls<D>, E> {
         let mut all = |calls: &[C]| calls.iter().map(&mut map).collect::<Result<Vec<D>, E>>();
         let initial = all(&self.initial)?;
@@ -56,32 +56,32 @@ impl<C> Calls<C> {
         Ok(Calls { initial, columns, last: all(&self.last)? })
     }
 
-    /// As many calls in each part, without what is called.
+    /// The same numbers of calls, without the calls.
     fn shape(&self) -> Calls<()> {
         let all = |calls: &[C]| vec![(); calls.len()];
         let columns = self.columns.iter().map(|it| all(it)).collect();
         Calls { initial: all(&self.initial), columns, last: all(&self.last) }
     }
 
-    /// How many calls there are.
+    /// The number of calls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.initial.len() + self.columns.iter().map(Vec::len).sum::<usize>() + self.last.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no calls.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What became of one call.
+/// The outcome of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation<R> {
-    /// The step before which it was called, from 1; `None` if it was not.
+    /// The step of its invocation, from 1; `None` if it was not called.
     pub call: Option<u32>,
-    /// The step after which it returned, and the answer.
+    /// The step of its return, and the result.
     pub ret: Option<(u32, R)>,
 }
 
@@ -93,29 +93,31 @@ impl<R> Operation<R> {
     }
 }
 
-/// What an execution left, besides how it ended.
+/// The outcome of an execution, besides its ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome<R> {
-    /// In the order of [`Calls::operations`]. An operation that was about to be called when nothing could move any more counts as
-    /// called, after everything else.
+    /// In the order of [`Calls::operations`]. An operation that was about to be called when no task
+    /// could move counts as called, after everything else.
     pub operations: Vec<Operation<R>>,
-    /// How many steps were made.
+    /// The number of steps made.
     pub steps: u32,
-    /// Who panicked, and how.
+    /// The task that panicked, and its panic.
     pub panic: Option<(TaskId, Panic)>,
-    /// Two accesses to a cell that nothing orders, if there were any; a [certain](Race::is_certain) race if there is one.
+    /// Two unordered accesses to a cell, if any; a [certain](Race::is_certain) race if there is
+    /// one.
     pub race: Option<Race>,
-    /// What was made in a full execution, or with the subject, and is still there though the subject is gone.
+    /// Objects created in a complete execution, or with the subject, that still exist after the
+    /// subject was dropped.
     pub leaks: Vec<Leak>,
 }
 
 impl Outcome<ResultId> {
-    /// What tells its history from others: the results, and what precedes what.
+    /// Appends a canonical key of the history: the results and the real-time order.
     pub fn canonical(&self, key: &mut Vec<u32>) {
         key.clear();
         for operation in &self.operations {
-            // If it has not returned, the operations before it say whether it was called.
-            key.push(operation.ret.map_or(0, |(_, answer)| answer.0 + 1));
+            // If it has not returned, the operations before it determine whether it was called.
+            key.push(operation.ret.map_or(0, |(_, result)| result.0 + 1));
             let (mut before, mut bits) = (0_u32, 0);
             for other in &self.operations {
                 before = before << 1 | u32::from(other.precedes(operation));
@@ -133,44 +135,44 @@ impl Outcome<ResultId> {
 type Make<T> = Box<dyn Fn() -> T>;
 type Call<T, C, R> = Box<dyn Fn(&T, &C) -> R>;
 
-/// Calls on a subject, as something to explore.
+/// Calls on a subject, as a system to explore.
 pub struct Program<T, C, R> {
     typed: Rc<Typed<T, C, R>>,
     execution: Execution,
 }
 
-/// All of a program that knows its types.
+/// The part of a program that depends on its types.
 struct Typed<T, C, R> {
     make: Make<T>,
     call: Call<T, C, R>,
     calls: Calls<C>,
-    answers: RefCell<Vec<Option<R>>>,
+    results: RefCell<Vec<Option<R>>>,
 }
 
-/// A subject and the calls on it, their types forgotten: what runs them compiles once.
+/// A subject and its calls with erased types, so that the code that runs them compiles once.
 trait Callable {
-    /// Makes the call at that place of a part, which is that operation, and keeps what it returns.
+    /// Makes call `at` of `part`, which is that operation, and stores its result.
     fn call(&self, part: Part, at: usize, operation: usize);
 }
 
-struct Made<T, C, R> {
+struct TypedSubject<T, C, R> {
     subject: T,
     typed: Rc<Typed<T, C, R>>,
 }
 
-impl<T, C, R> Callable for Made<T, C, R> {
+impl<T, C, R> Callable for TypedSubject<T, C, R> {
     fn call(&self, part: Part, at: usize, operation: usize) {
-        let answer = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
+        let result = (self.typed.call)(&self.subject, &part.of(&self.typed.calls)[at]);
         if let Some(control) = control() {
             control.ret();
-            self.typed.answers.borrow_mut()[operation] = Some(answer);
+            self.typed.results.borrow_mut()[operation] = Some(result);
         }
     }
 }
 
-/// All of a program that does not know its types.
+/// The part of a program that does not depend on its types.
 struct Execution {
-    // How many calls there are in each part.
+    // The number of calls in each part.
     shape: Calls<()>,
     engine: Engine,
     pending: Vec<Pending>,
@@ -185,55 +187,55 @@ impl<T, C, R> fmt::Debug for Program<T, C, R> {
 }
 
 impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
-    /// `make` makes a fresh subject for each execution, and `call` makes a call on it.
+    /// `make` constructs a new subject for each execution, and `call` makes a call on it.
     pub fn new(
         calls: Calls<C>,
         make: impl Fn() -> T + 'static,
         call: impl Fn(&T, &C) -> R + 'static,
         limits: Limits,
     ) -> Self {
-        let answers = RefCell::new(vec![None; calls.len()]);
+        let results = RefCell::new(vec![None; calls.len()]);
         let execution = Execution::new(calls.shape(), limits);
-        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, answers });
+        let typed = Rc::new(Typed { make: Box::new(make), call: Box::new(call), calls, results });
         Program { typed, execution }
     }
 
-    /// The same, in another model of memory.
+    /// Sets the memory options.
     #[must_use]
     pub fn with_memory(mut self, memory: Memory) -> Self {
         self.set_memory(memory);
         self
     }
 
-    /// The same, with calls that run foreign code. `foreign` is told what happens.
+    /// The calls run foreign code. `foreign` is notified of events.
     #[must_use]
     pub fn foreign(mut self, foreign: &'static dyn Foreign) -> Self {
         self.execution.engine.set_foreign(foreign);
         self
     }
 
-    /// Has executions from the next one on in another model of memory.
+    /// Sets the memory options from the next execution on.
     pub fn set_memory(&mut self, memory: Memory) {
         self.execution.engine.set_memory(memory);
     }
 
-    /// Keeps schedules from the next execution on, and every step if `moments`.
+    /// Records schedules from the next execution on, and every step if `moments`.
     pub fn keep(&mut self, schedule: bool, moments: bool) {
         self.execution.engine.keep(schedule, moments);
     }
 
-    /// Asks at these points as well, from the next execution on.
+    /// Adds these points from the next execution on.
     pub fn set_points(&mut self, points: Points) {
         self.execution.engine.set_points(points);
     }
 
-    /// What the last execution left.
+    /// The outcome of the last execution.
     #[must_use]
     pub fn outcome(&self) -> Outcome<R> {
-        let answers = self.typed.answers.borrow();
-        let operations = answers.iter().enumerate().map(|(at, answer)| {
+        let results = self.typed.results.borrow();
+        let operations = results.iter().enumerate().map(|(at, result)| {
             let (call, ret) = self.execution.times(at);
-            Operation { call, ret: answer.clone().map(|it| (ret, it)) }
+            Operation { call, ret: result.clone().map(|it| (ret, it)) }
         });
         Outcome {
             operations: operations.collect(),
@@ -244,37 +246,38 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         }
     }
 
-    /// How many steps the last execution made.
+    /// The number of steps of the last execution.
     #[must_use]
     pub fn steps(&self) -> u32 {
         self.execution.engine.steps()
     }
 
-    /// Which limit cut the last execution, if one did.
+    /// The limit that cut the last execution, if any.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         self.execution.engine.limit()
     }
 
-    /// Where a loop is that was taken for one that waits and may as well count, if there was one in any execution. Then it is not known
-    /// what happens if it ends while others could move.
+    /// A loop that was classified as waiting although it may be counting, if there was one in any
+    /// execution. Then executions in which the loop ends while other tasks could move are not
+    /// covered.
     #[must_use]
     pub fn guess(&self) -> Option<Place> {
         self.execution.engine.guess()
     }
 
-    /// What was chosen in the last execution, if that was [kept](Self::keep).
+    /// The schedule of the last execution, if [recorded](Self::keep).
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {
         self.execution.engine.schedule()
     }
 
-    /// Its steps, if they were kept.
+    /// Its steps, if recorded.
     pub fn moments(&mut self) -> Vec<Moment> {
         self.execution.engine.moments()
     }
 
-    /// What those were about to do who could not go on, or who did not do what they did before.
+    /// The pending accesses of the tasks that were blocked, or that diverged from the replay.
     #[must_use]
     pub fn pending(&self) -> &[Pending] {
         &self.execution.pending
@@ -287,7 +290,7 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     }
 }
 
-/// Whose calls a task makes.
+/// The part of the matrix whose calls a task makes.
 #[derive(Clone, Copy)]
 enum Part {
     Initial,
@@ -308,10 +311,10 @@ impl Part {
 impl<T: 'static, C: 'static, R: Clone + 'static> System for Program<T, C, R> {
     fn run(&mut self, scheduler: &mut dyn Scheduler) -> Ending {
         let typed = &self.typed;
-        typed.answers.borrow_mut().fill(None);
+        typed.results.borrow_mut().fill(None);
         let make = || -> Rc<dyn Callable> {
             let subject = (typed.make)();
-            Rc::new(Made { subject, typed: Rc::clone(typed) })
+            Rc::new(TypedSubject { subject, typed: Rc::clone(typed) })
         };
         self.execution.run(&make, scheduler)
     }
@@ -323,10 +326,10 @@ impl Execution {
         Execution { shape, engine, pending: Vec::new(), is_stuck: false, leaks: Vec::new() }
     }
 
-    /// The step before which an operation was called, and the one after which it returned if it did.
+    /// The step of an operation's invocation, and that of its return if it returned.
     fn times(&self, operation: usize) -> (Option<u32>, u32) {
         let times = self.engine.times()[operation];
-        // Of each task that waits before the first access of an operation, that operation.
+        // The operation of each task that waits before the operation's first access.
         let is_about = || self.pending.iter().any(|it| it.operation == Some(operation));
         let late = (self.is_stuck && is_about()).then_some(self.engine.steps() + 1);
         ((times.call != 0).then_some(times.call).or(late), times.ret)
@@ -352,8 +355,8 @@ impl Execution {
         let foreign = self.engine.foreign();
         let is_shown = self.engine.is_shown();
         foreign.iter().for_each(|it| it.begin(is_shown));
-        let watch = leaks::Watch::begin();
-        let subject = match panic::catch_unwind(AssertUnwindSafe(|| making(make))) {
+        let watch = leaks::LeakDetector::begin();
+        let subject = match panic::catch_unwind(AssertUnwindSafe(|| construct(make))) {
             Ok(subject) => subject,
             Err(payload) => {
                 drop(watch);
@@ -361,7 +364,7 @@ impl Execution {
             }
         };
         let mut first = 0;
-        // Columns come first, so that the first column is the first task, whoever comes before it.
+        // Columns come first, so that the first column is the first task.
         let columns = self.shape.columns.len();
         let has_initial = !self.shape.initial.is_empty();
         let opener = TaskId(columns as u8);
@@ -385,7 +388,7 @@ impl Execution {
         self.is_stuck = ending == Ending::Stuck;
         let is_asked = self.is_stuck || matches!(ending, Ending::Diverged(_));
         self.pending = if is_asked { self.engine.pending() } else { Vec::new() };
-        let dropped = panic::catch_unwind(AssertUnwindSafe(|| making(|| drop(subject))));
+        let dropped = panic::catch_unwind(AssertUnwindSafe(|| construct(|| drop(subject))));
         self.leaks = watch.end();
         let ending = match (dropped, ending) {
             (Err(payload), Ending::Full | Ending::Stuck | Ending::Cut) => {
@@ -404,11 +407,11 @@ impl Execution {
     }
 }
 
-/// Takes back what tasks of foreign code own that were given up where they stood.
+/// Takes back what abandoned tasks of foreign code own.
 fn reclaim(subject: &Rc<dyn Callable>) {
     while 1 < Rc::strong_count(subject) {
-        // SAFETY: only the program and tasks that were given up own it, and the frames of those never run again; each of
-        // them owns it once.
+        // SAFETY: only the program and abandoned tasks own it, and the frames of those tasks never
+        // run again; each of them owns it once.
         unsafe { Rc::decrement_strong_count(Rc::as_ptr(subject)) };
     }
 }

@@ -1,75 +1,82 @@
-//! Data races: two accesses to a cell, one of which writes, and neither of which happens before the other.
+//! Data races: two accesses to a cell, at least one a write, that are not ordered by
+//! happens-before.
 //!
-//! Each task counts its stretches between two releases; a [view](super::view::View) says which stretch of which task it
-//! contains. So an access happened before everything done under a view that contains its stretch.
+//! Each task counts the intervals between its releases; a [view](super::view::View) contains a
+//! number of intervals of each task. So an access happens before everything done under a view that
+//! contains its interval.
 //!
-//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but all reads are kept.
+//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection",
+//! 2009; but all reads are kept.
 
 use clewline_explore::TaskId;
 
 use super::{place::Place, view::View};
 
-/// What was done to a cell.
+/// The kind of an access to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
-    /// It was read.
+pub enum CellAccess {
+    /// A read.
     Read,
-    /// It was written.
+    /// A write.
     Write,
-    /// A pointer to it was taken, and probably written through.
+    /// A pointer was taken, and probably written through.
     Pointer,
-    /// It was dropped.
+    /// The cell was dropped.
     Drop,
 }
 
 /// One of the two accesses of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Toucher {
-    /// Who.
+pub struct RacingAccess {
+    /// The task.
     pub task: TaskId,
-    /// Where in the source.
+    /// The place in the source.
     pub place: Place,
-    /// What it did.
-    pub touch: Touch,
+    /// The kind of access.
+    pub access: CellAccess,
 }
 
-/// Two accesses to a cell that nothing orders.
+/// Two unordered accesses to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
-    /// The one that came first in this execution.
-    pub first: Toucher,
-    /// The other one.
-    pub second: Toucher,
+    /// The access that came first in this execution.
+    pub first: RacingAccess,
+    /// The other access.
+    pub second: RacingAccess,
 }
 
 impl Race {
-    /// Whether one of the two certainly writes, and the other certainly accesses. If not, a pointer was taken, and only who did
-    /// so knows whether it was written through.
+    /// Whether one of the two is certainly a write, and the other certainly an access. If not, a
+    /// pointer was taken, and whether it was written through is unknown.
     #[must_use]
     pub fn is_certain(&self) -> bool {
-        self.first.touch != Touch::Pointer && self.second.touch != Touch::Pointer
+        self.first.access != CellAccess::Pointer && self.second.access != CellAccess::Pointer
     }
 }
 
-/// What was done to a cell that may race with what is done next.
+/// The accesses to a cell that may race with the next one.
 #[derive(Debug, Default)]
-pub(super) struct Touches {
-    // The last of each task that wrote, and the last of each that read, with the stretch in which it did.
-    last: Vec<(Toucher, u32)>,
+pub(super) struct CellAccesses {
+    // The last write and the last read of each task, with the interval of each.
+    last: Vec<(RacingAccess, u32)>,
 }
 
-impl Touches {
-    /// `toucher` accesses the cell with that view. Answers a race, a certain one if there is any.
-    pub(super) fn touch(&mut self, toucher: Toucher, view: &View) -> Option<Race> {
-        let writes = toucher.touch != Touch::Read;
+impl CellAccesses {
+    /// Records an access to the cell with that view. Returns a race, a certain one if there is any.
+    pub(super) fn record(&mut self, toucher: RacingAccess, view: &View) -> Option<Race> {
+        let writes = toucher.access != CellAccess::Read;
         let races = self.last.iter().filter(|(it, stretch)| {
-            (writes || it.touch != Touch::Read) && it.task != toucher.task && view.time(it.task) < *stretch
+            (writes || it.access != CellAccess::Read)
+                && it.task != toucher.task
+                && view.time(it.task) < *stretch
         });
         let mut races = races.map(|it| Race { first: it.0, second: toucher });
         let race = races.clone().find(Race::is_certain).or_else(|| races.next());
-        // What happened before this, and is no stronger, will not race with anything that this one does not race with.
-        let is_over = |(it, stretch): &(Toucher, u32)| {
-            *stretch <= view.time(it.task) && (toucher.touch == Touch::Write || it.touch == toucher.touch)
+        // An earlier ordered access that is not stronger races only with accesses that also race
+        // with this one.
+        let is_over = |(it, stretch): &(RacingAccess, u32)| {
+            *stretch <= view.time(it.task)
+                && (toucher.access == CellAccess::Write || it.access == toucher.access)
         };
         self.last.retain(|it| !is_over(it));
         self.last.push((toucher, view.time(toucher.task)));

@@ -23,7 +23,7 @@ use crate::{
 
 /// Executions, stuck ones, and distinct canonical histories.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct ExplorationCounts {
     executions: u64,
     stuck: u64,
     histories: usize,
@@ -34,7 +34,7 @@ fn run<T: 'static>(
     columns: &[&[usize]],
     make: impl Fn() -> T + 'static,
     call: impl Fn(&T, &usize) -> usize + 'static,
-) -> Seen {
+) -> ExplorationCounts {
     let calls = Calls { columns: columns.iter().map(|it| it.to_vec()).collect(), ..Calls::default() };
     let mut program = Program::new(calls, make, call, Limits::default());
     let (mut histories, mut stuck) = (HashSet::new(), 0);
@@ -51,15 +51,15 @@ fn run<T: 'static>(
     });
     assert_eq!(coverage, Coverage::Exhausted);
     assert!(program.guess().is_none(), "no loop here counts far");
-    Seen { executions, stuck, histories: histories.len() }
+    ExplorationCounts { executions, stuck, histories: histories.len() }
 }
 
-fn increments(scheduler: &mut dyn Scheduler) -> Seen {
+fn increments(scheduler: &mut dyn Scheduler) -> ExplorationCounts {
     let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1]];
     run(scheduler, columns, || AtomicUsize::new(0), |it, by| it.fetch_add(*by, SeqCst))
 }
 
-fn mutex_counter(scheduler: &mut dyn Scheduler) -> Seen {
+fn mutex_counter(scheduler: &mut dyn Scheduler) -> ExplorationCounts {
     let columns: &[&[usize]] = &[&[1, 1, 1], &[1, 1, 1], &[1, 1, 1]];
     let call = |it: &Mutex<usize>, by: &usize| {
         let mut count = it.lock().unwrap();
@@ -71,16 +71,22 @@ fn mutex_counter(scheduler: &mut dyn Scheduler) -> Seen {
 
 #[test]
 fn counts_of_the_first_programs() {
-    assert_eq!(increments(&mut Exhaustive::default()), Seen { executions: 20, stuck: 0, histories: 20 });
-    assert_eq!(increments(&mut Bounded::new(Some(2))), Seen { executions: 14, stuck: 0, histories: 14 });
-    let seen = Seen { executions: 1_680, stuck: 0, histories: 1_680 };
+    assert_eq!(
+        increments(&mut Exhaustive::default()),
+        ExplorationCounts { executions: 20, stuck: 0, histories: 20 }
+    );
+    assert_eq!(
+        increments(&mut Bounded::new(Some(2))),
+        ExplorationCounts { executions: 14, stuck: 0, histories: 14 }
+    );
+    let seen = ExplorationCounts { executions: 1_680, stuck: 0, histories: 1_680 };
     assert_eq!(mutex_counter(&mut Exhaustive::default()), seen);
     assert_eq!(mutex_counter(&mut Serial::default()), seen);
     assert_eq!(mutex_counter(&mut Bounded::new(Some(2))).executions, 192);
 }
 
 #[test]
-fn locks_in_opposite_orders_get_stuck() {
+fn locks_in_opposite_orders_deadlock() {
     let columns: &[&[usize]] = &[&[0], &[1]];
     let make = || [Mutex::new(0), Mutex::new(0)];
     let call = |it: &[Mutex<usize>; 2], first: &usize| {
@@ -93,7 +99,7 @@ fn locks_in_opposite_orders_get_stuck() {
 }
 
 #[test]
-fn a_lock_that_spins_ends() {
+fn a_spin_lock_terminates() {
     for hint in [false, true] {
         let make = || (AtomicBool::new(false), AtomicUsize::new(0));
         let call = move |it: &(AtomicBool, AtomicUsize), _: &usize| {
@@ -113,7 +119,7 @@ fn a_lock_that_spins_ends() {
 }
 
 #[test]
-fn a_lock_that_is_never_released_gets_spinners_stuck() {
+fn spinning_on_a_lock_that_is_never_released_is_stuck() {
     let call = |it: &AtomicBool, _: &usize| {
         while it.swap(true, SeqCst) {}
         0
@@ -122,8 +128,9 @@ fn a_lock_that_is_never_released_gets_spinners_stuck() {
     assert_eq!(seen.stuck, seen.executions);
 }
 
-/// Of a column that looks `looks` times at one atomic before it changes another, and one that looks at that and changes the first: what the
-/// second one can see, and whether a loop was guessed to wait.
+/// One column reads one atomic `looks` times before it changes another; the other column reads that
+/// and changes the first. Returns what the second column can see, and whether a loop was guessed to
+/// wait.
 fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>, bool) {
     let calls = Calls { columns: vec![vec![looks], vec![0]], ..Calls::default() };
     let call = |it: &[AtomicUsize; 2], looks: &usize| {
@@ -150,7 +157,7 @@ fn seen_beside_looks(scheduler: &mut dyn Scheduler, looks: usize) -> (Vec<usize>
 }
 
 #[test]
-fn a_loop_that_counts_may_end_before_anybody_else_moves() {
+fn a_counting_loop_may_end_before_another_task_moves() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive && it.name != "serial") {
         for looks in [1, 4, 7, 20] {
             let found = seen_beside_looks(&mut *(entry.make)(&Settings::default()), looks);
@@ -160,13 +167,13 @@ fn a_loop_that_counts_may_end_before_anybody_else_moves() {
 }
 
 #[test]
-fn a_loop_that_counts_far_is_taken_for_one_that_waits_and_that_is_told() {
+fn a_long_counting_loop_is_guessed_to_wait_and_reported() {
     let (seen, is_guess) = seen_beside_looks(&mut Bounded::new(Some(1)), 100);
     assert!(is_guess && seen.contains(&0), "{seen:?}");
 }
 
 #[test]
-fn an_operation_that_yields_ends_one_call_at_a_time() {
+fn an_operation_that_yields_returns_in_serial_executions() {
     let call = |it: &AtomicUsize, n: &usize| {
         for _ in 0..5 {
             it.fetch_add(*n, SeqCst);
@@ -175,21 +182,21 @@ fn an_operation_that_yields_ends_one_call_at_a_time() {
         it.load(SeqCst)
     };
     let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicUsize::new(0), call);
-    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+    assert_eq!(seen, ExplorationCounts { executions: 2, stuck: 0, histories: 2 });
 }
 
 #[test]
-fn an_operation_that_gives_up_spinning_ends_one_call_at_a_time() {
+fn an_operation_that_stops_spinning_returns_in_serial_executions() {
     let call = |it: &AtomicBool, _: &usize| {
         let waits = (0..50).take_while(|_| !it.load(SeqCst)).inspect(|_| spin_loop());
         waits.count()
     };
     let seen = run(&mut Serial::default(), &[&[1], &[1]], || AtomicBool::new(false), call);
-    assert_eq!(seen, Seen { executions: 2, stuck: 0, histories: 2 });
+    assert_eq!(seen, ExplorationCounts { executions: 2, stuck: 0, histories: 2 });
 }
 
 #[test]
-fn another_number_of_choices_is_noticed_though_no_point_follows() {
+fn a_different_number_of_choices_is_detected_although_no_point_follows() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         let turn = Cell::new(0);
         let call = move |it: &AtomicUsize, (): &()| {
@@ -214,9 +221,9 @@ fn an_operation_of_one_step_does_not_precede_itself() {
 }
 
 #[test]
-fn steps_that_are_kept_say_what_came_of_them() {
+fn recorded_steps_have_their_effects() {
     let call = |it: &(Mutex<usize>, AtomicUsize), (): &()| {
-        let guard = it.0.lock().expect("nobody panics");
+        let guard = it.0.lock().expect("no task panics");
         it.1.load(SeqCst);
         drop(guard);
         it.1.load(SeqCst)
@@ -229,10 +236,10 @@ fn steps_that_are_kept_say_what_came_of_them() {
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), 10, visit);
     assert_eq!(coverage, Coverage::Exhausted);
     let moments = program.moments();
-    let told: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
+    let effects: Vec<_> = moments.iter().map(|it| (it.step.access, it.step.frees, it.step.returns)).collect();
     let (lock, nothing) = (moments[0].step.object, SharedId::NONE);
     assert_eq!(
-        told,
+        effects,
         [(Access::Acquire, nothing, false), (Access::Read, lock, false), (Access::Read, nothing, true)]
     );
 }

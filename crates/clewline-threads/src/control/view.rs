@@ -1,59 +1,61 @@
-//! Views: what a task knows of what the others did.
+//! Views: what a task knows of the other tasks.
 
 use clewline_explore::{SharedId, TaskId};
 
-/// A set of events that is closed under happens-before, and of each location the oldest store that may still be read.
+/// A set of events that is closed under happens-before, and for each location the oldest store that
+/// may still be read.
 #[derive(Clone, Debug, Default)]
 pub(in crate::control) struct View {
-    // Of each task, how many of its stretches between two releases it contains.
+    // Of each task, how many of its intervals between releases it contains.
     clock: [u32; TaskId::MAX],
-    // By the number of the location. Whatever is not in here is 0: every store may be read.
-    oldest: Vec<u64>,
+    // By the number of the location. A missing entry is 0: every store may be read.
+    oldest_readable: Vec<u64>,
 }
 
 impl View {
-    /// Everything that either knows.
+    /// The union of both views.
     pub(super) fn join(&mut self, other: &View) {
         for (mine, theirs) in self.clock.iter_mut().zip(&other.clock) {
             *mine = (*mine).max(*theirs);
         }
-        self.join_stores(&other.oldest);
+        self.join_stores(&other.oldest_readable);
     }
 
-    /// The same for stores alone: nothing happens before because of it.
+    /// The same for stores only: adds nothing to happens-before.
     pub(super) fn join_stores(&mut self, oldest: &[u64]) {
-        if self.oldest.len() < oldest.len() {
-            self.oldest.resize(oldest.len(), 0);
+        if self.oldest_readable.len() < oldest.len() {
+            self.oldest_readable.resize(oldest.len(), 0);
         }
-        for (mine, theirs) in self.oldest.iter_mut().zip(oldest) {
+        for (mine, theirs) in self.oldest_readable.iter_mut().zip(oldest) {
             *mine = (*mine).max(*theirs);
         }
     }
 
     pub(super) fn stores(&self) -> &[u64] {
-        &self.oldest
+        &self.oldest_readable
     }
 
     /// The stamp of the oldest store of `location` that may be read.
     pub(super) fn oldest(&self, location: SharedId) -> u64 {
-        self.oldest.get(location.0 as usize).copied().unwrap_or(0)
+        self.oldest_readable.get(location.0 as usize).copied().unwrap_or(0)
     }
 
     /// Nothing older than `stamp` may be read from `location` any more.
     pub(super) fn saw(&mut self, location: SharedId, stamp: u64) {
         let at = location.0 as usize;
-        if self.oldest.len() <= at {
-            self.oldest.resize(at + 1, 0);
+        if self.oldest_readable.len() <= at {
+            self.oldest_readable.resize(at + 1, 0);
         }
-        self.oldest[at] = self.oldest[at].max(stamp);
+        self.oldest_readable[at] = self.oldest_readable[at].max(stamp);
     }
 
-    /// Which stretch of `task` it contains last.
+    /// The last interval of `task` that it contains.
     pub(in crate::control) fn time(&self, task: TaskId) -> u32 {
         self.clock[task.index()]
     }
 
-    /// `task`, whose view this is, begins another stretch: what it does from now on, nobody knows yet.
+    /// `task`, whose view this is, begins another interval: no other view contains what it does
+    /// from now on.
     pub(super) fn tick(&mut self, task: TaskId) {
         self.clock[task.index()] += 1;
     }

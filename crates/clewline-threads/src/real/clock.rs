@@ -1,24 +1,27 @@
-//! Clocks: where stamps come from.
+//! Clocks: the source of stamps.
 //!
-//! A recorder is sound if no stamp is later than the beginning of the operation whose call it marks, and none is earlier
-//! than the end of the operation whose return it marks, on one clock that all threads share.
+//! A recorder is sound if no stamp is later than the beginning of the operation whose call it
+//! marks, and none is earlier than the end of the operation whose return it marks, on one clock
+//! that all threads share.
 //!
-//! * [`ClockKind::Counter`]: the processor's time-stamp counter, read by `lfence; rdtsc; lfence`. The first fence
-//!   waits for every load of the operation before it, the second keeps every instruction of the next operation behind it.
-//!   *Assumption*: the counters of all processors show the same time, or at least never one that is behind what another
-//!   has shown to someone who could tell. Hardware promises it ("invariant TSC"), the kernel checks it at boot and
-//!   chooses another clock source if it fails; we look at both, and let two threads pass the time back and forth
-//!   before we believe it.
-//! * [`ClockKind::Monotonic`]: the system's monotonic clock, between fences. *Assumption*: the system's, that it is
-//!   monotonic across processors.
-//! * [`ClockKind::Shared`]: a counter in memory that every stamp increments. No assumption; but every stamp
-//!   synchronizes with every other, which hides bugs in the order of memory accesses, and takes turns.
+//! * [`ClockKind::Counter`]: the processor's time-stamp counter, read by `lfence; rdtsc; lfence`.
+//!   The first fence waits for every load of the operation before it, the second keeps every
+//!   instruction of the next operation behind it. *Assumption*: the counters of all processors show
+//!   the same time, or at least never a time behind one that another processor has already
+//!   communicated. Hardware promises it ("invariant TSC"), the kernel checks it at boot and chooses
+//!   another clock source if it fails; we check both, and let two threads pass the time back and
+//!   forth before we trust it.
+//! * [`ClockKind::Monotonic`]: the system's monotonic clock, between fences. *Assumption*: the
+//!   system's, that it is monotonic across processors.
+//! * [`ClockKind::Shared`]: a counter in memory that every stamp increments. No assumption; but
+//!   every stamp synchronizes with every other, which hides bugs in the order of memory accesses,
+//!   and serializes the threads.
 //!
-//! None of them is ever compared with a time of day. Equal stamps of different threads count as overlapping
-//! ([`History::merge`](clewline_core::History::merge)).
+//! None of them is ever compared with a time of day. Equal stamps of different threads count as
+//! overlapping ([`History::merge`](clewline_core::History::merge)).
 //!
-//! No fence here drains a store buffer, but for the shared counter's and on processors that are not x86: see the crate's
-//! documentation.
+//! No fence here drains a store buffer, except the shared counter's and on processors that are not
+//! x86: see the crate's documentation.
 
 use std::{
     fmt,
@@ -29,7 +32,7 @@ use std::{
 
 use clewline_core::NotFound;
 
-/// Which clock.
+/// The kind of clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClockKind {
@@ -83,7 +86,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The best clock this machine has: its counter if that can be trusted, else the system's clock.
+    /// The best clock of this machine: its counter if that can be trusted, else the system's clock.
     #[must_use]
     pub fn best() -> Clock {
         Clock::of(ClockKind::Counter).unwrap_or(Clock { kind: ClockKind::Monotonic })
@@ -94,14 +97,14 @@ impl Clock {
     /// # Errors
     ///
     /// If the machine has none that can be trusted.
-    pub fn of(kind: ClockKind) -> Result<Clock, Untrusted> {
+    pub fn of(kind: ClockKind) -> Result<Clock, UntrustedClock> {
         if kind == ClockKind::Counter {
             counter::trust()?;
         }
         Ok(Clock { kind })
     }
 
-    /// Which clock it is.
+    /// The kind of the clock.
     #[must_use]
     pub fn kind(self) -> ClockKind {
         self.kind
@@ -110,23 +113,24 @@ impl Clock {
 
 /// The machine has no time-stamp counter that can be trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Untrusted(pub(crate) String);
+pub struct UntrustedClock(pub(crate) String);
 
-impl fmt::Display for Untrusted {
+impl fmt::Display for UntrustedClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the time-stamp counter cannot be trusted here: {}", self.0)
     }
 }
 
-impl std::error::Error for Untrusted {}
+impl std::error::Error for UntrustedClock {}
 
 /// Reads a clock between two operations of a thread.
 pub(crate) trait Stamp: Copy {
-    /// The time between what came before, which is done, and what comes after, which has not begun.
+    /// The time between the preceding code, which is complete, and the following code, which has
+    /// not begun.
     fn now(self) -> u64;
 }
 
-/// Waits for the loads before it, and keeps what comes after it behind it.
+/// Waits for the preceding loads, and keeps the following instructions behind it.
 #[inline(always)]
 fn order() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -173,8 +177,8 @@ pub(crate) struct Shared<'a>(pub(crate) &'a AtomicU64);
 impl Stamp for Shared<'_> {
     #[inline(always)]
     fn now(self) -> u64 {
-        // What comes before stays before the increment, and what comes after behind it, in the order in which all
-        // threads see all of it.
+        // The preceding code stays before the increment and the following code behind it, in the
+        // order that all threads observe.
         fence(Ordering::SeqCst);
         let now = self.0.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -196,7 +200,7 @@ mod counter {
         thread,
     };
 
-    use super::{Counter, Stamp, Untrusted};
+    use super::{Counter, Stamp, UntrustedClock};
 
     #[inline(always)]
     pub(super) fn read() -> u64 {
@@ -204,19 +208,21 @@ mod counter {
         unsafe { _rdtsc() }
     }
 
-    /// Whether the counter can be trusted. Asked once.
-    pub(super) fn trust() -> Result<(), Untrusted> {
-        static TRUSTED: OnceLock<Result<(), Untrusted>> = OnceLock::new();
+    /// Whether the counter can be trusted. Determined once.
+    pub(super) fn trust() -> Result<(), UntrustedClock> {
+        static TRUSTED: OnceLock<Result<(), UntrustedClock>> = OnceLock::new();
         TRUSTED
             .get_or_init(|| {
                 if !is_invariant() {
-                    return Err(Untrusted("the processor does not promise that it is invariant".to_owned()));
+                    return Err(UntrustedClock(
+                        "the processor does not promise that it is invariant".to_owned(),
+                    ));
                 }
-                if let Some(source) = other_source() {
-                    return Err(Untrusted(format!("the kernel prefers the clock source `{source}`")));
+                if let Some(source) = doubtful_kernel_source() {
+                    return Err(UntrustedClock(format!("the kernel prefers the clock source `{source}`")));
                 }
-                if went_back() {
-                    return Err(Untrusted("it went back between two threads".to_owned()));
+                if has_gone_back() {
+                    return Err(UntrustedClock("it went back between two threads".to_owned()));
                 }
                 Ok(())
             })
@@ -233,33 +239,35 @@ mod counter {
         }
     }
 
-    /// The kernel's clock source, if it is known and does not vouch for this counter.
-    fn other_source() -> Option<String> {
+    /// The kernel's clock source, if it is known and does not confirm this counter.
+    fn doubtful_kernel_source() -> Option<String> {
         let folder = "/sys/devices/system/clocksource/clocksource0";
         let read = |which: &str| fs::read_to_string(format!("{folder}/{which}_clocksource")).ok();
-        doubtful(&read("current")?, read("available").as_deref()).map(str::to_owned)
+        doubtful_source(&read("current")?, read("available").as_deref()).map(str::to_owned)
     }
 
-    /// The clock source in use, unless it vouches for the counter.
-    pub(super) fn doubtful<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
+    /// The clock source in use, unless it confirms the counter.
+    pub(super) fn doubtful_source<'s>(current: &'s str, available: Option<&str>) -> Option<&'s str> {
         let current = current.trim();
         let vouches = match current {
             "tsc" | "hyperv_clocksource_tsc_page" => true,
-            // It reads the counter, but corrects it for each processor. A kernel that has found the counters to differ
-            // no longer offers them.
+            // It reads the counter, but corrects it for each processor. A kernel that has found the
+            // counters to differ no longer offers them.
             "kvm-clock" => available.is_none_or(|it| it.split_whitespace().any(|it| it == "tsc")),
             _ => false,
         };
         (!vouches).then_some(current)
     }
 
-    /// Two threads pass the time back and forth; whoever gets a time looks at the clock.
-    fn went_back() -> bool {
+    /// Two threads pass the time back and forth; each receiver of a time compares it with its own
+    /// clock.
+    fn has_gone_back() -> bool {
         const ROUNDS: u64 = 2_000;
         let ball = AtomicU64::new(0);
-        // Even turns are one thread's, odd turns the other's. The low half of a time says whose turn it is.
+        // One thread has the even turns, the other the odd ones. The low half of a time is the
+        // turn.
         let play = |me: u64| {
-            let mut went_back = false;
+            let mut has_gone_back = false;
             for round in 0..ROUNDS {
                 let turn = 2 * round + me;
                 let mut waited = 0_u32;
@@ -273,17 +281,17 @@ mod counter {
                 };
                 // 48 bits of a counter of some gigahertz last for a day.
                 let now = Counter.now() & (u64::MAX >> 16);
-                went_back |= now.wrapping_sub(last) & (u64::MAX >> 16) > u64::MAX >> 17;
+                has_gone_back |= now.wrapping_sub(last) & (u64::MAX >> 16) > u64::MAX >> 17;
                 ball.store((now << 16) | ((turn + 1) & 0xFFFF), Ordering::Release);
             }
-            went_back
+            has_gone_back
         };
         ball.store((Counter.now() & (u64::MAX >> 16)) << 16, Ordering::Release);
         thread::scope(|scope| {
             let other = thread::Builder::new().spawn_scoped(scope, || play(1));
             match other {
                 Ok(other) => play(0) | other.join().unwrap_or(true),
-                // Nobody to play with: nobody to trust.
+                // Without a second thread the counter cannot be checked, so it is not trusted.
                 Err(_) => true,
             }
         })
@@ -292,16 +300,16 @@ mod counter {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 mod counter {
-    //! No counter that we know how to read in order.
+    //! No counter that we can read in order.
 
-    use super::Untrusted;
+    use super::UntrustedClock;
 
     pub(super) fn read() -> u64 {
         unreachable!("made only where it is trusted")
     }
 
-    pub(super) fn trust() -> Result<(), Untrusted> {
-        Err(Untrusted("it is read only on x86-64".to_owned()))
+    pub(super) fn trust() -> Result<(), UntrustedClock> {
+        Err(UntrustedClock("it is read only on x86-64".to_owned()))
     }
 }
 
@@ -329,12 +337,12 @@ mod tests {
 
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     #[test]
-    fn a_counter_that_the_kernel_has_given_up_is_not_trusted() {
-        use counter::doubtful;
-        assert_eq!(doubtful("tsc\n", Some("tsc kvm-clock \n")), None);
-        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);
-        assert_eq!(doubtful("kvm-clock\n", Some("kvm-clock acpi_pm \n")), Some("kvm-clock"));
-        assert_eq!(doubtful("hpet\n", Some("tsc hpet \n")), Some("hpet"));
+    fn a_counter_that_the_kernel_rejects_is_not_trusted() {
+        use counter::doubtful_source;
+        assert_eq!(doubtful_source("tsc\n", Some("tsc kvm-clock \n")), None);
+        assert_eq!(doubtful_source("kvm-clock\n", Some("kvm-clock tsc acpi_pm \n")), None);
+        assert_eq!(doubtful_source("kvm-clock\n", Some("kvm-clock acpi_pm \n")), Some("kvm-clock"));
+        assert_eq!(doubtful_source("hpet\n", Some("tsc hpet \n")), Some("hpet"));
     }
 
     #[test]

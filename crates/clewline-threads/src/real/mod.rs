@@ -1,4 +1,5 @@
-//! Real threads, recorded without getting in their way: workers, the log of each, the clock they share, and noise.
+//! Real threads, recorded with minimal interference: workers, their logs, the shared clock, and
+//! noise.
 
 pub mod clock;
 mod log;
@@ -10,5 +11,5 @@ mod workers;
 pub use clock::{Clock, ClockKind};
 pub use noise::{Noise, point};
 pub use pin::Pinning;
-pub use stuck_thread::{Doing, Standing};
+pub use stuck_thread::{StuckThread, ThreadActivity};
 pub use workers::{Ending, Panicked, Run, Settings, Workers};

@@ -1,11 +1,12 @@
-//! Noise: threads that are disturbed where that may bring a bug to light.
+//! Noise: threads are disturbed where that may expose a bug.
 //!
-//! A bug that needs a thread to be interrupted between two instructions shows rarely on a quiet machine. Noise makes a
-//! thread lose time there: it spins for a moment, or lets another thread run. *Between* operations the recorder does so
-//! itself. *Inside* them it needs help: the subject calls [`point`] where it may be disturbed. The [facade](crate::sync)
-//! does so before each access.
+//! A bug that needs a thread to be interrupted between two instructions shows rarely on a quiet
+//! machine. Noise delays a thread there: it spins for a moment, or lets another thread run.
+//! *Between* operations the recorder does so itself. *Inside* them it needs help: the subject calls
+//! [`point`] where it may be disturbed. The primitives of [`sync`](crate::sync) do so before each
+//! access.
 //!
-//! When no run in the process is noisy, [`point`] reads one word that nobody writes.
+//! When no run in the process is noisy, [`point`] reads one word that is never written.
 
 use std::{
     cell::RefCell,
@@ -22,17 +23,17 @@ use clewline_core::Random;
 /// How often threads are disturbed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Noise {
-    /// The share of operations before which the thread is.
+    /// The share of operations before which the thread is disturbed.
     pub between: f64,
-    /// The share of [points](point) inside operations at which it is.
+    /// The share of [points](point) inside operations at which it is disturbed.
     pub inside: f64,
 }
 
 impl Noise {
-    /// None at all.
+    /// No noise.
     pub const NONE: Noise = Noise { between: 0.0, inside: 0.0 };
 
-    /// Whether there is any.
+    /// Whether there is no noise.
     #[must_use]
     pub fn is_none(self) -> bool {
         self == Noise::NONE
@@ -41,86 +42,87 @@ impl Noise {
 
 /// A point inside an operation at which a thread may be disturbed.
 ///
-/// Does nothing on threads that are not a [crew](crate::Workers)'s, and nothing unless noise was asked for. A thread that has been given
-/// up, because nothing moved for too long, ends here.
+/// Does nothing on threads that are not [workers](crate::Workers), and nothing unless noise was
+/// requested. A thread that was abandoned, because its run got stuck, ends here.
 #[inline(always)]
 #[track_caller]
 pub fn point() {
-    if is_attention_wanted() {
-        attend();
+    if is_hook_active() {
+        run_hook();
     }
 }
 
-/// Whether any thread of this process is to look at what it is told.
+/// Whether any run of this process needs [`point`] to do something.
 #[inline(always)]
-pub(crate) fn is_attention_wanted() -> bool {
-    ATTENTION.load(Ordering::Relaxed) != 0
+pub(crate) fn is_hook_active() -> bool {
+    ACTIVE_HOOKS.load(Ordering::Relaxed) != 0
 }
 
-/// How many runs of this process want [`point`] to do something.
-static ATTENTION: AtomicU32 = AtomicU32::new(0);
+/// The number of runs of this process that need [`point`] to do something.
+static ACTIVE_HOOKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    static HERE: RefCell<Option<Here>> = const { RefCell::new(None) };
+    static WORKER: RefCell<Option<WorkerNoise>> = const { RefCell::new(None) };
 }
 
-/// What a thread of a crew is told, and tells.
+/// The flags shared between a worker thread and the watchdog.
 #[derive(Debug, Default)]
-pub(crate) struct Wire {
-    /// Nobody waits for the thread any more.
-    pub(crate) is_given_up: AtomicBool,
-    /// Somebody wants to know where it is.
-    pub(crate) is_asked: AtomicBool,
+pub(crate) struct StopFlag {
+    /// The thread is abandoned.
+    pub(crate) is_abandoned: AtomicBool,
+    /// The watchdog wants to know where the thread is.
+    pub(crate) is_place_requested: AtomicBool,
     place: Mutex<Option<&'static Location<'static>>>,
 }
 
-impl Wire {
-    /// The last point that the thread came by since it was asked.
+impl StopFlag {
+    /// The last point that the thread passed since the request.
     pub(crate) fn place(&self) -> Option<&'static Location<'static>> {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a thread of a crew knows of its run.
-pub(crate) struct Here {
-    wire: Arc<Wire>,
+/// The noise state of a worker thread.
+pub(crate) struct WorkerNoise {
+    stop_flag: Arc<StopFlag>,
     noise: Noise,
     random: Random,
 }
 
-/// Told to a thread that has been given up.
-pub(crate) struct GivenUp;
+/// The panic payload of an abandoned thread.
+pub(crate) struct Abandoned;
 
 #[cold]
 #[track_caller]
-pub(crate) fn attend() {
+pub(crate) fn run_hook() {
     let place = Location::caller();
-    let disturbance = HERE.try_with(|here| {
-        // Nobody is here on other threads; and a thread that is ending keeps its last words to itself.
-        let mut here = here.try_borrow_mut().ok()?;
-        let here = here.as_mut()?;
-        if here.wire.is_asked.load(Ordering::Relaxed) {
-            *here.wire.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
+    let disturbance = WORKER.try_with(|worker| {
+        // Other threads have no worker state, and a thread that is ending has none any more.
+        let mut worker = worker.try_borrow_mut().ok()?;
+        let worker = worker.as_mut()?;
+        if worker.stop_flag.is_place_requested.load(Ordering::Relaxed) {
+            *worker.stop_flag.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
         }
-        if here.wire.is_given_up.load(Ordering::Relaxed) && !thread::panicking() {
+        if worker.stop_flag.is_abandoned.load(Ordering::Relaxed) && !thread::panicking() {
             return Some(None);
         }
-        let noise = here.noise.inside;
-        (0.0 < noise && here.random.chance(noise)).then(|| Some(here.random.next()))
+        let noise = worker.noise.inside;
+        (0.0 < noise && worker.random.chance(noise)).then(|| Some(worker.random.next()))
     });
-    // What a thread drops when it has ended, and `HERE` is gone, may come by as well.
+    // Destructors that run when the thread has ended, after `WORKER` is destroyed, may come here as
+    // well.
     match disturbance.ok().flatten() {
         None => (),
         Some(Some(random)) => disturb(random),
-        // Not a panic that anyone needs to hear of.
-        Some(None) => panic::resume_unwind(Box::new(GivenUp)),
+        // This panic is not reported.
+        Some(None) => panic::resume_unwind(Box::new(Abandoned)),
     }
 }
 
-/// Loses some time, as the bits of `random` have it.
+/// Delays the thread, as the bits of `random` select.
 fn disturb(random: u64) {
     match random & 3 {
-        // Others run, if there are any.
+        // Other threads run, if there are any.
         0 | 1 => thread::yield_now(),
         _ => {
             let spins = 1_u64 << (2 + (random >> 2) % 10);
@@ -130,20 +132,20 @@ fn disturb(random: u64) {
 }
 
 /// Noise between operations.
-pub(crate) struct Between {
-    share: f64,
+pub(crate) struct BetweenCallsNoise {
+    probability: f64,
     random: Random,
 }
 
-impl Between {
-    pub(crate) fn new(noise: Noise, seed: u64) -> Between {
-        Between { share: noise.between, random: Random::new(seed) }
+impl BetweenCallsNoise {
+    pub(crate) fn new(noise: Noise, seed: u64) -> BetweenCallsNoise {
+        BetweenCallsNoise { probability: noise.between, random: Random::new(seed) }
     }
 
-    /// Disturbs the thread, or not; answers whether it did.
+    /// Disturbs the thread, or not; returns whether it did.
     #[inline(always)]
     pub(crate) fn disturb(&mut self) -> bool {
-        let does = 0.0 < self.share && self.random.chance(self.share);
+        let does = 0.0 < self.probability && self.random.chance(self.probability);
         if does {
             disturb(self.random.next());
         }
@@ -151,36 +153,36 @@ impl Between {
     }
 }
 
-/// Tells this thread which run it is in, until it is dropped.
-pub(crate) struct Present;
+/// Registers the run of this thread, until it is dropped.
+pub(crate) struct WorkerRegistration;
 
-impl Present {
-    pub(crate) fn new(wire: Arc<Wire>, noise: Noise, seed: u64) -> Present {
+impl WorkerRegistration {
+    pub(crate) fn new(stop_flag: Arc<StopFlag>, noise: Noise, seed: u64) -> WorkerRegistration {
         let random = Random::new(seed ^ 0x0015_E1DE);
-        HERE.with(|here| *here.borrow_mut() = Some(Here { wire, noise, random }));
-        Present
+        WORKER.with(|worker| *worker.borrow_mut() = Some(WorkerNoise { stop_flag, noise, random }));
+        WorkerRegistration
     }
 }
 
-impl Drop for Present {
+impl Drop for WorkerRegistration {
     fn drop(&mut self) {
-        HERE.with(|here| here.borrow_mut().take());
+        WORKER.with(|worker| worker.borrow_mut().take());
     }
 }
 
-/// While there is one, [`point`] looks at what its thread is told.
+/// While one exists, [`point`] checks the flags of its thread.
 #[derive(Debug)]
 pub(crate) struct NoiseHook;
 
 impl NoiseHook {
     pub(crate) fn new() -> NoiseHook {
-        ATTENTION.fetch_add(1, Ordering::Relaxed);
+        ACTIVE_HOOKS.fetch_add(1, Ordering::Relaxed);
         NoiseHook
     }
 }
 
 impl Drop for NoiseHook {
     fn drop(&mut self) {
-        ATTENTION.fetch_sub(1, Ordering::Relaxed);
+        ACTIVE_HOOKS.fetch_sub(1, Ordering::Relaxed);
     }
 }

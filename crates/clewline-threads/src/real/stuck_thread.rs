@@ -1,41 +1,41 @@
-//! Where a thread stands that does not come back.
+//! The state of a thread whose operation does not return.
 
 use std::{fmt, fs, panic::Location, time::Duration};
 
 /// A thread whose operation does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Standing {
-    /// Which thread of the crew, from 0: the process of its operations.
+pub struct StuckThread {
+    /// The index of the worker thread, from 0: the process of its operations.
     pub thread: usize,
-    /// What the system says it does.
-    pub doing: Doing,
-    /// The last [point](crate::point) it came by while it was watched, if it came by any.
+    /// What it does, according to the system.
+    pub activity: ThreadActivity,
+    /// The last [point](crate::point) it passed while it was watched, if any.
     pub place: Option<&'static Location<'static>>,
 }
 
-/// What a thread does, as far as the system knows.
+/// What a thread does, as far as the system reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Doing {
-    /// It runs, or would like to: it loops.
+pub enum ThreadActivity {
+    /// It is running or runnable: it loops.
     Running,
-    /// It sleeps; in this function of the kernel, if that is known.
+    /// It sleeps; in this function of the kernel, if known.
     Sleeping(Option<String>),
-    /// The system does not tell.
+    /// The system does not report it.
     Unknown,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for StuckThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.doing {
-            Doing::Running => f.write_str("runs, and gets nowhere")?,
-            Doing::Sleeping(Some(place)) if place.starts_with("futex") => {
+        match &self.activity {
+            ThreadActivity::Running => f.write_str("runs, and gets nowhere")?,
+            ThreadActivity::Sleeping(Some(place)) if place.starts_with("futex") => {
                 f.write_str("sleeps until another thread wakes it (it waits for a lock or a signal)")?;
             }
-            Doing::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
-            Doing::Sleeping(None) => f.write_str("sleeps")?,
-            Doing::Unknown => f.write_str("does not come back")?,
+            ThreadActivity::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
+            ThreadActivity::Sleeping(None) => f.write_str("sleeps")?,
+            ThreadActivity::Unknown => f.write_str("does not come back")?,
         }
         match self.place {
             Some(place) => write!(f, ", last seen at {place}"),
@@ -44,33 +44,33 @@ impl fmt::Display for Standing {
     }
 }
 
-/// The system's number for this thread, if it has one that we can find.
-pub(crate) fn this_thread() -> Option<u32> {
+/// The system's number for this thread, if it can be found.
+pub(crate) fn current_thread_id() -> Option<u32> {
     // A link to `PROCESS/task/THREAD`.
     let link = fs::read_link("/proc/thread-self").ok()?;
     link.file_name()?.to_str()?.parse().ok()
 }
 
-/// How long the thread with that number has been on a processor, if the system tells.
-pub(crate) fn worked(thread: Option<u32>) -> Option<Duration> {
+/// The processor time of the thread with that number, if the system reports it.
+pub(crate) fn processor_time(thread: Option<u32>) -> Option<Duration> {
     let times = fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread?)).ok()?;
     times.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
 /// What the thread with that number does.
-pub(crate) fn doing(thread: Option<u32>) -> Doing {
-    let Some(thread) = thread else { return Doing::Unknown };
+pub(crate) fn activity_of(thread: Option<u32>) -> ThreadActivity {
+    let Some(thread) = thread else { return ThreadActivity::Unknown };
     let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}")).ok();
     // The state follows the name, which is in parentheses and may hold anything.
     let Some(state) = read("stat").and_then(|it| it.rsplit_once(") ")?.1.chars().next()) else {
-        return Doing::Unknown;
+        return ThreadActivity::Unknown;
     };
     match state {
-        'R' => Doing::Running,
+        'R' => ThreadActivity::Running,
         'S' | 'D' => {
             let place = read("wchan").filter(|it| !it.is_empty() && it != "0");
-            Doing::Sleeping(place)
+            ThreadActivity::Sleeping(place)
         }
-        _ => Doing::Unknown,
+        _ => ThreadActivity::Unknown,
     }
 }

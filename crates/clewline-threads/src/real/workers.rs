@@ -1,12 +1,13 @@
-//! Crews: threads that start together, and the watchdog that waits for them.
+//! Workers: threads that start together, and the watchdog that waits for them.
 //!
-//! The threads of a crew live through many runs. For each run every thread gets a log with its calls; all meet at a
-//! gate, and go. Whoever waits for them looks at the logs now and then: if nothing has returned for too long, the run
-//! is *stuck*. The logs of its threads are read where they are, the threads are given up, and the crew is not used again.
+//! The threads live through many runs. For each run every thread gets a log with its calls; all
+//! wait at a barrier, then start. The watchdog looks at the logs from time to time: if nothing has
+//! returned for too long, the run is *stuck*. The logs are read as they are, the threads are
+//! abandoned, and the workers are not used again.
 //!
-//! A stuck run's history is one that really was. The counts of returned operations are read twice, all of them before
-//! any is read again; if none has changed there was a moment at which all of them were true. An operation that has not
-//! returned by then is pending.
+//! The history of a stuck run is a real one. The counts of returned operations are read twice, all
+//! of them before any is read again; if none has changed, there was a moment at which all of them
+//! were correct. An operation that has not returned by then is pending.
 
 use std::{
     any::Any,
@@ -26,24 +27,24 @@ use clewline_core::{History, Specification};
 use super::{
     clock::{Clock, ClockKind, Counter, Monotonic, Shared, Stamp},
     log::Log,
-    noise::{Between, GivenUp, Noise, NoiseHook, Present, Wire},
+    noise::{Abandoned, BetweenCallsNoise, Noise, NoiseHook, StopFlag, WorkerRegistration},
     pin::{self, Pinning},
-    stuck_thread::{self, Standing},
+    stuck_thread::{self, StuckThread},
 };
 use crate::subject::Subject;
 
-/// How a crew works.
+/// The settings of workers.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many threads there are.
+    /// The number of threads.
     pub threads: usize,
-    /// Where stamps come from.
+    /// The source of stamps.
     pub clock: Clock,
     /// Whether threads stay on one processor each.
     pub pinning: Pinning,
     /// How often threads are disturbed.
     pub noise: Noise,
-    /// After so long without any return, a run is stuck.
+    /// A run is stuck after this time without any return.
     pub patience: Duration,
 }
 
@@ -59,10 +60,10 @@ impl Default for Settings {
     }
 }
 
-/// What one run left.
+/// The result of one run.
 #[derive(Debug)]
 pub struct Run<C, R> {
-    /// What was recorded, one log a thread.
+    /// The recorded logs, one per thread.
     pub logs: Logs<C, R>,
     /// How it ended.
     pub ending: Ending,
@@ -75,12 +76,12 @@ pub struct Run<C, R> {
 /// The logs of a run.
 pub struct Logs<C, R> {
     logs: Vec<Arc<Log<C, R>>>,
-    // How many operations of each count as returned.
+    // How many operations of each log count as returned.
     full: Vec<usize>,
 }
 
 impl<C, R> Logs<C, R> {
-    /// How many operations returned.
+    /// The number of operations that returned.
     #[must_use]
     pub fn returned(&self) -> usize {
         self.full.iter().sum()
@@ -106,9 +107,9 @@ impl<C, R> fmt::Debug for Logs<C, R> {
 pub enum Ending {
     /// Every operation has returned.
     Full,
-    /// Nothing returned for so long; these threads did not come back. Operations of others may have panicked before;
-    /// they are pending, too.
-    Stuck(Duration, Vec<Standing>, Vec<Panicked>),
+    /// Nothing returned for this time; these threads did not return. Operations of other threads
+    /// may have panicked before; they are pending, too.
+    Stuck(Duration, Vec<StuckThread>, Vec<Panicked>),
     /// Operations panicked; they are pending.
     Panicked(Vec<Panicked>),
 }
@@ -117,68 +118,68 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Panicked {
-    /// Which thread of the crew, from 0: the process of the operation.
+    /// The index of the worker thread, from 0: the process of the operation.
     pub thread: usize,
-    /// What it said.
+    /// The panic message.
     pub message: String,
 }
 
 /// Threads that make calls on subjects of the specification `S`.
 pub struct Workers<S: Specification> {
     threads: Threads,
-    // Those of the run that goes on.
+    // The logs of the current run.
     logs: Vec<Arc<Log<S::Call, S::Return>>>,
 }
 
-/// The threads of a crew, and what waits for them. No types of a specification here: threads, channels and the watchdog
-/// compile once.
+/// The worker threads and their watchdog, without the types of a specification: threads, channels
+/// and the watchdog compile once.
 struct Threads {
     settings: Settings,
     workers: Vec<Worker>,
     reports: Receiver<(usize, Outcome)>,
     run: Option<Running>,
-    // Whether threads were given up.
+    // Whether threads were abandoned.
     is_spent: bool,
 }
 
 struct Worker {
     tasks: Sender<Task>,
-    wire: Arc<Wire>,
-    // The system's number for the thread; 0 until it is known, or if it is not.
-    system: Arc<AtomicU32>,
-    // Known once the thread has done something.
+    stop_flag: Arc<StopFlag>,
+    // The system's number for the thread; 0 until it is known, or if it is unknown.
+    thread_id: Arc<AtomicU32>,
+    // Known after the thread has done something.
     is_pinned: Arc<AtomicBool>,
 }
 
-/// What a thread does in one run.
+/// The work of a thread in one run.
 struct Task {
     calls: Box<dyn Calls>,
-    gate: Arc<Gate>,
+    barrier: Arc<StartBarrier>,
     seed: u64,
 }
 
 /// The calls of one thread on a subject, whatever their types.
 trait Calls: Send {
-    /// Makes them, and keeps a log.
+    /// Makes the calls, and writes the log.
     fn make(&self, task: &Task, settings: &Settings);
 }
 
-struct Logged<S: Specification> {
+struct LoggedCalls<S: Specification> {
     subject: Arc<dyn Subject<S>>,
     log: Arc<Log<S::Call, S::Return>>,
 }
 
 type Outcome = Result<(), Box<dyn Any + Send>>;
 
-/// Where the threads of a run meet, and what they share.
-struct Gate {
+/// The barrier at which the threads of a run start, and their shared state.
+struct StartBarrier {
     awaited: AtomicUsize,
     begun: Instant,
     counter: AtomicU64,
 }
 
-impl Gate {
-    /// Waits until everyone has come.
+impl StartBarrier {
+    /// Waits until all threads have arrived.
     fn pass(&self) {
         self.awaited.fetch_sub(1, Ordering::AcqRel);
         let mut waited = 0_u32;
@@ -192,11 +193,11 @@ impl Gate {
 
 struct Running {
     begun: Instant,
-    _attention: Option<NoiseHook>,
+    _noise_hook: Option<NoiseHook>,
 }
 
-/// A run that is over: of each thread, how many operations returned, and how it ended.
-struct Ended {
+/// A run that has ended: the number of returned operations per thread, and how it ended.
+struct EndedRun {
     full: Vec<usize>,
     ending: Ending,
     elapsed: Duration,
@@ -213,29 +214,30 @@ where
     ///
     /// # Errors
     ///
-    /// If the system has no more threads to give.
+    /// If the system cannot create the threads.
     pub fn new(settings: Settings) -> io::Result<Self> {
         Ok(Workers { threads: Threads::new(settings)?, logs: Vec::new() })
     }
 
-    /// Lets every thread make its calls on `subject`. Everything random follows from `seed`.
+    /// Lets every thread make its calls on `subject`. `seed` determines everything random.
     ///
     /// # Panics
     ///
-    /// If there are not as many lists of calls as threads, or a run has not been waited for.
+    /// If there are not as many lists of calls as threads, or the previous run has not been waited
+    /// for.
     pub fn launch(&mut self, subject: Arc<dyn Subject<S>>, calls: Vec<Vec<S::Call>>, seed: u64) {
         self.logs = calls.into_iter().map(|it| Arc::new(Log::new(it))).collect();
-        // The last thread to finish drops the subject, under the watchdog's eyes: so nothing of it is kept here.
+        // The last thread to finish drops the subject while the watchdog runs: so no reference is
+        // kept here.
         let subjects = std::iter::repeat_n(subject, self.logs.len());
-        let mut calls =
-            self.logs.iter().zip(subjects).map(|(log, subject)| -> Box<dyn Calls> {
-                Box::new(Logged { subject, log: Arc::clone(log) })
-            });
+        let mut calls = self.logs.iter().zip(subjects).map(|(log, subject)| -> Box<dyn Calls> {
+            Box::new(LoggedCalls { subject, log: Arc::clone(log) })
+        });
         self.threads.launch(&mut calls, seed);
     }
 
-    /// Waits until all threads are done, or nothing has moved for too long. After a run that got stuck the crew
-    /// cannot be used again.
+    /// Waits until all threads are done, or the run is stuck. After a stuck run the workers cannot
+    /// be used again.
     ///
     /// # Panics
     ///
@@ -264,25 +266,25 @@ impl Threads {
         assert_eq!(calls.len(), self.workers.len(), "a list of calls for each thread");
         assert!(self.run.is_none() && !self.is_spent, "one run at a time, and none after one that got stuck");
         let begun = Instant::now();
-        let gate = Arc::new(Gate {
+        let barrier = Arc::new(StartBarrier {
             awaited: AtomicUsize::new(self.workers.len()),
             begun,
-            // Not 0, so that no stamp is.
+            // Not 0, so that no stamp is 0.
             counter: AtomicU64::new(1),
         });
         let attention = (0.0 < self.settings.noise.inside).then(NoiseHook::new);
         for (number, (worker, calls)) in self.workers.iter().zip(calls).enumerate() {
             let seed = seed.wrapping_add(number as u64);
-            let task = Task { calls, gate: Arc::clone(&gate), seed };
-            worker.tasks.send(task).expect("a thread lives as long as its crew");
+            let task = Task { calls, barrier: Arc::clone(&barrier), seed };
+            worker.tasks.send(task).expect("a thread lives as long as its workers");
         }
-        self.run = Some(Running { begun, _attention: attention });
+        self.run = Some(Running { begun, _noise_hook: attention });
     }
 
-    /// `full` counts the operations of each thread that have returned.
-    fn wait(&mut self, full: &dyn Fn() -> Vec<usize>) -> Ended {
+    /// `full` returns the number of returned operations of each thread.
+    fn wait(&mut self, full: &dyn Fn() -> Vec<usize>) -> EndedRun {
         let running = self.run.take().expect("a run was launched");
-        let mut waiting = Waiting::new(self.workers.len());
+        let mut waiting = PendingReports::new(self.workers.len());
         while waiting.is_waiting() {
             match self.reports.recv_timeout(self.settings.patience / 8) {
                 Ok((thread, outcome)) => waiting.note(thread, outcome),
@@ -292,7 +294,7 @@ impl Threads {
                         return self.give_up(waiting, &running, full);
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its crew"),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its workers"),
             }
         }
         let ending = match waiting.panicked.is_empty() {
@@ -302,47 +304,51 @@ impl Threads {
         self.ended(&running, full(), ending)
     }
 
-    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> Ended {
+    fn ended(&self, running: &Running, full: Vec<usize>, ending: Ending) -> EndedRun {
         let is_pinned = self.workers.iter().all(|it| it.is_pinned.load(Ordering::Relaxed));
-        Ended { full, ending, elapsed: running.begun.elapsed(), is_pinned }
+        EndedRun { full, ending, elapsed: running.begun.elapsed(), is_pinned }
     }
 
-    /// Leaves the threads to themselves. Those that come by a [point](crate::point) end there.
-    fn give_up(&self, mut waiting: Waiting, running: &Running, full: Vec<usize>) -> Ended {
+    /// Abandons the threads. Those that reach a [point](crate::point) end there.
+    fn give_up(&self, mut waiting: PendingReports, running: &Running, full: Vec<usize>) -> EndedRun {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
-        let wires = || missing.iter().map(|&it| &self.workers[it].wire);
-        // For as long as the process lives: the threads may come by at any time.
+        let stop_flags = || missing.iter().map(|&it| &self.workers[it].stop_flag);
+        // Kept as long as the process lives: the threads may reach a point at any time.
         std::mem::forget(NoiseHook::new());
-        wires().for_each(|it| it.is_asked.store(true, Ordering::Relaxed));
+        stop_flags().for_each(|it| it.is_place_requested.store(true, Ordering::Relaxed));
         let asked = Instant::now();
         let is_silent = |&thread: &usize| {
             let worker = &self.workers[thread];
-            worker.wire.place().is_none()
-                && stuck_thread::doing(worker.system()) == stuck_thread::Doing::Running
+            worker.stop_flag.place().is_none()
+                && stuck_thread::activity_of(worker.thread_id()) == stuck_thread::ThreadActivity::Running
         };
-        while asked.elapsed() < LOOK && missing.iter().any(is_silent) {
-            thread::sleep(GLANCE);
+        while asked.elapsed() < PLACE_SEARCH_TIME && missing.iter().any(is_silent) {
+            thread::sleep(PLACE_SEARCH_INTERVAL);
         }
-        // Whoever was busy panicking may have come to its end.
+        // A thread that was panicking may have finished.
         for (thread, outcome) in self.reports.try_iter().filter(|it| it.1.is_err()) {
             waiting.note(thread, outcome);
         }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
-            Standing { thread, doing: stuck_thread::doing(worker.system()), place: worker.wire.place() }
+            StuckThread {
+                thread,
+                activity: stuck_thread::activity_of(worker.thread_id()),
+                place: worker.stop_flag.place(),
+            }
         };
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
-        wires().for_each(|it| it.is_given_up.store(true, Ordering::Relaxed));
+        stop_flags().for_each(|it| it.is_abandoned.store(true, Ordering::Relaxed));
         let ending = Ending::Stuck(self.settings.patience, standings, waiting.panicked);
         self.ended(running, full, ending)
     }
 }
 
-/// How long threads that run are watched, at most, to see where they come by,
-const LOOK: Duration = Duration::from_millis(500);
+/// How long running threads are watched, at most, to see which points they pass.
+const PLACE_SEARCH_TIME: Duration = Duration::from_millis(500);
 
-/// and how often we look.
-const GLANCE: Duration = Duration::from_millis(5);
+/// The interval between two checks during that time.
+const PLACE_SEARCH_INTERVAL: Duration = Duration::from_millis(5);
 
 impl<S: Specification> fmt::Debug for Workers<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -350,25 +356,26 @@ impl<S: Specification> fmt::Debug for Workers<S> {
     }
 }
 
-/// Who has reported so far.
-struct Waiting {
+/// Which threads have reported so far.
+struct PendingReports {
     done: Vec<bool>,
     panicked: Vec<Panicked>,
-    // How many operations of each thread had returned when we last looked, and since when none has.
+    // How many operations of each thread had returned at the last check, and since when none has
+    // returned.
     full: Vec<usize>,
     since: Instant,
-    // How long each thread had been on a processor by then.
-    worked: Vec<Option<Duration>>,
+    // The processor time of each thread at that moment.
+    processor_times: Vec<Option<Duration>>,
 }
 
-impl Waiting {
-    fn new(threads: usize) -> Waiting {
-        Waiting {
+impl PendingReports {
+    fn new(threads: usize) -> PendingReports {
+        PendingReports {
             done: vec![false; threads],
             panicked: Vec::new(),
             full: Vec::new(),
             since: Instant::now(),
-            worked: vec![None; threads],
+            processor_times: vec![None; threads],
         }
     }
 
@@ -387,68 +394,74 @@ impl Waiting {
         }
     }
 
-    /// `full`, of each thread how many operations have returned, if that has not changed for `patience`.
+    /// Returns `full`, the number of returned operations per thread, if it has not changed for
+    /// `patience`.
     fn stuck(&mut self, full: Vec<usize>, workers: &[Worker], patience: Duration) -> Option<Vec<usize>> {
         if full != self.full {
             self.full = full;
             self.since = Instant::now();
-            self.worked = workers.iter().map(|it| stuck_thread::worked(it.system())).collect();
+            self.processor_times =
+                workers.iter().map(|it| stuck_thread::processor_time(it.thread_id())).collect();
             return None;
         }
         let waited = self.since.elapsed();
         let is_stuck = patience <= waited
-            && (patience * MOST_PATIENCE <= waited || !self.is_starved(workers, patience / LEAST_SHARE));
+            && (patience * PATIENCE_FACTOR_MAX <= waited
+                || !self.is_starved(workers, patience / STARVED_SHARE_DIVISOR));
         is_stuck.then_some(full)
     }
 
-    /// Whether a thread that wants to run was hardly let: it may not be stuck, but the machine busy.
+    /// Whether a runnable thread got hardly any processor time: the machine may be busy, and the
+    /// thread not stuck.
     fn is_starved(&self, workers: &[Worker], least: Duration) -> bool {
         workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
-            let system = worker.system();
-            let worked = stuck_thread::worked(system).zip(self.worked[number]);
-            stuck_thread::doing(system) == stuck_thread::Doing::Running
-                && worked.is_some_and(|(now, before)| now.saturating_sub(before) < least)
+            let thread = worker.thread_id();
+            let processor_times = stuck_thread::processor_time(thread).zip(self.processor_times[number]);
+            stuck_thread::activity_of(thread) == stuck_thread::ThreadActivity::Running
+                && processor_times.is_some_and(|(now, before)| now.saturating_sub(before) < least)
         })
     }
 }
 
-/// A thread that wants to run is waited for until it has run for this part of the patience,
-const LEAST_SHARE: u32 = 20;
+/// A runnable thread is waited for until it has run for the patience divided by this.
+const STARVED_SHARE_DIVISOR: u32 = 20;
 
-/// but for no more than so many times as long.
-const MOST_PATIENCE: u32 = 20;
+/// The wait is at most the patience times this.
+const PATIENCE_FACTOR_MAX: u32 = 20;
 
 impl Worker {
-    /// The system's number for the thread, if it is known.
-    fn system(&self) -> Option<u32> {
-        Some(self.system.load(Ordering::Relaxed)).filter(|&it| it != 0)
+    /// The system's number for the thread, if known.
+    fn thread_id(&self) -> Option<u32> {
+        Some(self.thread_id.load(Ordering::Relaxed)).filter(|&it| it != 0)
     }
 
     fn start(number: usize, settings: &Settings, reports: Sender<(usize, Outcome)>) -> io::Result<Self> {
         let (tasks, inbox) = mpsc::channel::<Task>();
-        let (wire, system) = (Arc::<Wire>::default(), Arc::<AtomicU32>::default());
+        let (stop_flag, thread_id) = (Arc::<StopFlag>::default(), Arc::<AtomicU32>::default());
         let is_pinned = Arc::<AtomicBool>::default();
         let work = {
-            let (wire, system, settings) = (Arc::clone(&wire), Arc::clone(&system), settings.clone());
+            let (stop_flag, thread_id, settings) =
+                (Arc::clone(&stop_flag), Arc::clone(&thread_id), settings.clone());
             let is_pinned = Arc::clone(&is_pinned);
             move || {
-                system.store(stuck_thread::this_thread().unwrap_or(0), Ordering::Relaxed);
+                thread_id.store(stuck_thread::current_thread_id().unwrap_or(0), Ordering::Relaxed);
                 if settings.pinning == Pinning::Pinned {
                     is_pinned.store(pin::pin(number), Ordering::Relaxed);
                 }
                 for task in inbox {
                     let outcome = {
-                        let _present = Present::new(Arc::clone(&wire), settings.noise, task.seed);
+                        let _registration =
+                            WorkerRegistration::new(Arc::clone(&stop_flag), settings.noise, task.seed);
                         let outcome =
                             panic::catch_unwind(AssertUnwindSafe(|| task.calls.make(&task, &settings)));
-                        // That may be the end of the subject, which may panic as well.
+                        // This may drop the subject, which may panic as well.
                         let end = panic::catch_unwind(AssertUnwindSafe(|| drop(task)));
                         outcome.and(end)
                     };
-                    if outcome.as_ref().is_err_and(|it| it.is::<GivenUp>()) {
+                    if outcome.as_ref().is_err_and(|it| it.is::<Abandoned>()) {
                         return;
                     }
-                    // Nobody listens any more if the run was given up.
+                    // The receiver is gone if the run was abandoned.
                     if reports.send((number, outcome)).is_err() {
                         return;
                     }
@@ -456,11 +469,11 @@ impl Worker {
             }
         };
         thread::Builder::new().name(format!("stress-{number}")).spawn(work)?;
-        Ok(Worker { tasks, wire, system, is_pinned })
+        Ok(Worker { tasks, stop_flag, thread_id, is_pinned })
     }
 }
 
-impl<S> Calls for Logged<S>
+impl<S> Calls for LoggedCalls<S>
 where
     S: Specification + 'static,
     S::Call: Send + Sync,
@@ -469,20 +482,25 @@ where
     fn make(&self, task: &Task, settings: &Settings) {
         match settings.clock.kind() {
             ClockKind::Counter => make_calls(self, task, settings.noise, Counter),
-            ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.gate.begun)),
-            ClockKind::Shared => make_calls(self, task, settings.noise, Shared(&task.gate.counter)),
+            ClockKind::Monotonic => make_calls(self, task, settings.noise, Monotonic(task.barrier.begun)),
+            ClockKind::Shared => make_calls(self, task, settings.noise, Shared(&task.barrier.counter)),
         }
     }
 }
 
-/// Makes the calls of a log, and notes what they return. One stamp is both the return of an operation and the call
-/// of the next, unless the thread is disturbed in between.
-fn make_calls<S: Specification + 'static>(calls: &Logged<S>, task: &Task, noise: Noise, stamp: impl Stamp) {
-    let Logged { subject, log } = calls;
-    let Task { gate, seed, .. } = task;
-    let mut noise = Between::new(noise, *seed);
-    let mut pen = log.pen();
-    gate.pass();
+/// Makes the calls of a log, and records their results. One stamp is both the return of an
+/// operation and the call of the next, unless the thread is disturbed in between.
+fn make_calls<S: Specification + 'static>(
+    calls: &LoggedCalls<S>,
+    task: &Task,
+    noise: Noise,
+    stamp: impl Stamp,
+) {
+    let LoggedCalls { subject, log } = calls;
+    let Task { barrier, seed, .. } = task;
+    let mut noise = BetweenCallsNoise::new(noise, *seed);
+    let mut writer = log.writer();
+    barrier.pass();
     let mut called = stamp.now();
     for call in log.calls() {
         if noise.disturb() {
@@ -490,7 +508,7 @@ fn make_calls<S: Specification + 'static>(calls: &Logged<S>, task: &Task, noise:
         }
         let ret = subject.call(call);
         let returned = stamp.now();
-        pen.ret(called, returned, ret);
+        writer.ret(called, returned, ret);
         called = returned;
     }
 }

@@ -1,10 +1,12 @@
-//! Shared ownership, with counts that can be watched, and leaks that are found.
+//! Shared ownership with observable counts and leak detection.
 //!
-//! In an exploration, what a count is can be seen by asking for it, by what needs to be the only owner, and by who drops the last
-//! one: whatever the value's own `drop` does, that task does. So dropping is a point if the value has something to drop. Making another
-//! owner is one only if somebody asks: then the exploration begins again with points at all of them.
+//! In an exploration, a reference count can be observed by reading it, by operations that need the
+//! only owner, and by which task drops the last owner, since that task runs the value's `drop`. So
+//! dropping is a point if the value needs dropping. Adding an owner is a point only if a task
+//! observes counts: then the exploration restarts with points at all of them.
 //!
-//! What is made in an execution, or with the subject, and is alive though the subject is gone is a [leak](crate::control::Leak).
+//! An object created in an execution, or with the subject, that exists after the subject was
+//! dropped is a [leak](crate::control::Leak).
 
 use std::{
     borrow::Borrow,
@@ -17,15 +19,15 @@ use std::{
 
 use clewline_explore::Access;
 
-use crate::control::{alive, dead, here};
+use crate::control::{here, note_created, note_dropped};
 
 #[cfg(test)]
 mod tests;
 
 /// See `std`.
 ///
-/// On stable Rust, only the type of `std` can be turned into one of an unsized type where it stands. Here that takes a step:
-/// `Arc::from(std::sync::Arc::new(value) as std::sync::Arc<dyn Trait>)`.
+/// On stable Rust, only the type of `std` can be coerced to an unsized type. Here that takes an
+/// extra step: `Arc::from(std::sync::Arc::new(value) as std::sync::Arc<dyn Trait>)`.
 #[repr(transparent)]
 pub struct Arc<T: ?Sized>(sync::Arc<T>);
 
@@ -33,12 +35,13 @@ pub struct Arc<T: ?Sized>(sync::Arc<T>);
 #[repr(transparent)]
 pub struct Weak<T: ?Sized>(sync::Weak<T>);
 
-/// By what the counts of the value at `pointer` are known. They are right before it; at its own address may be an atomic.
+/// The address that identifies the counts of the value at `pointer`. They are directly before it;
+/// an atomic may be at its own address.
 fn counts<T: ?Sized>(pointer: *const T) -> usize {
     (pointer.cast::<()>() as usize).wrapping_sub(1)
 }
 
-/// The counts are looked at, or changed where somebody looks at them.
+/// The counts are observed, or changed while some task observes counts.
 #[inline]
 #[track_caller]
 fn count<T: ?Sized>(pointer: *const T, access: Access) {
@@ -47,24 +50,25 @@ fn count<T: ?Sized>(pointer: *const T, access: Access) {
     }
 }
 
-/// Somebody looks at counts.
+/// A task observes counts.
 #[inline]
-fn watch() {
+fn observe_counts() {
     if let Some(control) = here() {
-        control.watch_counts();
+        control.observe_counts();
     }
 }
 
-/// Whoever is the only owner knows what the others did before they gave it up.
-fn is_alone<T: ?Sized>(pointer: *const T) {
+/// What the other owners did before they dropped their reference happens before what the only owner
+/// does.
+fn note_unique<T: ?Sized>(pointer: *const T) {
     if let Some(control) = here() {
         control.acquire_at(counts(pointer));
     }
 }
 
-/// There is nothing to be counted any more.
-fn is_gone<T: ?Sized>(pointer: *const T) {
-    dead(counts(pointer));
+/// The counts no longer exist.
+fn note_freed<T: ?Sized>(pointer: *const T) {
+    note_dropped(counts(pointer));
     if let Some(control) = here() {
         control.acquire_at(counts(pointer));
         control.forget_at(counts(pointer));
@@ -72,7 +76,7 @@ fn is_gone<T: ?Sized>(pointer: *const T) {
 }
 
 impl<T> Arc<T> {
-    /// One that holds `value`.
+    /// An `Arc` that holds `value`.
     #[must_use]
     #[track_caller]
     pub fn new(value: T) -> Self {
@@ -93,23 +97,23 @@ impl<T> Arc<T> {
     /// The same, if there are other owners.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(&this);
         count(pointer, Access::Update);
         match sync::Arc::try_unwrap(this.into_std()) {
             Ok(value) => {
-                is_gone(pointer);
+                note_freed(pointer);
                 Ok(value)
             }
             Err(inner) => Err(Arc(inner)),
         }
     }
 
-    /// What it holds, if nobody else owns it.
+    /// The value, if there is no other owner.
     #[must_use]
     #[track_caller]
     pub fn into_inner(this: Self) -> Option<T> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(&this);
         count(pointer, Access::Update);
         if let Some(control) = here() {
@@ -117,7 +121,7 @@ impl<T> Arc<T> {
         }
         let value = sync::Arc::into_inner(this.into_std());
         if value.is_some() {
-            is_gone(pointer);
+            note_freed(pointer);
         }
         value
     }
@@ -153,44 +157,44 @@ impl<T: ?Sized> Arc<T> {
         sync::Arc::as_ptr(&this.0)
     }
 
-    /// Whether both own the same.
+    /// Whether both own the same value.
     #[must_use]
     pub fn ptr_eq(this: &Self, other: &Self) -> bool {
         sync::Arc::ptr_eq(&this.0, &other.0)
     }
 
-    /// How many owners there are.
+    /// The number of owners.
     #[must_use]
     #[track_caller]
     pub fn strong_count(this: &Self) -> usize {
-        watch();
+        observe_counts();
         count(Arc::as_ptr(this), Access::Read);
         sync::Arc::strong_count(&this.0)
     }
 
-    /// How many [`Weak`]s there are.
+    /// The number of [`Weak`]s.
     #[must_use]
     #[track_caller]
     pub fn weak_count(this: &Self) -> usize {
-        watch();
+        observe_counts();
         count(Arc::as_ptr(this), Access::Read);
         sync::Arc::weak_count(&this.0)
     }
 
-    /// What it holds, if nobody else can get at it.
+    /// The value, if no other owner can access it.
     #[track_caller]
     pub fn get_mut(this: &mut Self) -> Option<&mut T> {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(this);
         count(pointer, Access::Update);
         let value = sync::Arc::get_mut(&mut this.0);
         if value.is_some() {
-            is_alone(pointer);
+            note_unique(pointer);
         }
         value
     }
 
-    /// One that does not keep the value alive.
+    /// A reference that does not keep the value alive.
     #[must_use]
     #[track_caller]
     pub fn downgrade(this: &Self) -> Weak<T> {
@@ -200,21 +204,21 @@ impl<T: ?Sized> Arc<T> {
 }
 
 impl<T: Clone> Arc<T> {
-    /// What it holds; a copy of its own if there are other owners.
+    /// The value; its own copy if there are other owners.
     #[track_caller]
     pub fn make_mut(this: &mut Self) -> &mut T {
-        watch();
+        observe_counts();
         let pointer = Arc::as_ptr(this);
         count(pointer, Access::Update);
         if sync::Arc::strong_count(&this.0) != 1 || sync::Arc::weak_count(&this.0) != 0 {
             *this = Arc::new(T::clone(this));
         } else {
-            is_alone(pointer);
+            note_unique(pointer);
         }
-        sync::Arc::get_mut(&mut this.0).expect("nobody else can get at it")
+        sync::Arc::get_mut(&mut this.0).expect("there is no other owner")
     }
 
-    /// What it holds, or a copy if there are other owners.
+    /// The value, or a copy if there are other owners.
     #[must_use]
     #[track_caller]
     pub fn unwrap_or_clone(this: Self) -> T {
@@ -243,13 +247,13 @@ impl<T: ?Sized> Drop for Arc<T> {
             control.release_at(counts(pointer));
         }
         if sync::Arc::strong_count(&self.0) == 1 {
-            is_gone(pointer);
+            note_freed(pointer);
         }
     }
 }
 
 impl<T> Weak<T> {
-    /// One of nothing.
+    /// A `Weak` without a value.
     #[must_use]
     pub const fn new() -> Self {
         Weak(sync::Weak::new())
@@ -261,7 +265,7 @@ impl<T: ?Sized> Weak<T> {
     #[must_use]
     #[track_caller]
     pub fn upgrade(&self) -> Option<Arc<T>> {
-        watch();
+        observe_counts();
         count(self.0.as_ptr(), Access::Update);
         let arc = self.0.upgrade().map(Arc)?;
         if let Some(control) = here() {
@@ -270,16 +274,16 @@ impl<T: ?Sized> Weak<T> {
         Some(arc)
     }
 
-    /// How many owners there are.
+    /// The number of owners.
     #[must_use]
     #[track_caller]
     pub fn strong_count(&self) -> usize {
-        watch();
+        observe_counts();
         count(self.0.as_ptr(), Access::Read);
         self.0.strong_count()
     }
 
-    /// Whether both are of the same value.
+    /// Whether both refer to the same value.
     #[must_use]
     pub fn ptr_eq(&self, other: &Self) -> bool {
         self.0.ptr_eq(&other.0)
@@ -316,9 +320,9 @@ impl<T: ?Sized> fmt::Debug for Weak<T> {
 impl<T: ?Sized> From<sync::Arc<T>> for Arc<T> {
     #[track_caller]
     fn from(inner: sync::Arc<T>) -> Self {
-        // Of one that had other owners, nobody knows who drops it.
+        // If it had other owners, the task that drops it is not determined.
         if sync::Arc::strong_count(&inner) == 1 {
-            alive(counts(sync::Arc::as_ptr(&inner)));
+            note_created(counts(sync::Arc::as_ptr(&inner)));
         }
         Arc(inner)
     }

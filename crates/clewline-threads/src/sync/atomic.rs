@@ -1,8 +1,8 @@
 //! Atomics.
 //!
-//! In an exploration each access is a point. In the sequentially consistent model that is all: an atomic holds its value. In
-//! other [models](crate::control::MemoryModel), and if data races are looked for, the engine keeps what was stored, and an atomic
-//! holds the value that whoever comes last would find: the newest in modification order.
+//! In an exploration each access is a point. In the sequentially consistent model that is all: an
+//! atomic holds its value. In other [models](crate::control::MemoryModel), and with race detection,
+//! the engine keeps the stores, and an atomic holds the newest value in modification order.
 
 use std::{cell::Cell, fmt, mem::ManuallyDrop, sync::atomic};
 
@@ -10,16 +10,16 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{Change, Control, control, here};
+use crate::control::{Control, ReadModifyWrite, control, here};
 
 #[cfg(test)]
 mod tests;
 
-/// See `std`. In the sequentially consistent model it does nothing: nothing is left to be ordered.
+/// See `std`. In the sequentially consistent model it has no effect.
 ///
 /// # Panics
 ///
-/// If `order` is `Relaxed`, as that of `std` does.
+/// If `order` is `Relaxed`, as in `std`.
 #[inline(always)]
 #[track_caller]
 pub fn fence(order: Ordering) {
@@ -29,22 +29,23 @@ pub fn fence(order: Ordering) {
     }
 }
 
-/// Tells whoever records an execution what a load saw.
+/// Records the value that a load returned.
 #[inline(always)]
-fn saw<T: fmt::Debug>(control: Control, value: T) {
+fn record_load<T: fmt::Debug>(control: Control, value: T) {
     control.detail(|| format!("{value:?}"));
 }
 
-/// Tells that an object was changed, or was not, from one value to another.
+/// Records that an object was changed, or was not, from one value to another.
 #[inline(always)]
-fn replaced<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, new: T) {
+fn record_update<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old: T, new: T) {
     if old != new {
         control.changed(object);
     }
     control.detail(|| format!("{old:?} -> {new:?}"));
 }
 
-/// What comes to this address next is another object. Answers what it holds, if that is not what it says.
+/// The next object at this address is a different one. Returns its value if that differs from the
+/// value it holds.
 #[inline(always)]
 fn forget<T>(object: &T) -> Option<u64> {
     let control = here()?;
@@ -106,20 +107,20 @@ macro_rules! atomic {
         pub struct $name $(<$parameter>)? ($std);
 
         impl $(<$parameter>)? $name $(<$parameter>)? {
-            /// One that holds `value`.
+            /// An atomic that holds `value`.
             #[must_use]
             pub const fn new(value: $type) -> Self {
                 $name(<$std>::new(value))
             }
 
-            /// The one at `pointer`.
+            /// The atomic at `pointer`.
             ///
             /// # Safety
             ///
             /// See `std`.
             #[must_use]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $type) -> &'a Self {
-                // SAFETY: `std` asks the caller for the same, and the layout is the same.
+                // SAFETY: the caller guarantees what `std` requires, and the layout is the same.
                 unsafe { &*pointer.cast::<Self>() }
             }
 
@@ -129,11 +130,11 @@ macro_rules! atomic {
             pub fn load(&self, order: Ordering) -> $type {
                 let Some(control) = control() else { return self.0.load(order) };
                 if control.is_weak() {
-                    return self.load_weakly(control, order);
+                    return self.load_in_model(control, order);
                 }
                 control.access(self, Access::Read);
                 let value = self.0.load(order);
-                saw(control, value);
+                record_load(control, value);
                 value
             }
 
@@ -143,19 +144,19 @@ macro_rules! atomic {
             pub fn store(&self, value: $type, order: Ordering) {
                 let Some(control) = control() else { return self.0.store(value, order) };
                 if control.is_weak() {
-                    return self.store_weakly(control, value, order);
+                    return self.store_in_model(control, value, order);
                 }
                 control.access(self, Access::Write);
                 let old = self.0.load(Ordering::Relaxed);
                 self.0.store(value, order);
-                replaced(control, self, old, value);
+                record_update(control, self, old, value);
             }
 
             /// See `std`.
             ///
             /// # Errors
             ///
-            /// What it holds, if that is not `current`.
+            /// The current value, if that is not `current`.
             #[inline(always)]
             #[track_caller]
             pub fn compare_exchange(
@@ -171,12 +172,12 @@ macro_rules! atomic {
                 self.exchange(control, current, new, [success, failure], false)
             }
 
-            /// See `std`. In an exploration it fails for no reason only if that was [asked
-            /// for](crate::control::Memory::spurious_failures).
+            /// See `std`. In an exploration it fails spuriously only [on
+            /// request](crate::control::Memory::spurious_failures).
             ///
             /// # Errors
             ///
-            /// What it holds, if that is not `current`, or for no reason.
+            /// The current value, if that is not `current`, or spuriously.
             #[inline(always)]
             #[track_caller]
             pub fn compare_exchange_weak(
@@ -204,16 +205,16 @@ macro_rules! atomic {
             ) -> Result<$type, $type> {
                 if control.is_weak() {
                     let make = |old| (old == current).then_some(new);
-                    return self.update_weakly(control, success, failure, may_fail, &make);
+                    return self.update_in_model(control, success, failure, may_fail, &make);
                 }
                 control.access(self, Access::Update);
-                if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_for_no_reason() {
+                if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_spuriously_here() {
                     control.detail(|| format!("{current:?}, and fails for no reason"));
                     return Err(current);
                 }
                 let result = self.0.compare_exchange(current, new, success, failure);
                 match result {
-                    Ok(old) => replaced(control, self, old, new),
+                    Ok(old) => record_update(control, self, old, new),
                     Err(found) => control.detail(|| format!("{found:?}, not {current:?}")),
                 }
                 result
@@ -223,7 +224,7 @@ macro_rules! atomic {
             ///
             /// # Errors
             ///
-            /// What it holds, if `change` answers `None` for that.
+            /// The current value, if `change` returns `None` for it.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_update(
@@ -242,7 +243,7 @@ macro_rules! atomic {
                 Err(found)
             }
 
-            /// What it holds, without a thread that could object.
+            /// The value, by exclusive access.
             pub fn get_mut(&mut self) -> &mut $type {
                 if let Some(held) = forget(&*self) {
                     *self.0.get_mut() = Bits::from_bits(held);
@@ -250,14 +251,14 @@ macro_rules! atomic {
                 self.0.get_mut()
             }
 
-            /// What it held.
+            /// The value.
             #[must_use]
             pub fn into_inner(self) -> $type {
                 let mut this = ManuallyDrop::new(self);
                 *this.get_mut()
             }
 
-            /// Where it is. Nobody sees what is done through the pointer.
+            /// The address. Accesses through the pointer are not observed.
             #[must_use]
             pub const fn as_ptr(&self) -> *mut $type {
                 self.0.as_ptr()
@@ -265,18 +266,18 @@ macro_rules! atomic {
 
             #[cold]
             #[track_caller]
-            fn load_weakly(&self, control: Control, order: Ordering) -> $type {
+            fn load_in_model(&self, control: Control, order: Ordering) -> $type {
                 let bits = control.weak_load(self, order, &|| self.0.load(order).to_bits());
                 let value = <$type>::from_bits(bits);
-                saw(control, value);
+                record_load(control, value);
                 value
             }
 
             #[cold]
             #[track_caller]
-            fn store_weakly(&self, control: Control, value: $type, order: Ordering) {
-                unsafe fn tell $(<$parameter>)? (address: *const (), bits: u64) {
-                    // SAFETY: the caller says that such an atomic is there.
+            fn store_in_model(&self, control: Control, value: $type, order: Ordering) {
+                unsafe fn write_back $(<$parameter>)? (address: *const (), bits: u64) {
+                    // SAFETY: the caller guarantees that such an atomic is there.
                     let atomic = unsafe { &*address.cast::<$std>() };
                     atomic.store(Bits::from_bits(bits), Ordering::SeqCst);
                 }
@@ -286,18 +287,18 @@ macro_rules! atomic {
                     old.set(Some(held));
                     held.to_bits()
                 };
-                let held = control.weak_store(self, value.to_bits(), order, &held, tell $(::<$parameter>)?);
+                let held = control.weak_store(self, value.to_bits(), order, &held, write_back $(::<$parameter>)?);
                 self.0.store(Bits::from_bits(held), order);
                 control.detail(|| match old.get().filter(|_| control.is_sequential()) {
                     Some(old) => format!("{old:?} -> {value:?}"),
-                    // Who sees what is another matter.
+                    // The model decides later which tasks see it.
                     None => format!("-> {value:?}"),
                 });
             }
 
             #[cold]
             #[track_caller]
-            fn update_weakly(
+            fn update_in_model(
                 &self,
                 control: Control,
                 order: Ordering,
@@ -307,7 +308,7 @@ macro_rules! atomic {
             ) -> Result<$type, $type> {
                 let held = || self.0.load(Ordering::SeqCst).to_bits();
                 let mut make = |bits| change(Bits::from_bits(bits)).map(Bits::to_bits);
-                let mut change = Change { make: &mut make, failure, may_fail };
+                let mut change = ReadModifyWrite { make: &mut make, failure, may_fail };
                 let update = control.weak_update(self, order, &mut change, &held);
                 let old = <$type>::from_bits(update.old);
                 let Some(new) = update.new else {
@@ -322,13 +323,13 @@ macro_rules! atomic {
             /// An update that does not fail.
             #[cold]
             #[track_caller]
-            fn replace_weakly(
+            fn replace_in_model(
                 &self,
                 control: Control,
                 order: Ordering,
                 change: &dyn Fn($type) -> $type,
             ) -> $type {
-                match self.update_weakly(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
+                match self.update_in_model(control, order, Ordering::Relaxed, false, &|old| Some(change(old))) {
                     Ok(old) | Err(old) => old,
                 }
             }
@@ -361,7 +362,7 @@ macro_rules! atomic {
     };
 }
 
-// Updates that do not fail, and what each makes of the value that is there and of the one that is given.
+// Updates that do not fail, each with its function of the current value and the argument.
 macro_rules! updates {
     ($name:ident $(<$parameter:ident>)?, $type:ty; $($method:ident = $apply:expr),+ $(,)?) => {
         impl $(<$parameter>)? $name $(<$parameter>)? {
@@ -373,11 +374,11 @@ macro_rules! updates {
                     let Some(control) = control() else { return self.0.$method(value, order) };
                     let apply: fn($type, $type) -> $type = $apply;
                     if control.is_weak() {
-                        return self.replace_weakly(control, order, &|old| apply(old, value));
+                        return self.replace_in_model(control, order, &|old| apply(old, value));
                     }
                     control.access(self, Access::Update);
                     let old = self.0.$method(value, order);
-                    replaced(control, self, old, apply(old, value));
+                    record_update(control, self, old, apply(old, value));
                     old
                 }
             )+

@@ -15,11 +15,11 @@ pub struct Barrier {
     n: usize,
 }
 
-/// Whether one was the last that came, and leads the others.
+/// Whether the thread was the last one to arrive, which is the leader.
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether it was. One of each group is.
+    /// Whether it is the leader. One thread of each group is.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -27,13 +27,13 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// One for `n` at a time.
+    /// A barrier for groups of `n`.
     #[must_use]
     pub const fn new(n: usize) -> Self {
         Barrier { id: Identity, barrier: sync::Barrier::new(n), n }
     }
 
-    /// See `std`. The last that comes is the leader.
+    /// See `std`. The last thread to arrive is the leader.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         if let Some(control) = control() {
@@ -45,12 +45,12 @@ impl Barrier {
                 control.waiters(&self.id).iter().for_each(|it| control.wake_at(&self.id, it));
                 return BarrierWaitResult(true);
             }
-            control.waits_at(&self.id);
+            control.wait_at(&self.id);
             control.attempt(&self.id, Attempt::new(Access::Join).until(Until::Woken));
             return BarrierWaitResult(false);
         }
         if is_ending() {
-            // Whoever would have come is given up as well.
+            // The tasks that would have arrived are abandoned as well.
             give_way();
             return BarrierWaitResult(false);
         }

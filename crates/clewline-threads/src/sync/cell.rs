@@ -2,42 +2,44 @@
 
 use std::{cell, fmt, mem::ManuallyDrop};
 
-use crate::control::{Touch, control, here};
+use crate::control::{CellAccess, control, here};
 
 #[cfg(test)]
 mod tests;
 
-/// See `std`. In an exploration, two accesses that nothing orders, one of which writes, are a [race](crate::control::Race).
+/// See `std`. In an exploration, two unordered accesses, one of which writes, are a
+/// [race](crate::control::Race).
 ///
-/// An access is no point: if it matters when it is made, that is a race. [`with`](Self::with) is a read and [`with_mut`](Self::with_mut) a write. Nobody
-/// knows what is done with the pointer of [`get`](Self::get): it counts as a write, and a race with it is not a
+/// An access is not a point: if its position matters, there is a race. [`with`](Self::with) is a
+/// read and [`with_mut`](Self::with_mut) a write. The use of the pointer from [`get`](Self::get) is
+/// unknown: it counts as a write, and a race with it is not a
 /// [certain](crate::control::Race::is_certain) one.
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
-    /// One that holds `value`.
+    /// A cell that holds `value`.
     #[must_use]
     pub const fn new(value: T) -> Self {
         UnsafeCell(cell::UnsafeCell::new(value))
     }
 
-    /// What it held.
+    /// The value.
     #[must_use]
     pub fn into_inner(self) -> T {
         dropped(&self);
         let this = ManuallyDrop::new(self);
-        // SAFETY: the cell is not used again, and its value not dropped with it.
+        // SAFETY: the cell is not used again, and its value is not dropped with it.
         unsafe { this.0.get().read() }
     }
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// A pointer to what it holds, which counts as a write here and now.
+    /// A pointer to the value. Taking it counts as a write here and now.
     #[inline(always)]
     #[track_caller]
     pub fn get(&self) -> *mut T {
-        self.touch(Touch::Pointer);
+        self.touch(CellAccess::Pointer);
         self.0.get()
     }
 
@@ -45,7 +47,7 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
-        self.touch(Touch::Read);
+        self.touch(CellAccess::Read);
         read(self.0.get())
     }
 
@@ -53,19 +55,19 @@ impl<T: ?Sized> UnsafeCell<T> {
     #[inline(always)]
     #[track_caller]
     pub fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
-        self.touch(Touch::Write);
+        self.touch(CellAccess::Write);
         write(self.0.get())
     }
 
-    /// What it holds, without a thread that could object. One that does is in a race.
+    /// The value, by exclusive access. A concurrent access is a race.
     #[inline(always)]
     #[track_caller]
     pub fn get_mut(&mut self) -> &mut T {
-        self.touch(Touch::Write);
+        self.touch(CellAccess::Write);
         self.0.get_mut()
     }
 
-    /// A pointer into a cell that is perhaps not made yet. It counts as no access.
+    /// A pointer into a cell that may not be initialized yet. It counts as no access.
     #[must_use]
     pub const fn raw_get(this: *const Self) -> *mut T {
         this as *const T as *mut T
@@ -73,19 +75,19 @@ impl<T: ?Sized> UnsafeCell<T> {
 
     #[inline(always)]
     #[track_caller]
-    fn touch(&self, touch: Touch) {
+    fn touch(&self, touch: CellAccess) {
         if let Some(control) = control() {
-            control.touch(self, touch);
+            control.access_cell(self, touch);
         }
     }
 }
 
-/// A cell is gone, and what comes to its address next is another one.
+/// The cell is dropped, and the next one at its address is a different one.
 #[inline(always)]
 #[track_caller]
 fn dropped<T: ?Sized>(cell: &UnsafeCell<T>) {
     if let Some(control) = here() {
-        control.touch(cell, Touch::Drop);
+        control.access_cell(cell, CellAccess::Drop);
         control.forget(cell);
     }
 }

@@ -1,8 +1,9 @@
 //! Condition variables.
 //!
-//! A task that waits gives its lock back and is among the waiters in one step. Any of them may be notified, whoever came first.
-//! One that waits for some time only may be too late at any moment, and waits for its lock after that: a notification in
-//! between is not for it. If an execution [allows it](crate::control::Limits::spurious), tasks wake up though nobody notified them.
+//! A task that waits releases its lock and becomes a waiter in one step. A notification may wake
+//! any waiter, in any order. A wait with a timeout may time out at any moment, and then waits for
+//! its lock: a notification in between does not reach it. If an execution [allows
+//! it](crate::control::Limits::spurious), tasks wake spuriously.
 
 use std::{
     fmt,
@@ -23,22 +24,22 @@ pub struct Condvar {
     condvar: sync::Condvar,
 }
 
-/// Whether time was up.
+/// Whether the wait timed out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether it was.
+    /// Whether it timed out.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
     }
 }
 
-type Waited<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
+type WaitTimeoutOutcome<'a, T> = LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)>;
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// A condition variable without waiters.
     #[must_use]
     pub const fn new() -> Self {
         Condvar { id: Identity, condvar: sync::Condvar::new() }
@@ -48,15 +49,15 @@ impl Condvar {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that held the lock.
+    /// The guard, if a thread panicked while it held the lock.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
-            if control.may_wake_early() {
+            if control.can_wake_spuriously() {
                 if !self.is_woken(control) {
-                    control.woke_early();
+                    control.woke_spuriously();
                 }
                 control.attempt(mutex.id(), mutex.attempt());
             } else {
@@ -76,7 +77,7 @@ impl Condvar {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that held the lock.
+    /// The guard, if a thread panicked while it held the lock.
     #[track_caller]
     pub fn wait_while<'a, T>(
         &self,
@@ -84,19 +85,23 @@ impl Condvar {
         mut condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<MutexGuard<'a, T>> {
         let mut guard = guard;
-        while guard.asks(&mut condition) {
+        while guard.evaluate(&mut condition) {
             guard = self.wait(guard)?;
         }
         Ok(guard)
     }
 
-    /// See `std`. In an exploration, time may be up at any moment.
+    /// See `std`. In an exploration, the timeout may occur at any moment.
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that held the lock.
+    /// The guard, if a thread panicked while it held the lock.
     #[track_caller]
-    pub fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, duration: Duration) -> Waited<'a, T> {
+    pub fn wait_timeout<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        duration: Duration,
+    ) -> WaitTimeoutOutcome<'a, T> {
         let mutex = guard.mutex();
         if let Some(control) = control() {
             self.sleep(control, guard);
@@ -121,23 +126,23 @@ impl Condvar {
         }
     }
 
-    /// See `std`. In an exploration, time may be up whenever it has to wait.
+    /// See `std`. In an exploration, the timeout may occur whenever it has to wait.
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that held the lock.
+    /// The guard, if a thread panicked while it held the lock.
     #[track_caller]
     pub fn wait_timeout_while<'a, T>(
         &self,
         guard: MutexGuard<'a, T>,
         duration: Duration,
         mut condition: impl FnMut(&mut T) -> bool,
-    ) -> Waited<'a, T> {
+    ) -> WaitTimeoutOutcome<'a, T> {
         let start = std::time::Instant::now();
         let mut guard = guard;
         let mut is_late = false;
         loop {
-            if !guard.asks(&mut condition) {
+            if !guard.evaluate(&mut condition) {
                 return Ok((guard, WaitTimeoutResult(false)));
             }
             if is_late {
@@ -145,7 +150,7 @@ impl Condvar {
             }
             let left = match duration.checked_sub(start.elapsed()) {
                 Some(left) => left,
-                // In an exploration, only the schedule says that time is up.
+                // In an exploration, only the schedule decides about timeouts.
                 None if control().is_some() => Duration::ZERO,
                 None => return Ok((guard, WaitTimeoutResult(true))),
             };
@@ -184,22 +189,22 @@ impl Condvar {
         }
     }
 
-    /// Whether somebody woke this task, which need not wait for that. If nobody did, it is no waiter any more: that is for those to
-    /// see who notify, so it is an access of its own.
+    /// Whether another task woke this one, which need not wait for that. If none did, it stops
+    /// being a waiter: notifying tasks observe that, so it is a separate access.
     #[track_caller]
     fn is_woken(&self, control: Control) -> bool {
-        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrLate));
+        let is_woken = control.attempt(&self.id, Attempt::new(Access::Wait).until(Until::WokenOrTimeout));
         if !is_woken {
-            control.leaves(&self.id);
+            control.leave(&self.id);
         }
         is_woken
     }
 
-    /// Gives the lock back and is among the waiters.
+    /// Releases the lock and becomes a waiter.
     #[track_caller]
     fn sleep<T>(&self, control: Control, guard: MutexGuard<'_, T>) {
         control.access(&self.id, Access::Wait);
-        control.waits_at(&self.id);
+        control.wait_at(&self.id);
         drop(guard);
     }
 }
@@ -210,7 +215,10 @@ impl fmt::Debug for Condvar {
     }
 }
 
-fn with_result<T>(guard: LockResult<MutexGuard<'_, T>>, result: WaitTimeoutResult) -> Waited<'_, T> {
+fn with_result<T>(
+    guard: LockResult<MutexGuard<'_, T>>,
+    result: WaitTimeoutResult,
+) -> WaitTimeoutOutcome<'_, T> {
     match guard {
         Ok(guard) => Ok((guard, result)),
         Err(error) => Err(PoisonError::new((error.into_inner(), result))),

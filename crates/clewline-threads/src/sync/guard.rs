@@ -1,4 +1,4 @@
-//! What the guards of locks have in common.
+//! Common code of lock guards.
 
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -7,7 +7,7 @@ use clewline_explore::Access;
 use super::identity::Identity;
 use crate::control::{here, is_ending};
 
-/// `wrap` of what was locked, poisoned or not.
+/// Applies `wrap` to the guard, poisoned or not.
 pub(super) fn wrapped<G, W>(result: LockResult<G>, wrap: impl FnOnce(G) -> W) -> LockResult<W> {
     match result {
         Ok(guard) => Ok(wrap(guard)),
@@ -15,7 +15,7 @@ pub(super) fn wrapped<G, W>(result: LockResult<G>, wrap: impl FnOnce(G) -> W) ->
     }
 }
 
-/// What was locked, poisoned or not; `None` if somebody has it.
+/// The guard, poisoned or not; `None` if the lock is held.
 pub(super) fn tried<G>(result: TryLockResult<G>) -> Option<LockResult<G>> {
     match result {
         Ok(guard) => Some(Ok(guard)),
@@ -24,17 +24,18 @@ pub(super) fn tried<G>(result: TryLockResult<G>) -> Option<LockResult<G>> {
     }
 }
 
-/// A lock that somebody can have alone.
+/// A lock that can be held exclusively.
 pub(super) trait Exclusive {
     fn id(&self) -> &Identity;
     fn is_poisoned(&self) -> bool;
     fn clear_poison(&self);
 }
 
-/// Gives back a lock that this thread has alone, if it has not done so: drops the guard of `std`.
+/// Releases a lock that this thread holds exclusively, if it has not done so: drops the guard of
+/// `std`.
 #[inline]
 #[track_caller]
-pub(super) fn give_back<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_written: bool) {
+pub(super) fn release<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_written: bool) {
     if guard.is_none() {
         return;
     }
@@ -45,14 +46,14 @@ pub(super) fn give_back<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<
         control.access(lock.id(), Access::Release);
     }
     *guard = None;
-    control.set_level_quietly(lock.id(), 0);
+    control.set_level_only(lock.id(), 0);
     if is_written {
         control.changed(lock.id());
     }
 }
 
-/// If this thread unwinds though nobody who held the lock panicked, that poisons nothing: the execution was given up, or it is
-/// another task that panics.
+/// If this thread unwinds although no holder of the lock panicked, the lock is not poisoned: the
+/// execution was abandoned, or another task panics.
 #[cold]
 fn unwind<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_innocent: bool) {
     let was_poisoned = lock.is_poisoned();
@@ -62,7 +63,7 @@ fn unwind<G>(lock: &(impl Exclusive + ?Sized), guard: &mut Option<G>, is_innocen
     }
 }
 
-/// A lock with an `id` that somebody can have alone.
+/// Implements `Exclusive` for a lock with an `id`.
 macro_rules! exclusive {
     ($lock:ident) => {
         impl<T: ?Sized> crate::sync::guard::Exclusive for $lock<T> {
@@ -81,7 +82,7 @@ macro_rules! exclusive {
     };
 }
 
-/// A guard of ours with a guard of `std` shows what that guards.
+/// Implements read access for a guard that wraps a guard of `std`.
 macro_rules! shows {
     ($guard:ident) => {
         impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {
@@ -107,7 +108,7 @@ macro_rules! shows {
     };
 }
 
-/// And if it is the only one, lets it be changed, and gives its lock back.
+/// Implements write access for an exclusive guard, and releases its lock.
 macro_rules! changes {
     ($guard:ident) => {
         impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
@@ -122,7 +123,7 @@ macro_rules! changes {
             #[inline]
             #[track_caller]
             fn drop(&mut self) {
-                crate::sync::guard::give_back(self.lock, &mut self.guard, self.is_written);
+                crate::sync::guard::release(self.lock, &mut self.guard, self.is_written);
             }
         }
     };

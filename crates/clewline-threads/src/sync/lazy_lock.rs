@@ -1,30 +1,32 @@
-//! Values that are made when they are first used.
+//! Values that are created at their first use.
 
 use std::{fmt, ops::Deref, sync};
 
-use super::{identity::Identity, once::Gate};
+use super::{identity::Identity, once::OnceControl};
 
 /// See `std`.
 #[repr(C)]
 pub struct LazyLock<T, F = fn() -> T> {
     id: Identity,
-    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
-    _room: u8,
+    // The value may be at the beginning of the next field and may itself be an object: padding
+    // gives the two different addresses.
+    _padding: u8,
     lock: sync::LazyLock<T, F>,
 }
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// One whose value `f` makes.
+    /// A lock whose value `f` creates.
     #[must_use]
     pub const fn new(f: F) -> Self {
-        LazyLock { id: Identity, _room: 0, lock: sync::LazyLock::new(f) }
+        LazyLock { id: Identity, _padding: 0, lock: sync::LazyLock::new(f) }
     }
 
     /// See `std`.
     #[track_caller]
     pub fn force(this: &Self) -> &T {
-        // Nobody can look without waiting, so it does not matter when exactly it is done.
-        Gate::new(&this.id, || false).pass(|| sync::LazyLock::force(&this.lock))
+        // No operation observes it without waiting, so the exact moment of completion does not
+        // matter.
+        OnceControl::new(&this.id, || false).run(|| sync::LazyLock::force(&this.lock))
     }
 }
 

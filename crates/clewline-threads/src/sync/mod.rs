@@ -1,12 +1,12 @@
-//! What `std::sync` has, for subjects: on real threads these are the types of `std`, and in an exploration each access is a
-//! point at which a scheduler decides who goes on.
+//! The counterpart of `std::sync` for subjects: on real threads these are the types of `std`, and
+//! in an exploration each access is a point at which a scheduler decides which task continues.
 //!
-//! A structure that is written with these runs in production as it would with those of `std`; noise can reach inside its
-//! operations under stress; and the same file can be [explored](crate::control).
+//! A structure written with these types runs in production as with those of `std`; noise can
+//! disturb its operations under stress; and the same source can be [explored](crate::control).
 //!
-//! In an exploration, time does not pass: whether something that waits for some time only was too late is a choice of the
-//! schedule. The order in which waiting tasks are served is one as well, so nothing here is fair. A lock for readers and
-//! writers lets another reader in although a writer waits.
+//! In an exploration, time does not pass: whether a wait times out is a choice of the schedule. The
+//! order in which waiting tasks are served is a choice, too, so nothing here is fair. A
+//! reader-writer lock admits another reader although a writer waits.
 
 mod arc;
 pub mod atomic;

@@ -1,7 +1,8 @@
-//! What `std::sync::mpsc` has: channels with many senders and one receiver.
+//! The counterpart of `std::sync::mpsc`: channels with many senders and one receiver.
 //!
-//! A channel that is made in an exploration, by a task or with the subject, is one of ours, and elsewhere it is one of `std`. A task
-//! may use the latter as well, but nobody knows whom it concerns, so the reductions gain nothing there.
+//! A channel created in an exploration, by a task or with the subject, is one of ours; otherwise it
+//! is one of `std`. A task may use the latter as well, but then the affected tasks are unknown, so
+//! the reductions gain nothing there.
 
 mod channel;
 mod receiver;
@@ -15,13 +16,13 @@ pub use receiver::{IntoIter, Iter, Receiver, TryIter};
 pub use sender::{Sender, SyncSender};
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-use crate::control::{is_controlled, is_making};
+use crate::control::{is_constructing, is_controlled};
 use channel::Channel;
 
 /// See `std`.
 #[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
-    if is_controlled() || is_making() {
+    if is_controlled() || is_constructing() {
         let channel = Channel::new(None);
         return (Sender::task(channel.clone()), Receiver::task(channel));
     }
@@ -32,7 +33,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 /// See `std`.
 #[must_use]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
-    if is_controlled() || is_making() {
+    if is_controlled() || is_constructing() {
         let channel = Channel::new(Some(bound));
         return (SyncSender::task(channel.clone()), Receiver::task(channel));
     }

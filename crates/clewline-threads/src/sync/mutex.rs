@@ -1,4 +1,4 @@
-//! Locks.
+//! Mutexes.
 
 use std::{
     fmt,
@@ -11,7 +11,7 @@ use super::{
     guard::{changes, exclusive, shows, tried, wrapped},
     identity::Identity,
 };
-use crate::control::{Attempt, Control, Need, control, give_way, here, is_ending, is_making};
+use crate::control::{Attempt, Control, Need, control, give_way, here, is_constructing, is_ending};
 
 /// See `std`.
 #[derive(Default)]
@@ -25,14 +25,14 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct MutexGuard<'a, T: ?Sized> {
     lock: &'a Mutex<T>,
-    // Always there, but for the time in which it is given back.
+    // Always present, except during its release.
     guard: Option<sync::MutexGuard<'a, T>>,
-    // Whether what the lock guards may have been changed.
+    // Whether the guarded data may have been changed.
     is_written: bool,
 }
 
 impl<T> Mutex<T> {
-    /// A lock around `value`.
+    /// A mutex around `value`.
     #[must_use]
     pub const fn new(value: T) -> Self {
         Mutex { id: Identity, lock: sync::Mutex::new(value) }
@@ -42,7 +42,7 @@ impl<T> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that held the lock.
+    /// The value, if a thread panicked while it held the lock.
     pub fn into_inner(self) -> LockResult<T> {
         self.lock.into_inner()
     }
@@ -53,7 +53,7 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that held it.
+    /// The guard, if a thread panicked while it held the lock.
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
@@ -61,11 +61,11 @@ impl<T: ?Sized> Mutex<T> {
             control.attempt(&self.id, Mutex::<T>::ATTEMPT);
             return self.taken(control);
         }
-        if is_making() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
-            // All tasks have ended; to wait would be to hang.
+        if is_constructing() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            // All tasks have ended; waiting would hang.
             panic!("this lock is held, and nobody is left who could release it");
         }
-        // What a task drops while it is unwound may need what another one holds.
+        // Destructors of a task that is unwound may need what another task holds.
         while is_ending() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) && give_way() {}
         self.guard(self.lock.lock())
     }
@@ -74,18 +74,18 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// If somebody has it, or a thread has panicked that had.
+    /// If the lock is held, or a thread panicked while it held it.
     #[inline]
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquire);
         }
         let result = tried(self.lock.try_lock());
         if let Some(control) = here() {
             match &result {
-                Some(_) => control.set_level_quietly(&self.id, 1),
+                Some(_) => control.set_level_only(&self.id, 1),
                 None => control.detail(|| "held".to_owned()),
             }
         }
@@ -107,32 +107,32 @@ impl<T: ?Sized> Mutex<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that held the lock.
+    /// The value, if a thread panicked while it held the lock.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.lock.get_mut()
     }
 
     const ATTEMPT: Attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(0));
 
-    /// What tells this lock from other objects.
+    /// The identity of this lock.
     pub(super) fn id(&self) -> &Identity {
         &self.id
     }
 
-    /// The access of somebody who waits for the lock.
+    /// The access of a task that waits for the lock.
     pub(super) fn attempt(&self) -> Attempt {
         Mutex::<T>::ATTEMPT
     }
 
-    /// The lock is this task's now.
+    /// This task holds the lock now.
     #[track_caller]
     pub(super) fn taken(&self, control: Control) -> LockResult<MutexGuard<'_, T>> {
         loop {
-            control.set_level_quietly(&self.id, 1);
+            control.set_level_only(&self.id, 1);
             if let Some(result) = tried(self.lock.try_lock()) {
                 return self.guard(result);
             }
-            // A guard was forgotten, or belongs to somebody who is no task here.
+            // A guard was forgotten, or its holder is not a task.
             control.attempt(&self.id, Mutex::<T>::ATTEMPT);
         }
     }
@@ -152,8 +152,9 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         self.lock
     }
 
-    /// What `condition` says of the value. Asking is no change of it, though it could be made one.
-    pub(super) fn asks(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
+    /// Evaluates `condition` on the value. This does not count as a change, although `condition`
+    /// could make one.
+    pub(super) fn evaluate(&mut self, condition: &mut impl FnMut(&mut T) -> bool) -> bool {
         condition(self.guard.as_mut().expect("a guard holds its lock"))
     }
 

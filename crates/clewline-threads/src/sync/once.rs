@@ -1,4 +1,4 @@
-//! What is done once, and the gate in front of it that the cells share.
+//! One-time initialization, and the synchronization that the cells share.
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ pub struct Once {
 }
 
 impl Once {
-    /// One that has not been called.
+    /// A `Once` that has not run.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "that of `std` has no default either")]
     pub const fn new() -> Self {
@@ -28,11 +28,11 @@ impl Once {
     /// See `std`.
     #[track_caller]
     pub fn call_once(&self, f: impl FnOnce()) {
-        let gate = Gate::new(&self.id, || self.once.is_completed());
-        gate.pass(|| {
+        let once_control = OnceControl::new(&self.id, || self.once.is_completed());
+        once_control.run(|| {
             self.once.call_once(|| {
                 f();
-                gate.opens();
+                once_control.complete();
             });
         });
     }
@@ -40,11 +40,11 @@ impl Once {
     /// See `std`.
     #[track_caller]
     pub fn call_once_force(&self, f: impl FnOnce(&OnceState)) {
-        let gate = Gate::new(&self.id, || self.once.is_completed());
-        gate.pass(|| {
+        let once_control = OnceControl::new(&self.id, || self.once.is_completed());
+        once_control.run(|| {
             self.once.call_once_force(|state| {
                 f(state);
-                gate.opens();
+                once_control.complete();
             });
         });
     }
@@ -52,21 +52,21 @@ impl Once {
     /// See `std`.
     #[track_caller]
     pub fn is_completed(&self) -> bool {
-        Gate::new(&self.id, || self.once.is_completed()).looks();
+        OnceControl::new(&self.id, || self.once.is_completed()).observe();
         self.once.is_completed()
     }
 
     /// See `std`.
     #[track_caller]
     pub fn wait(&self) {
-        Gate::new(&self.id, || self.once.is_completed()).waits(POISONED);
+        OnceControl::new(&self.id, || self.once.is_completed()).wait(POISONED);
         self.once.wait();
     }
 
     /// See `std`.
     #[track_caller]
     pub fn wait_force(&self) {
-        Gate::new(&self.id, || self.once.is_completed()).waits(DONE);
+        OnceControl::new(&self.id, || self.once.is_completed()).wait(DONE);
         self.once.wait_force();
     }
 }
@@ -77,63 +77,65 @@ impl fmt::Debug for Once {
     }
 }
 
-// The levels of a gate. Nobody has come yet.
+// The levels of a `OnceControl`. Not started.
 const IDLE: i32 = 0;
-// Somebody is inside.
+// A task is running the initialization.
 const RUNNING: i32 = 1;
-// Whoever was inside panicked.
+// The initialization panicked.
 const POISONED: i32 = -1;
-// What was to be done is done.
+// The initialization is complete.
 pub(super) const DONE: i32 = -2;
-// The same, and others could move meanwhile.
-const DONE_LATE: i32 = -3;
+// The same, and other tasks could move before it completed.
+const DONE_AFTER_SWITCH: i32 = -3;
 
-/// The gate in front of something that is done once. It lets one task in at a time, so that what `std` has behind it never
-/// has to wait.
-pub(super) struct Gate<'a> {
+/// Admits one task at a time to a one-time initialization, so that the type of `std` behind it
+/// never blocks.
+pub(super) struct OnceControl<'a> {
     id: &'a Identity,
     control: Option<Control>,
 }
 
-impl<'a> Gate<'a> {
-    /// `is_done` says whether all is done already: it may have been outside of this execution.
+impl<'a> OnceControl<'a> {
+    /// `is_done` returns whether the initialization is complete already: it may have run outside
+    /// this execution.
     #[inline]
     #[track_caller]
-    pub(super) fn new(id: &'a Identity, is_done: impl Fn() -> bool) -> Gate<'a> {
+    pub(super) fn new(id: &'a Identity, is_done: impl Fn() -> bool) -> OnceControl<'a> {
         let control = control();
         if let Some(control) = control
             && control.level(id) == IDLE
             && is_done()
         {
-            control.set_level_quietly(id, DONE);
+            control.set_level_only(id, DONE);
         }
-        Gate { id, control }
+        OnceControl { id, control }
     }
 
-    /// Does `work` inside, or after it was done.
+    /// Runs `work` while holding the initialization, or after it was completed.
     #[track_caller]
-    pub(super) fn pass<R>(&self, work: impl FnOnce() -> R) -> R {
+    pub(super) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         let Some(control) = self.control else {
-            // Whoever is inside may be unwound as well.
+            // The task that runs the initialization may be unwound as well.
             while ending_control().is_some_and(|it| it.level(self.id) == RUNNING) && give_way() {}
             return work();
         };
-        // Also if all seems to be done: what a task sees without an access must not decide which access comes next.
+        // Also if the initialization seems complete: an observation without an access must not
+        // decide which access comes next.
         let attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(IDLE));
         while !control.attempt(self.id, attempt) && control.level(self.id) == RUNNING {}
         if control.level(self.id) <= DONE {
             return work();
         }
-        let inside = Inside { id: self.id, control, step: control.steps() };
+        let inside = RunningInit { id: self.id, control, step: control.steps() };
         control.set_level(self.id, RUNNING);
         let result = work();
-        inside.leaves();
+        inside.finish();
         result
     }
 
-    /// The work is done, and others may see it from here on.
+    /// The initialization is complete, and other tasks may observe it from here on.
     #[track_caller]
-    pub(super) fn opens(&self) {
+    pub(super) fn complete(&self) {
         if let Some(control) = self.control
             && control.has_release_points()
             && !std::thread::panicking()
@@ -142,20 +144,20 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Looks whether it is done, without waiting.
+    /// Observes without waiting whether it is complete.
     #[track_caller]
-    pub(super) fn looks(&self) {
+    pub(super) fn observe(&self) {
         let Some(control) = self.control else { return };
         control.access(self.id, Access::Read);
-        if matches!(control.level(self.id), RUNNING | DONE_LATE) {
-            // It matters when exactly it is done.
-            control.tries_locks();
+        if matches!(control.level(self.id), RUNNING | DONE_AFTER_SWITCH) {
+            // The exact moment of completion matters.
+            control.note_try_lock_use();
         }
     }
 
     /// Waits until the level is at most `level`.
     #[track_caller]
-    pub(super) fn waits(&self, level: i32) {
+    pub(super) fn wait(&self, level: i32) {
         match self.control {
             Some(control) => {
                 let attempt = Attempt::new(Access::Join).needing(Need::AtMost(level));
@@ -166,21 +168,21 @@ impl<'a> Gate<'a> {
     }
 }
 
-/// Somebody is inside.
-struct Inside<'a> {
+/// Marks that a task is running the initialization.
+struct RunningInit<'a> {
     id: &'a Identity,
     control: Control,
     step: u32,
 }
 
-impl Inside<'_> {
-    fn leaves(self) {
+impl RunningInit<'_> {
+    fn finish(self) {
         let is_late = self.control.steps() != self.step;
-        self.control.set_level(self.id, if is_late { DONE_LATE } else { DONE });
+        self.control.set_level(self.id, if is_late { DONE_AFTER_SWITCH } else { DONE });
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for RunningInit<'_> {
     fn drop(&mut self) {
         if self.control.level(self.id) == RUNNING {
             self.control.set_level(self.id, POISONED);

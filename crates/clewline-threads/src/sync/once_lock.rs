@@ -4,15 +4,16 @@ use std::{fmt, sync};
 
 use super::{
     identity::Identity,
-    once::{DONE, Gate},
+    once::{DONE, OnceControl},
 };
 
 /// See `std`.
 #[repr(C)]
 pub struct OnceLock<T> {
     id: Identity,
-    // The value may stand at the beginning of what follows, and be an object itself: the two have two addresses.
-    _room: u8,
+    // The value may be at the beginning of the next field and may itself be an object: padding
+    // gives the two different addresses.
+    _padding: u8,
     cell: sync::OnceLock<T>,
 }
 
@@ -20,20 +21,20 @@ impl<T> OnceLock<T> {
     /// An empty one.
     #[must_use]
     pub const fn new() -> Self {
-        OnceLock { id: Identity, _room: 0, cell: sync::OnceLock::new() }
+        OnceLock { id: Identity, _padding: 0, cell: sync::OnceLock::new() }
     }
 
     #[inline]
     #[track_caller]
-    fn gate(&self) -> Gate<'_> {
-        Gate::new(&self.id, || self.cell.get().is_some())
+    fn control(&self) -> OnceControl<'_> {
+        OnceControl::new(&self.id, || self.cell.get().is_some())
     }
 
     /// See `std`.
     #[inline]
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        self.gate().looks();
+        self.control().observe();
         self.cell.get()
     }
 
@@ -45,7 +46,7 @@ impl<T> OnceLock<T> {
     /// See `std`.
     #[track_caller]
     pub fn wait(&self) -> &T {
-        self.gate().waits(DONE);
+        self.control().wait(DONE);
         self.cell.wait()
     }
 
@@ -56,17 +57,17 @@ impl<T> OnceLock<T> {
     /// The value, if there was one already.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
-        self.gate().pass(|| self.cell.set(value))
+        self.control().run(|| self.cell.set(value))
     }
 
     /// See `std`.
     #[track_caller]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
-        let gate = self.gate();
-        gate.pass(|| {
+        let once_control = self.control();
+        once_control.run(|| {
             self.cell.get_or_init(|| {
                 let value = f();
-                gate.opens();
+                once_control.complete();
                 value
             })
         })
@@ -83,7 +84,7 @@ impl<T> OnceLock<T> {
         self.cell.take()
     }
 
-    /// It is empty again, as if it were another one.
+    /// It is empty again, as if it were a new cell.
     fn forget(&self) {
         if let Some(control) = crate::control::here() {
             control.forget(&self.id);
@@ -112,7 +113,7 @@ impl<T: Clone> Clone for OnceLock<T> {
 
 impl<T> From<T> for OnceLock<T> {
     fn from(value: T) -> Self {
-        OnceLock { id: Identity, _room: 0, cell: sync::OnceLock::from(value) }
+        OnceLock { id: Identity, _padding: 0, cell: sync::OnceLock::from(value) }
     }
 }
 

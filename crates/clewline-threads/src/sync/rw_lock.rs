@@ -1,4 +1,4 @@
-//! Locks for one writer or many readers.
+//! Reader-writer locks.
 
 use std::{
     fmt,
@@ -25,7 +25,7 @@ pub struct RwLock<T: ?Sized> {
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct RwLockReadGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    // Always there, but for the time in which it is given back.
+    // Always present, except during its release.
     guard: Option<sync::RwLockReadGuard<'a, T>>,
 }
 
@@ -33,13 +33,13 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 #[must_use = "the lock is given back when the guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
     lock: &'a RwLock<T>,
-    // Always there, but for the time in which it is given back.
+    // Always present, except during its release.
     guard: Option<sync::RwLockWriteGuard<'a, T>>,
-    // Whether what the lock guards may have been changed.
+    // Whether the guarded data may have been changed.
     is_written: bool,
 }
 
-// The level of a lock that a writer has. One that readers have is at the number of its readers.
+// The level of a lock that a writer holds. With readers, the level is their number.
 const WRITTEN: i32 = 1 << 16;
 const READ: Attempt = Attempt::new(Access::AcquireShared).needing(Need::AtMost(WRITTEN - 1));
 const WRITE: Attempt = Attempt::new(Access::Acquire).needing(Need::AtMost(0));
@@ -55,7 +55,7 @@ impl<T> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that wrote.
+    /// The value, if a writer panicked.
     pub fn into_inner(self) -> LockResult<T> {
         self.lock.into_inner()
     }
@@ -66,7 +66,7 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that wrote.
+    /// The guard, if a writer panicked.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
@@ -74,14 +74,14 @@ impl<T: ?Sized> RwLock<T> {
             control.attempt(&self.id, READ);
             loop {
                 if let Some(result) = tried(self.lock.try_read()) {
-                    return self.reads(control, result);
+                    return self.add_reader(control, result);
                 }
-                // A guard was forgotten, or belongs to somebody who is no task here.
-                control.set_level_quietly(&self.id, WRITTEN);
+                // A guard was forgotten, or its holder is not a task.
+                control.set_level_only(&self.id, WRITTEN);
                 control.attempt(&self.id, READ);
             }
         }
-        // What a task drops while it is unwound may need what another one holds.
+        // Destructors of a task that is unwound may need what another task holds.
         while is_ending() && matches!(self.lock.try_read(), Err(TryLockError::WouldBlock)) && give_way() {}
         self.reader(self.lock.read())
     }
@@ -90,14 +90,14 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The guard all the same, if a thread has panicked that wrote.
+    /// The guard, if a writer panicked.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         if let Some(control) = control() {
             control.attempt(&self.id, WRITE);
             loop {
-                control.set_level_quietly(&self.id, WRITTEN);
+                control.set_level_only(&self.id, WRITTEN);
                 if let Some(result) = tried(self.lock.try_write()) {
                     return self.writer(result);
                 }
@@ -113,15 +113,15 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody writes, or a thread has panicked that did.
+    /// If a writer holds the lock, or a writer panicked.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquireShared);
         }
         let guard = match (tried(self.lock.try_read()), here()) {
-            (Some(result), Some(control)) => self.reads(control, result),
+            (Some(result), Some(control)) => self.add_reader(control, result),
             (Some(result), None) => self.reader(result),
             (None, control) => {
                 if let Some(control) = control {
@@ -137,17 +137,17 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// If somebody reads or writes, or a thread has panicked that wrote.
+    /// If a reader or a writer holds the lock, or a writer panicked.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         if let Some(control) = control() {
-            control.tries_locks();
+            control.note_try_lock_use();
             control.access(&self.id, Access::TryAcquire);
         }
         let result = tried(self.lock.try_write());
         if let Some(control) = here() {
             match &result {
-                Some(_) => control.set_level_quietly(&self.id, WRITTEN),
+                Some(_) => control.set_level_only(&self.id, WRITTEN),
                 None => control.detail(|| "held".to_owned()),
             }
         }
@@ -169,18 +169,18 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Errors
     ///
-    /// The value all the same, if a thread has panicked that wrote.
+    /// The value, if a writer panicked.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.lock.get_mut()
     }
 
     /// One more task reads.
-    fn reads<'a>(
+    fn add_reader<'a>(
         &'a self,
         control: Control,
         result: LockResult<sync::RwLockReadGuard<'a, T>>,
     ) -> LockResult<RwLockReadGuard<'a, T>> {
-        control.set_level_quietly(&self.id, control.level(&self.id) + 1);
+        control.set_level_only(&self.id, control.level(&self.id) + 1);
         self.reader(result)
     }
 
@@ -212,7 +212,7 @@ impl<T: ?Sized> Drop for RwLockReadGuard<'_, T> {
             control.access(&self.lock.id, Access::Release);
         }
         self.guard = None;
-        control.set_level_quietly(&self.lock.id, control.level(&self.lock.id) - 1);
+        control.set_level_only(&self.lock.id, control.level(&self.lock.id) - 1);
     }
 }
 

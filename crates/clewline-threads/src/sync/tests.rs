@@ -26,7 +26,7 @@ fn mutexes_exclude() {
 }
 
 #[test]
-fn a_lock_that_is_held_is_seen_by_whoever_tries_it() {
+fn try_lock_fails_while_the_lock_is_held() {
     let call = |it: &(Mutex<i32>, Number), task: usize| match (task, it.0.try_lock()) {
         (0, Ok(mut guard)) => {
             *guard = 1;
@@ -36,7 +36,7 @@ fn a_lock_that_is_held_is_seen_by_whoever_tries_it() {
         (_, Ok(guard)) => *guard,
         (_, Err(_)) => -1 - it.1.load(),
     };
-    // Also after the last access of the one that holds it.
+    // Also after the last access of the task that holds it.
     check_with_threads(
         2,
         || (Mutex::new(0), Number::new(0)),
@@ -56,7 +56,7 @@ fn a_task_that_waits_for_itself_is_stuck() {
 }
 
 #[test]
-fn locks_in_opposite_orders_may_be_stuck_and_may_not() {
+fn locks_in_opposite_orders_may_deadlock() {
     let call = |it: &[Mutex<Counted>; 2], task: usize| {
         let first = it[task].lock().unwrap();
         let second = it[1 - task].lock().unwrap();
@@ -66,7 +66,7 @@ fn locks_in_opposite_orders_may_be_stuck_and_may_not() {
 }
 
 #[test]
-fn a_guard_that_is_forgotten_keeps_its_lock() {
+fn a_forgotten_guard_keeps_its_lock() {
     let call = |it: &Mutex<()>, task: usize| {
         let guard = it.lock().unwrap();
         if task == 0 {
@@ -105,7 +105,7 @@ fn a_panic_poisons() {
 
 #[test]
 #[ignore = "long"]
-fn a_loop_that_only_looks_under_a_lock_waits() {
+fn a_loop_that_only_reads_under_a_lock_is_a_waiting_loop() {
     let call = |it: &Mutex<bool>, task: usize| {
         if task == 0 {
             *it.lock().unwrap() = true;
@@ -140,7 +140,7 @@ fn readers_share_and_writers_do_not() {
 }
 
 #[test]
-fn whoever_upgrades_a_share_waits_for_itself() {
+fn a_reader_that_becomes_a_writer_deadlocks_with_itself() {
     let call = |it: &RwLock<i32>, _| {
         let _guard = it.read().unwrap();
         *it.write().unwrap()
@@ -149,7 +149,7 @@ fn whoever_upgrades_a_share_waits_for_itself() {
 }
 
 #[test]
-fn shares_that_are_held_are_seen_by_whoever_tries() {
+fn try_write_fails_while_readers_hold_the_lock() {
     let call = |it: &(RwLock<i32>, AtomicBool), task: usize| match task {
         0 => {
             let _guard = it.0.read().unwrap();
@@ -183,7 +183,7 @@ fn raise(it: &Signal) {
 }
 
 #[test]
-fn a_notification_wakes_whoever_waits_in_a_loop() {
+fn a_notification_wakes_a_task_that_waits_in_a_loop() {
     let call = |it: &Signal, task: usize| match task {
         0 => {
             raise(it);
@@ -213,7 +213,7 @@ fn a_notification_before_the_wait_is_lost() {
         _ => i32::from(*it.1.wait(it.0.lock().unwrap()).unwrap()),
     };
     check(2, signal, call, &["0 1", "0 -"]);
-    // With luck on request, nobody stays.
+    // With spurious wakeups, no task stays blocked.
     let limits = Limits { spurious: 1, ..Limits::default() };
     let found = outcomes(&mut Exhaustive::default(), limits, 2, signal, call);
     assert_eq!(Vec::from_iter(found), ["0 0", "0 1"]);
@@ -235,7 +235,7 @@ fn notify_all_wakes_all() {
 
 #[test]
 fn any_waiter_may_be_notified() {
-    // Whoever leaves first says so.
+    // The task that leaves first declares it.
     let call = |it: &(Mutex<(i32, i32)>, Condvar), task: usize| {
         let mut guard = it.0.lock().unwrap();
         if task == 2 {
@@ -255,7 +255,7 @@ fn any_waiter_may_be_notified() {
 }
 
 #[test]
-fn time_may_be_up_at_any_moment() {
+fn a_timeout_may_occur_at_any_moment() {
     let call = |it: &Signal, task: usize| {
         if task == 0 {
             raise(it);
@@ -264,7 +264,8 @@ fn time_may_be_up_at_any_moment() {
         let (guard, result) = it.1.wait_timeout(it.0.lock().unwrap(), SHORT).unwrap();
         i32::from(*guard) + 2 * i32::from(result.timed_out())
     };
-    // Too late although it was raised: time was up before, and the lock was taken after.
+    // A timeout although the flag was raised: the timeout occurred before, and the lock was
+    // acquired after.
     check_with_threads(2, signal, call, &["0 1", "0 2", "0 3"]);
     let call = |it: &Signal, task: usize| {
         if task == 0 {
@@ -278,7 +279,7 @@ fn time_may_be_up_at_any_moment() {
 }
 
 #[test]
-fn a_loop_of_waits_in_vain_is_stuck() {
+fn a_loop_of_waits_without_progress_is_stuck() {
     let call = |it: &Signal, task: usize| {
         if task == 0 {
             *it.0.lock().unwrap() = true;
@@ -295,7 +296,7 @@ fn a_loop_of_waits_in_vain_is_stuck() {
 }
 
 #[test]
-fn once_is_once() {
+fn once_runs_once() {
     let call = |it: &(Once, Number), _| {
         it.0.call_once(|| {
             it.1.add(1);
@@ -306,7 +307,7 @@ fn once_is_once() {
 }
 
 #[test]
-fn it_matters_when_exactly_once_is_done() {
+fn the_completion_of_once_is_observable() {
     let call = |it: &(Once, Number), task: usize| {
         if task == 0 {
             it.0.call_once(|| it.1.store(1));
@@ -315,12 +316,12 @@ fn it_matters_when_exactly_once_is_done() {
         let value = it.1.load();
         value + 2 * i32::from(it.0.is_completed())
     };
-    // 1: all is done but for being done.
+    // 1: the initialization has run but is not complete.
     check_with_threads(2, || (Once::new(), Number::new(0)), call, &["0 0", "0 1", "0 2", "0 3"]);
 }
 
 #[test]
-fn once_waits_and_is_poisoned() {
+fn once_blocks_and_can_be_poisoned() {
     let call = |it: &Once, task: usize| {
         if task == 0 {
             it.call_once(|| ());
@@ -361,7 +362,7 @@ fn a_cell_is_written_once() {
 }
 
 #[test]
-fn a_cell_that_is_made_by_itself_is_stuck() {
+fn a_recursive_initialization_is_stuck() {
     let call =
         |it: &OnceLock<Counted>, _| it.get_or_init(|| Counted::new(it.get_or_init(|| Counted::new(0)).0)).0;
     check(1, OnceLock::new, call, &["-"]);
@@ -401,33 +402,33 @@ fn a_barrier_lets_all_go_at_once() {
     let make = || (Barrier::new(2), Number::new(0));
     check_with_threads(2, make, call, &["20 21", "21 20"]);
     check(1, make, call, &["-"]);
-    // Two of the three go, and the third stays.
+    // Two of the three continue, and the third stays blocked.
     let call = |it: &Barrier, _| i32::from(it.wait().is_leader());
     check(3, || Barrier::new(2), call, &["0 1 -", "0 - 1", "1 0 -", "- 0 1", "1 - 0", "- 1 0"]);
 }
 
 /// Takes its lock when it is dropped.
-struct Last<'a>(&'a Mutex<i32>);
+struct LocksOnDrop<'a>(&'a Mutex<i32>);
 
-impl Drop for Last<'_> {
+impl Drop for LocksOnDrop<'_> {
     fn drop(&mut self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     }
 }
 
 #[test]
-fn destructors_get_what_others_hold_that_are_given_up() {
+fn destructors_can_acquire_locks_of_other_abandoned_tasks() {
     let call = |it: &[Mutex<i32>; 3], task: usize| {
-        let _last = Last(&it[1 - task]);
+        let _last = LocksOnDrop(&it[1 - task]);
         let _first = it[task].lock().unwrap();
         let _never = it[2].lock().unwrap();
         let _never = it[2].lock().unwrap();
         0
     };
     check(2, || [0; 3].map(Mutex::new), call, &["- -"]);
-    // Readers and writers, and a wait in a destructor for what never comes.
-    struct Waits<'a>(&'a Signal, &'a RwLock<i32>);
-    impl Drop for Waits<'_> {
+    // Readers and writers, and a destructor that waits for something that never happens.
+    struct WaitsOnDrop<'a>(&'a Signal, &'a RwLock<i32>);
+    impl Drop for WaitsOnDrop<'_> {
         fn drop(&mut self) {
             let guard = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
             drop(self.0.1.wait(guard));
@@ -435,7 +436,7 @@ fn destructors_get_what_others_hold_that_are_given_up() {
         }
     }
     let call = |it: &(Signal, [RwLock<i32>; 2], Barrier), task: usize| {
-        let _waits = Waits(&it.0, &it.1[1 - task]);
+        let _waits = WaitsOnDrop(&it.0, &it.1[1 - task]);
         let _guard = it.1[task].write().unwrap();
         it.2.wait();
         0
@@ -444,7 +445,7 @@ fn destructors_get_what_others_hold_that_are_given_up() {
 }
 
 #[test]
-fn whatever_cannot_be_unwound_hangs_nobody() {
+fn tasks_that_cannot_be_unwound_do_not_hang_the_process() {
     struct Hopeless<'a>(&'a Signal);
     impl Drop for Hopeless<'_> {
         fn drop(&mut self) {
@@ -497,7 +498,7 @@ fn locks_that_outlive_an_execution_are_not_poisoned_by_its_end() {
 }
 
 #[test]
-fn whoever_was_too_late_takes_no_notification() {
+fn a_timed_out_waiter_takes_no_notification() {
     let call = |it: &(Signal, AtomicBool), task: usize| match task {
         0 => {
             while !it.1.load(SeqCst) {}
@@ -516,7 +517,7 @@ fn whoever_was_too_late_takes_no_notification() {
 }
 
 #[test]
-fn tasks_wake_up_by_themselves_as_often_as_they_may() {
+fn tasks_wake_spuriously_as_often_as_allowed() {
     let call = |it: &Signal, _| {
         let guard = it.1.wait(it.0.lock().unwrap()).unwrap();
         drop(it.1.wait(guard).unwrap());
@@ -530,7 +531,7 @@ fn tasks_wake_up_by_themselves_as_often_as_they_may() {
 }
 
 #[test]
-fn whoever_looks_in_a_loop_goes_on_as_soon_as_there_is_something_to_see() {
+fn a_waiting_loop_continues_right_after_a_change() {
     let call = |it: &(Mutex<bool>, Number), task: usize| {
         if task == 0 {
             *it.0.lock().unwrap() = true;
@@ -541,14 +542,14 @@ fn whoever_looks_in_a_loop_goes_on_as_soon_as_there_is_something_to_see() {
         while !*it.0.lock().unwrap() {
             looks += 1;
         }
-        // After so many, it waited until there was.
+        // After this many reads, it waited for the change.
         it.1.load() + if looks < 5 { 0 } else { 10 }
     };
     check(2, || (Mutex::new(false), Number::new(0)), call, &["0 0", "0 1", "0 10", "0 11"]);
 }
 
 #[test]
-fn a_lock_is_not_taken_for_another_that_was_there_before() {
+fn a_new_lock_at_an_old_address_is_a_different_lock() {
     let call = |_: &(), _| {
         for _ in 0..3 {
             let mutex = Box::new(Mutex::new(0));

@@ -1,4 +1,4 @@
-//! Values that each thread has for itself. In an exploration, each task has them for itself, and drops them when it ends.
+//! Thread-local values. In an exploration each task has its own, and drops them when it ends.
 
 use std::{
     cell::{Cell, RefCell},
@@ -65,7 +65,7 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { thread, init }
     }
 
-    /// The value of the task that runs, if one does.
+    /// The value of the running task, if any.
     fn of_task(&'static self, init: impl FnOnce() -> T) -> Option<Result<Rc<T>, AccessError>> {
         let key = ptr::from_ref(self) as usize;
         with_local(key, init).map(|it| it.map_err(|Destroyed| AccessError))

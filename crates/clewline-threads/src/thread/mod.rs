@@ -1,4 +1,5 @@
-//! What `std::thread` has: on real threads these are the functions of `std`, and in an exploration each thread is a task.
+//! The counterpart of `std::thread`: on real threads these are the functions of `std`, and in an
+//! exploration each thread is a task.
 
 mod local;
 mod park;
@@ -35,7 +36,7 @@ pub fn yield_now() {
     }
 }
 
-/// See `std`. In an exploration no time passes, and others run.
+/// See `std`. In an exploration no time passes, and other tasks run.
 #[track_caller]
 pub fn sleep(duration: Duration) {
     match control() {

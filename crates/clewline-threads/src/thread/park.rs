@@ -1,4 +1,4 @@
-//! Threads, and the token of each that they park for.
+//! Thread handles, and the park tokens.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -16,27 +16,28 @@ pub struct Thread(Kind);
 #[derive(Clone)]
 enum Kind {
     Thread(std::thread::Thread),
-    Task(Arc<Badge>),
+    Task(Arc<TaskData>),
 }
 
-/// What is known of a task. Its level is 1 if it has its token.
+/// The data of a task. Its level is 1 if the park token is available.
 #[repr(C)]
-pub(super) struct Badge {
+pub(super) struct TaskData {
     id: Identity,
     pub(super) task: TaskId,
     execution: u64,
     name: Option<String>,
 }
 
-impl Badge {
-    /// That of `task`, whose name is `name` if this is the first that is heard of it.
-    pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<Badge> {
+impl TaskData {
+    /// The data of `task`. `name` is its name if the data is created now.
+    pub(super) fn of(control: Control, task: TaskId, name: Option<String>) -> Arc<TaskData> {
         let execution = control.execution();
-        let badge = control.badge(task, || Arc::new(Badge { id: Identity, task, execution, name }));
-        badge.downcast().expect("every badge is made here")
+        let task_data =
+            control.task_data(task, || Arc::new(TaskData { id: Identity, task, execution, name }));
+        task_data.downcast().expect("all task data is created here")
     }
 
-    /// The execution that the task belongs to, if that is the one that goes on here.
+    /// The execution that the task belongs to, if that is the current one.
     pub(super) fn control(&self) -> Option<Control> {
         here().filter(|it| it.execution() == self.execution)
     }
@@ -70,13 +71,13 @@ impl fmt::Debug for ThreadId {
 #[must_use]
 pub fn current() -> Thread {
     match here().or_else(ending_control) {
-        Some(control) => Badge::of(control, control.me(), None).thread(),
+        Some(control) => TaskData::of(control, control.me(), None).thread(),
         None => Thread::of_std(std::thread::current()),
     }
 }
 
 impl Thread {
-    /// One of `std`.
+    /// A handle of `std`.
     pub(super) fn of_std(thread: std::thread::Thread) -> Thread {
         Thread(Kind::Thread(thread))
     }
@@ -86,7 +87,7 @@ impl Thread {
     pub fn id(&self) -> ThreadId {
         match &self.0 {
             Kind::Thread(thread) => ThreadId(Id::Thread(thread.id())),
-            Kind::Task(badge) => ThreadId(Id::Task(badge.task, badge.execution)),
+            Kind::Task(task_data) => ThreadId(Id::Task(task_data.task, task_data.execution)),
         }
     }
 
@@ -95,7 +96,7 @@ impl Thread {
     pub fn name(&self) -> Option<&str> {
         match &self.0 {
             Kind::Thread(thread) => thread.name(),
-            Kind::Task(badge) => badge.name.as_deref(),
+            Kind::Task(task_data) => task_data.name.as_deref(),
         }
     }
 
@@ -105,11 +106,11 @@ impl Thread {
         let thread_control = control();
         match &self.0 {
             Kind::Thread(thread) => thread.unpark(),
-            // A task of an execution that is over needs no token.
-            Kind::Task(badge) => {
-                if let Some(control) = thread_control.and(badge.control()) {
-                    control.access(&badge.id, Access::Unpark);
-                    control.set_level(&badge.id, 1);
+            // A task of an execution that has ended needs no token.
+            Kind::Task(task_data) => {
+                if let Some(control) = thread_control.and(task_data.control()) {
+                    control.access(&task_data.id, Access::Unpark);
+                    control.set_level(&task_data.id, 1);
                 }
             }
         }
@@ -127,10 +128,10 @@ impl fmt::Debug for Thread {
 pub fn park() {
     match control() {
         Some(control) => {
-            let is_early = control.may_wake_early();
-            let is_met = take_token(control, if is_early { Until::MetOrLate } else { Until::Met });
+            let is_early = control.can_wake_spuriously();
+            let is_met = take_token(control, if is_early { Until::MetOrTimeout } else { Until::Met });
             if !is_met {
-                control.woke_early();
+                control.woke_spuriously();
             }
         }
         None if is_ending() && give_way() => (),
@@ -138,12 +139,12 @@ pub fn park() {
     }
 }
 
-/// See `std`. In an exploration, time may be up at any moment.
+/// See `std`. In an exploration, the timeout may occur at any moment.
 #[track_caller]
 pub fn park_timeout(duration: Duration) {
     match control() {
         Some(control) => {
-            take_token(control, Until::MetOrLate);
+            take_token(control, Until::MetOrTimeout);
         }
         None if is_ending() && give_way() => (),
         None => std::thread::park_timeout(duration),
@@ -152,9 +153,9 @@ pub fn park_timeout(duration: Duration) {
 
 #[track_caller]
 fn take_token(control: Control, until: Until) -> bool {
-    let badge = Badge::of(control, control.me(), None);
+    let task_data = TaskData::of(control, control.me(), None);
     let attempt = Attempt::new(Access::Park).needing(Need::AtLeast(1)).until(until);
-    let is_met = control.attempt(&badge.id, attempt);
-    control.set_level(&badge.id, 0);
+    let is_met = control.attempt(&task_data.id, attempt);
+    control.set_level(&task_data.id, 0);
     is_met
 }

@@ -1,7 +1,7 @@
-//! Threads that borrow.
+//! Scoped threads.
 //!
-//! Tasks of a scope use what lives on the stack of the task that opened it. So a scope waits for its tasks on every way out, also when
-//! the execution is given up.
+//! Tasks of a scope use values on the stack of the task that opened it. So a scope waits for its
+//! tasks on every exit path, also when the execution is abandoned.
 
 use std::{
     cell::RefCell,
@@ -19,9 +19,9 @@ use clewline_explore::{Access, TaskId, TaskSet};
 
 use super::{
     park::Thread,
-    spawn::{Builder, Joint, Packet},
+    spawn::{Builder, JoinPacket, TaskJoinHandle},
 };
-use crate::control::{Attempt, control, here, outlast};
+use crate::control::{Attempt, control, here, wait_until_unwound};
 
 /// See `std`.
 #[repr(transparent)]
@@ -32,14 +32,14 @@ pub struct ScopedJoinHandle<'scope, T>(Kind<'scope, T>);
 
 enum Kind<'scope, T> {
     Thread(std::thread::ScopedJoinHandle<'scope, T>, Thread),
-    Task(Joint<T>),
+    Task(TaskJoinHandle<T>),
 }
 
-/// The tasks of one scope, and whether each has panicked and nobody has joined it.
+/// The tasks of one scope, and whether each has panicked without being joined.
 type Tasks = Vec<(TaskId, Arc<AtomicBool>)>;
 
 thread_local! {
-    // Of the scopes that are open on this thread, by their addresses.
+    // The open scopes of this thread, by their addresses.
     static SCOPES: RefCell<Vec<(usize, Tasks)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -58,9 +58,10 @@ where
         SCOPES.with_borrow_mut(|it| it.push((scope.key(), Vec::new())));
         let result = panic::catch_unwind(AssertUnwindSafe(|| f(scope)));
         let waited = panic::catch_unwind(AssertUnwindSafe(|| scope.wait()));
-        // If the execution was given up meanwhile, the tasks of the scope are unwound before what they borrow.
+        // If the execution was abandoned meanwhile, the tasks of the scope are unwound before what
+        // they borrow.
         let tasks = scope.close();
-        tasks.iter().for_each(|it| outlast(it.0));
+        tasks.iter().for_each(|it| wait_until_unwound(it.0));
         match (result, waited) {
             (Err(payload), _) | (_, Err(payload)) => panic::resume_unwind(payload),
             (Ok(_), Ok(())) if tasks.iter().any(|it| it.1.load(Ordering::Relaxed)) => {
@@ -73,7 +74,7 @@ where
 
 impl<'scope, 'env> Scope<'scope, 'env> {
     fn of_std(scope: &'scope std::thread::Scope<'scope, 'env>) -> &'scope Scope<'scope, 'env> {
-        // SAFETY: the one is a transparent wrapper of the other.
+        // SAFETY: one is a transparent wrapper of the other.
         unsafe { &*ptr::from_ref(scope).cast() }
     }
 
@@ -91,7 +92,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Builder::new().spawn_scoped(self, f).expect("failed to spawn thread")
     }
 
-    /// Waits until all tasks have ended, also those that were started meanwhile.
+    /// Waits until all tasks have ended, including those started meanwhile.
     #[track_caller]
     fn wait(&self) {
         let mut waited = TaskSet::EMPTY;
@@ -129,7 +130,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the system has no thread left. An execution with too many tasks is cut.
+    /// If the system cannot create a thread. An execution with too many tasks is cut.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -145,13 +146,14 @@ impl Builder {
             let thread = Thread::of_std(handle.thread().clone());
             return Ok(ScopedJoinHandle(Kind::Thread(handle, thread)));
         };
-        let packet = Packet::new();
+        let packet = JoinPacket::new();
         let body: Box<dyn FnOnce() + 'scope> = packet.body(f);
-        // SAFETY: only the lifetime changes. `scope` does not return before the task has ended or has been unwound, and if
-        // neither ever happens, the task that opened the scope is never resumed.
+        // SAFETY: only the lifetime changes. `scope` does not return before the task has ended or
+        // has been unwound, and if neither ever happens, the task that opened the scope is never
+        // resumed.
         let body: Box<dyn FnOnce()> = unsafe { std::mem::transmute(body) };
-        let joint = Joint::new(control, self.into_name(), &packet, body);
-        let entry = (joint.badge().task, Arc::clone(&packet.has_panicked));
+        let joint = TaskJoinHandle::new(control, self.into_name(), &packet, body);
+        let entry = (joint.task_data().task, Arc::clone(&packet.has_panicked));
         SCOPES.with_borrow_mut(|it| {
             let scope = it.iter_mut().find(|it| it.0 == scope.key());
             scope.expect("a scope is open while it spawns").1.push(entry);
@@ -165,7 +167,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     ///
     /// # Errors
     ///
-    /// What the thread panicked with.
+    /// The panic payload of the thread.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         let thread_control = control();

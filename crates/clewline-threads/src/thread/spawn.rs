@@ -13,9 +13,9 @@ use std::{
 
 use clewline_explore::Access;
 
-use super::park::{Badge, Thread};
+use super::park::{TaskData, Thread};
 use crate::{
-    control::{Attempt, Control, control, here, is_given_up, outlast},
+    control::{Attempt, Control, control, here, is_abandoned, wait_until_unwound},
     sync::Identity,
 };
 
@@ -28,7 +28,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// One that knows nothing yet.
+    /// A builder without settings.
     pub fn new() -> Builder {
         Builder::default()
     }
@@ -38,7 +38,7 @@ impl Builder {
         Builder { name: Some(name), ..self }
     }
 
-    /// See `std`. Tasks have stacks of one size.
+    /// See `std`. All tasks have stacks of the same size.
     pub fn stack_size(self, size: usize) -> Builder {
         Builder { stack_size: Some(size), ..self }
     }
@@ -47,7 +47,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// If the system has no thread left. An execution with too many tasks is cut.
+    /// If the system cannot create a thread. An execution with too many tasks is cut.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -56,8 +56,8 @@ impl Builder {
     {
         match control() {
             Some(control) => {
-                let packet = Packet::new();
-                let joint = Joint::new(control, self.name, &packet, packet.body(f));
+                let packet = JoinPacket::new();
+                let joint = TaskJoinHandle::new(control, self.name, &packet, packet.body(f));
                 Ok(JoinHandle(Some(Kind::Task(joint))))
             }
             None => {
@@ -73,7 +73,7 @@ impl Builder {
         self.name
     }
 
-    /// The same of `std`.
+    /// The corresponding builder of `std`.
     pub(super) fn threads(self) -> std::thread::Builder {
         let mut builder = std::thread::Builder::new();
         if let Some(name) = self.name {
@@ -96,12 +96,12 @@ where
     Builder::new().spawn(f).expect("failed to spawn thread")
 }
 
-/// See `std`. If a task panics and nobody can join it any more, its execution ends.
+/// See `std`. If a task panics and can no longer be joined, its execution ends.
 pub struct JoinHandle<T>(Option<Kind<T>>);
 
 enum Kind<T> {
     Thread(std::thread::JoinHandle<T>, Thread),
-    Task(Joint<T>),
+    Task(TaskJoinHandle<T>),
 }
 
 impl<T> JoinHandle<T> {
@@ -109,7 +109,7 @@ impl<T> JoinHandle<T> {
     ///
     /// # Errors
     ///
-    /// What the thread panicked with.
+    /// The panic payload of the thread.
     #[track_caller]
     pub fn join(mut self) -> Result<T> {
         let thread_control = control();
@@ -157,21 +157,21 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// What a task leaves for whoever joins it.
+/// The result that a task leaves for the task that joins it.
 #[repr(C)]
-pub(super) struct Packet<T> {
+pub(super) struct JoinPacket<T> {
     id: Identity,
     result: Mutex<Option<Result<T>>>,
     is_finished: AtomicBool,
-    /// Somebody can join the task.
+    /// The task can still be joined.
     is_awaited: AtomicBool,
-    /// The task has panicked, and nobody has joined it.
+    /// The task has panicked and has not been joined.
     pub(super) has_panicked: Arc<AtomicBool>,
 }
 
-impl<T> Packet<T> {
-    pub(super) fn new() -> Arc<Packet<T>> {
-        Arc::new(Packet {
+impl<T> JoinPacket<T> {
+    pub(super) fn new() -> Arc<JoinPacket<T>> {
+        Arc::new(JoinPacket {
             id: Identity,
             result: Mutex::new(None),
             is_finished: AtomicBool::new(false),
@@ -180,14 +180,14 @@ impl<T> Packet<T> {
         })
     }
 
-    /// Does `f`, and leaves what comes of it.
+    /// Runs `f`, and stores its result.
     pub(super) fn body<'a>(self: &Arc<Self>, f: impl FnOnce() -> T + 'a) -> Box<dyn FnOnce() + 'a>
     where
         T: 'a,
     {
         let packet = Arc::clone(self);
         Box::new(move || match panic::catch_unwind(AssertUnwindSafe(f)) {
-            Err(payload) if is_given_up(&*payload) => panic::resume_unwind(payload),
+            Err(payload) if is_abandoned(&*payload) => panic::resume_unwind(payload),
             result => packet.finish(result),
         })
     }
@@ -196,7 +196,7 @@ impl<T> Packet<T> {
         if let Some(control) = here()
             && control.has_release_points()
         {
-            // Somebody may look whether it has finished.
+            // Another task may observe whether it has finished.
             control.access(&self.id, Access::Release);
         }
         if let Err(payload) = &result {
@@ -223,54 +223,54 @@ fn report(payload: &(dyn Any + Send)) {
     }
 }
 
-/// A task, and what it leaves.
-pub(super) struct Joint<T> {
-    packet: Arc<Packet<T>>,
-    badge: Arc<Badge>,
+/// A task and its result.
+pub(super) struct TaskJoinHandle<T> {
+    packet: Arc<JoinPacket<T>>,
+    task_data: Arc<TaskData>,
     pub(super) thread: Thread,
 }
 
-impl<T> Joint<T> {
+impl<T> TaskJoinHandle<T> {
     /// Starts a task.
     #[track_caller]
     pub(super) fn new(
         control: Control,
         name: Option<String>,
-        packet: &Arc<Packet<T>>,
+        packet: &Arc<JoinPacket<T>>,
         body: Box<dyn FnOnce()>,
-    ) -> Joint<T> {
+    ) -> TaskJoinHandle<T> {
         let task = control.spawn(body);
-        let badge = Badge::of(control, task, name);
-        Joint { packet: Arc::clone(packet), thread: badge.thread(), badge }
+        let task_data = TaskData::of(control, task, name);
+        TaskJoinHandle { packet: Arc::clone(packet), thread: task_data.thread(), task_data }
     }
 
-    pub(super) fn badge(&self) -> &Badge {
-        &self.badge
+    pub(super) fn task_data(&self) -> &TaskData {
+        &self.task_data
     }
 
     #[track_caller]
     pub(super) fn join(self, thread_control: Option<Control>) -> Result<T> {
-        match thread_control.and(self.badge.control()) {
+        match thread_control.and(self.task_data.control()) {
             Some(control) => {
-                control.attempt(&self.packet.id, Attempt::new(Access::Join).after(self.badge.task));
+                control.attempt(&self.packet.id, Attempt::new(Access::Join).after(self.task_data.task));
             }
-            None => outlast(self.badge.task),
+            None => wait_until_unwound(self.task_data.task),
         }
         self.packet.has_panicked.store(false, Ordering::Relaxed);
-        // Nothing is left by a task that was given up.
+        // An abandoned task leaves no result.
         self.packet.take().unwrap_or_else(|| Err(Box::new("the execution ended before the task did")))
     }
 
     #[track_caller]
     pub(super) fn is_finished(&self, thread_control: Option<Control>) -> bool {
-        if let Some(control) = thread_control.and(self.badge.control()) {
-            control.tries_locks();
+        if let Some(control) = thread_control.and(self.task_data.control()) {
+            control.note_try_lock_use();
             control.access(&self.packet.id, Access::Read);
         }
         self.packet.is_finished.load(Ordering::Relaxed)
     }
 
-    /// Nobody will join the task.
+    /// The task will not be joined.
     fn detach(&self) {
         self.packet.is_awaited.store(false, Ordering::Relaxed);
         if self.packet.is_finished.load(Ordering::Relaxed)

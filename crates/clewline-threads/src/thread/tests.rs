@@ -36,13 +36,13 @@ fn a_task_that_is_started_runs_with_the_others() {
 }
 
 #[test]
-fn a_panic_goes_to_whoever_joins() {
+fn join_returns_the_panic_payload() {
     let call = |_: &Count, _| {
         let handle = spawn(|| -> i32 { panic!("on purpose") });
         handle.join().unwrap_or_else(|it| it.downcast_ref::<&str>().map_or(0, |it| it.len() as i32))
     };
     check(1, count, call, &["10"]);
-    // Nobody does.
+    // No task joins it.
     let call = |_: &Count, _| {
         drop(spawn(|| -> i32 { panic!("on purpose") }));
         1
@@ -59,7 +59,7 @@ fn a_panic_goes_to_whoever_joins() {
 }
 
 #[test]
-fn what_has_not_finished_can_be_seen() {
+fn is_finished_observes_a_running_thread() {
     let call = |it: &Count, _| {
         let inside = Arc::clone(it);
         let handle = spawn(move || inside.store(1));
@@ -82,7 +82,7 @@ fn tasks_belong_to_the_operation_that_started_them() {
 }
 
 #[test]
-fn too_many_tasks_are_a_cut() {
+fn too_many_tasks_cut_the_execution() {
     let call = |_: &Count, _| {
         let _handles: Vec<_> = (0..20).map(|_| spawn(park)).collect();
         0
@@ -112,7 +112,7 @@ fn tasks_may_borrow() {
 }
 
 #[test]
-fn a_scope_panics_if_a_task_did_that_nobody_joined() {
+fn a_scope_panics_if_a_task_panicked_and_was_not_joined() {
     let call = |it: &Count, task: usize| {
         let it: &Number = it;
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
@@ -129,7 +129,7 @@ fn a_scope_panics_if_a_task_did_that_nobody_joined() {
         i32::from(result.is_err())
     };
     check(2, count, call, &["1 0"]);
-    // And waits for the others if its own body does.
+    // It also waits for the others if its own body panics.
     let call = |it: &Count, _| {
         let _ = std::panic::catch_unwind(AssertUnwindSafe(|| {
             scope(|scope| {
@@ -143,7 +143,7 @@ fn a_scope_panics_if_a_task_did_that_nobody_joined() {
 }
 
 #[test]
-fn what_is_borrowed_outlives_the_tasks_of_a_scope_that_is_stuck() {
+fn borrowed_values_outlive_the_tasks_of_a_stuck_scope() {
     struct Writes<'a>(&'a Mutex<Vec<Counted>>);
     impl Drop for Writes<'_> {
         fn drop(&mut self) {
@@ -166,7 +166,7 @@ fn what_is_borrowed_outlives_the_tasks_of_a_scope_that_is_stuck() {
         0
     };
     check(1, count, call, &["-"]);
-    // Also where the scope's own body is what waits.
+    // Also if the scope's own body waits.
     let call = |_: &Count, _| {
         let values = Mutex::new(vec![Counted::new(1)]);
         scope(|scope| {
@@ -186,7 +186,7 @@ fn what_is_borrowed_outlives_the_tasks_of_a_scope_that_is_stuck() {
 }
 
 #[test]
-fn a_token_is_kept_until_somebody_parks() {
+fn a_park_token_is_kept_until_the_thread_parks() {
     let call = |it: &Mutex<Option<Thread>>, task: usize| {
         if task == 0 {
             *it.lock().unwrap() = Some(current());
@@ -225,7 +225,7 @@ fn a_token_is_kept_until_somebody_parks() {
 }
 
 #[test]
-fn sleepers_let_others_run() {
+fn sleeping_lets_other_tasks_run() {
     let call = |it: &AtomicBool, task: usize| {
         if task == 0 {
             it.store(true, SeqCst);
@@ -259,15 +259,15 @@ fn threads_have_names_and_numbers() {
 crate::thread_local! {
     static NUMBER: Cell<i32> = const { Cell::new(1) };
     static LIST: RefCell<Vec<Counted>> = RefCell::new(Vec::new());
-    static TOLD: RefCell<Option<Tells>> = const { RefCell::new(None) };
+    static LOCAL: RefCell<Option<CountsDrops>> = const { RefCell::new(None) };
 }
 
-/// Says when it is dropped.
-struct Tells(Count);
+/// Counts when it is dropped.
+struct CountsDrops(Count);
 
-impl Drop for Tells {
+impl Drop for CountsDrops {
     fn drop(&mut self) {
-        assert!(TOLD.try_with(|_| ()).is_err());
+        assert!(LOCAL.try_with(|_| ()).is_err());
         self.0.add(1);
     }
 }
@@ -284,7 +284,7 @@ fn each_task_has_its_own_locals() {
         NUMBER.take()
     };
     check(2, count, call, &["7 7"]);
-    // Stuck tasks drop theirs as well.
+    // Stuck tasks drop their locals as well.
     let call = |_: &Count, _| {
         LIST.with_borrow_mut(|list| list.push(Counted::new(0)));
         park();
@@ -294,10 +294,10 @@ fn each_task_has_its_own_locals() {
 }
 
 #[test]
-fn locals_are_dropped_before_a_task_is_joined() {
+fn thread_locals_are_dropped_before_a_task_is_joined() {
     let call = |it: &Count, _| {
         let inside = Arc::clone(it);
-        let handle = spawn(move || TOLD.set(Some(Tells(inside))));
+        let handle = spawn(move || LOCAL.set(Some(CountsDrops(inside))));
         handle.join().unwrap();
         it.load()
     };
@@ -334,7 +334,7 @@ fn a_task_that_unwinds_may_wait_for_others() {
         i32::from(result.is_err())
     };
     check(2, || (Mutex::new(0), Number::new(0)), call, &["0 1"]);
-    // Even if it waits for ever.
+    // Even if it waits forever.
     let call = |it: &Mutex<i32>, task: usize| {
         if task == 0 {
             let _guard = it.lock().unwrap();
@@ -356,7 +356,7 @@ fn a_task_is_not_panicking_because_another_one_is() {
             self.1.set(self.1.get() && panicking());
         }
     }
-    // Somebody ran while another one was unwinding.
+    // A task ran while another one was unwinding.
     static IS_REACHED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
     let unwinds = |it: &(Mutex<i32>, Number)| {
         let is_panicking = Cell::new(false);
@@ -382,7 +382,7 @@ fn a_task_is_not_panicking_because_another_one_is() {
     };
     check(2, make, call, &["0 1"]);
     assert!(IS_REACHED.load(std::sync::atomic::Ordering::Relaxed));
-    // But if it panics as well, it does.
+    // But if it panics as well, it is panicking.
     let call = move |it: &(Mutex<i32>, Number), task: usize| {
         if task == 1 {
             return unwinds(it);
@@ -399,20 +399,20 @@ fn a_task_is_not_panicking_because_another_one_is() {
 }
 
 #[test]
-fn whoever_lends_is_unwound_last() {
+fn a_lending_task_is_unwound_last() {
     use std::sync::atomic::{AtomicBool as Flag, AtomicUsize as Users, Ordering::Relaxed};
     static TOO_EARLY: Flag = Flag::new(false);
-    struct Lends(Users);
-    impl Drop for Lends {
+    struct LendsOnDrop(Users);
+    impl Drop for LendsOnDrop {
         fn drop(&mut self) {
             if self.0.load(Relaxed) != 0 {
                 TOO_EARLY.store(true, Relaxed);
             }
         }
     }
-    // Needs a lock that another task has, which is unwound after the one that lends.
-    struct Uses<'a>(&'a Users, &'a Mutex<i32>);
-    impl Drop for Uses<'_> {
+    // Needs a lock held by another task, which is unwound after the lending one.
+    struct LocksOnDrop<'a>(&'a Users, &'a Mutex<i32>);
+    impl Drop for LocksOnDrop<'_> {
         fn drop(&mut self) {
             drop(self.1.lock());
             self.0.fetch_sub(1, Relaxed);
@@ -423,11 +423,11 @@ fn whoever_lends_is_unwound_last() {
             let _guard = it.lock().unwrap();
             park();
         }
-        let lends = Lends(Users::new(0));
+        let lends = LendsOnDrop(Users::new(0));
         scope(|scope| {
             scope.spawn(|| {
                 lends.0.fetch_add(1, Relaxed);
-                let _uses = Uses(&lends.0, it);
+                let _uses = LocksOnDrop(&lends.0, it);
                 park();
             });
         });

@@ -1,7 +1,7 @@
-//! The runtime's own memory, which is not that of the code under test.
+//! The runtime's own memory, separate from that of the code under test.
 //!
-//! The library exports a `malloc`, which gives the code under test its blocks. What the runtime needs comes from the C library
-//! itself, whatever runs.
+//! The library exports a `malloc`, which allocates the blocks of the code under test. The runtime's
+//! own memory always comes from the C library itself.
 
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -13,17 +13,18 @@ unsafe extern "C" {
     pub(super) fn __libc_free(block: *mut u8);
 }
 
-struct Own;
+struct RuntimeAllocator;
 
-// What the C library aligns every block to.
-const USUAL: usize = 16;
+// The C library's alignment of every block.
+const MALLOC_ALIGN_BYTES: usize = 16;
 
-// SAFETY: these are the functions of the C library that its `malloc` is made of, and they promise what an allocator must.
-unsafe impl GlobalAlloc for Own {
+// SAFETY: these are the functions that implement `malloc` in the C library, and they guarantee what
+// an allocator must.
+unsafe impl GlobalAlloc for RuntimeAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: any size and any power of two will do.
+        // SAFETY: every size and every power of two are valid.
         unsafe {
-            match layout.align() <= USUAL {
+            match layout.align() <= MALLOC_ALIGN_BYTES {
                 true => __libc_malloc(layout.size()),
                 false => __libc_memalign(layout.align(), layout.size()),
             }
@@ -31,16 +32,16 @@ unsafe impl GlobalAlloc for Own {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _layout: Layout) {
-        // SAFETY: the caller got it from above.
+        // SAFETY: the caller got the block from `alloc` or `realloc`.
         unsafe { __libc_free(block) };
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if layout.align() <= USUAL {
-            // SAFETY: the caller got it from above.
+        if layout.align() <= MALLOC_ALIGN_BYTES {
+            // SAFETY: the caller got the block from `alloc` or `realloc`.
             return unsafe { __libc_realloc(block, size) };
         }
-        // SAFETY: both blocks are at least as large as what is copied, and they are two.
+        // SAFETY: both blocks are at least as large as what is copied, and they are distinct.
         unsafe {
             let new = __libc_memalign(layout.align(), size);
             if !new.is_null() {
@@ -53,4 +54,4 @@ unsafe impl GlobalAlloc for Own {
 }
 
 #[global_allocator]
-static OWN: Own = Own;
+static ALLOCATOR: RuntimeAllocator = RuntimeAllocator;

@@ -1,9 +1,9 @@
-//! Programs that declare no test: their own `main` is run under every schedule.
+//! Programs that declare no test: their `main` is run under every schedule.
 //!
-//! The driver asks for it; or, of a program that was started by hand, the environment variable
-//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Whatever `main` does is right, but to
-//! crash, to fail, or to wait for ever. When it returns, or calls `exit`, the program has ended,
-//! with all threads that still run.
+//! The driver requests it; or, for a program started by hand, the environment variable
+//! `CLEWLINE_BODY`, with the arguments of `clewline run`. Every behaviour of `main` is correct
+//! except a crash, a failure, or blocking forever. When it returns, or calls `exit`, the program
+//! has ended, with all threads that still run.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
@@ -19,20 +19,20 @@ use clewline_threads::{
 
 use super::{
     call::call_with,
+    current_task::{self, RuntimeCell},
     driver,
     exit::IS_BODY,
-    foreign::Code,
-    here::{self, Own},
+    foreign::ForeignCode,
     isolate, output, panics, races, real, run, signals, subject,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
-const VARIABLE: &str = "CLEWLINE_BODY";
-// Between arguments.
-const BETWEEN: u8 = 0x1f;
+const BODY_VARIABLE: &str = "CLEWLINE_BODY";
+// Separates arguments.
+const ARGUMENT_SEPARATOR: u8 = 0x1f;
 
-/// `main`, and what it is called with.
+/// `main` and its arguments.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     main: Main,
@@ -45,7 +45,8 @@ extern "C" fn no_main(_: c_int, _: *mut *mut c_char, _: *mut *mut c_char) -> c_i
     2
 }
 
-static PROGRAM: Own<Program> = Own::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
+static PROGRAM: RuntimeCell<Program> =
+    RuntimeCell::new(Program { main: no_main, argc: 0, argv: 0, environment: 0 });
 
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
@@ -58,42 +59,41 @@ extern "C" fn __libc_start_main(
     stack: usize,
 ) -> c_int {
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: 0 });
-    let is_explored = driver::is_there() || std::env::var_os(VARIABLE).is_some();
+    let is_explored = driver::is_driven() || std::env::var_os(BODY_VARIABLE).is_some();
     let main = if is_explored { explore } else { main };
-    // SAFETY: what starts the program asks for it.
+    // SAFETY: the program's startup code requests this call.
     unsafe { real::__libc_start_main(main, argc, argv, init, fini, loader, stack) }
 }
 
-/// In the place of `main`.
+/// Replaces `main`.
 extern "C" fn explore(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c_char) -> c_int {
     let main = PROGRAM.get().main;
-    if subject::Subject::is_there() {
+    if subject::Subject::is_registered() {
         return main(argc, argv, environment);
     }
-    if !driver::is_there() {
+    if !driver::is_driven() {
         hand_over(argc, argv);
     }
     run::fix_addresses();
     PROGRAM.set(Program { main, argc, argv: argv as usize, environment: environment as usize });
     IS_BODY.set(true);
-    let (mut line, wanted) = driver::meet();
-    if let Err(told) = run::begin(&wanted) {
-        signals::die(&format!("error: {told}\n"));
+    let (mut line, wanted) = driver::connect();
+    if let Err(message) = run::begin(&wanted) {
+        signals::die(&format!("error: {message}\n"));
     }
-    output::keep_quiet();
-    // What a thread writes when it panics is not read, and to find out where it was takes long.
-    // SAFETY: no other thread of the process uses the environment: those that were made sleep.
+    output::begin_capture();
+    // The output of a panicking thread is not read, and a backtrace is slow. SAFETY: no other
+    // thread of the process uses the environment: the existing ones sleep.
     unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
     run::serve(&mut line, &Body, true);
-    // What the code has written, and was not read, is not to be read now.
-    // SAFETY: it asks for nothing.
+    // Buffered output of the code must not be flushed now. SAFETY: the call has no preconditions.
     unsafe { libc::_exit(0) }
 }
 
-/// Has the driver explore the program, as the variable says.
+/// Hands the program over to the driver, as the variable requests.
 fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
-    let told = std::env::var_os(VARIABLE).unwrap_or_default().into_vec();
-    let pieces = told.split(|it| *it == BETWEEN).filter(|it| !it.is_empty());
+    let arguments = std::env::var_os(BODY_VARIABLE).unwrap_or_default().into_vec();
+    let pieces = arguments.split(|it| *it == ARGUMENT_SEPARATOR).filter(|it| !it.is_empty());
     let options = pieces.map(|it| OsString::from_vec(it.to_vec())).collect();
     // SAFETY: these are the arguments of `main`.
     let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
@@ -102,7 +102,7 @@ fn hand_over(argc: c_int, argv: *mut *mut c_char) -> ! {
     driver::hand_over(&name, options, own.collect())
 }
 
-/// A program, as something to explore.
+/// A program as a subject.
 #[derive(Debug)]
 struct Body;
 
@@ -111,7 +111,11 @@ impl Explorable for Body {
         vec!["main".to_owned()]
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| match it.as_str() {
             "main" => Ok(()),
             other => Err(CodecError(format!("`{other}` cannot be called; what can be is main"))),
@@ -121,17 +125,25 @@ impl Explorable for Body {
         );
         let call = |(): &()| {
             let Program { main, argc, argv, environment } = PROGRAM.get();
-            // SAFETY: this is `main`, and what it is called with.
+            // SAFETY: this is `main` with its arguments.
             let status =
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
-            let Some(control) = here::control() else { return status.into() };
+            let Some(control) = current_task::control() else { return status.into() };
             if status != 0 {
                 let unsaid = || Panic { message: format!("main returned {status}"), ..Panic::default() };
-                let panic = panics::told(&output::said()).unwrap_or_else(unsaid);
-                control.fails(panic, here::place(main as *const () as usize + 1));
+                let panic = panics::panic_in_output(&output::captured()).unwrap_or_else(unsaid);
+                control.fail(panic, current_task::place(main as *const () as usize + 1));
             }
-            control.ends_all(here::place(main as *const () as usize + 1))
+            control.end_execution(current_task::place(main as *const () as usize + 1))
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, || (), call, |_| String::new())))
+        Ok(isolate::wrap(instrument::program(
+            labels,
+            calls,
+            limits,
+            &ForeignCode,
+            || (),
+            call,
+            |_| String::new(),
+        )))
     }
 }

@@ -1,7 +1,8 @@
-//! Stubs: exported functions that know where they were called from.
+//! Stubs: exported functions that know their return address.
 //!
-//! A stub puts its return address into the first register that its arguments leave free, and jumps on. So the function behind it has one
-//! argument more than the exported one: the address right behind the call.
+//! A stub puts its return address into the first register that its arguments leave free, and jumps
+//! on. So the function behind it has one more argument than the exported one: the address directly
+//! after the call.
 
 /// Exports `$name`, whose arguments leave `$register` free, as a stub in front of `$function`.
 macro_rules! stubs {
@@ -22,8 +23,8 @@ macro_rules! stubs {
 
 pub(super) use stubs;
 
-/// Calls code under test. An exception must not leave it: what unwinds finds no way out of this function, and gives up where the exception
-/// was thrown, as it would at the end of a thread.
+/// Calls code under test. An exception must not leave it: the unwinder finds no way out of this
+/// function and terminates where the exception was thrown, as it would at the end of a thread.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What is done around tasks and executions.
+//! The callbacks around tasks and executions.
 
 use std::ops::Range;
 
@@ -9,21 +9,20 @@ use clewline_threads::{
 };
 
 use super::{
-    heap,
-    here::{self, Own},
-    interpose, output, park, races, register, snapshot,
+    current_task::{self, RuntimeCell},
+    heap, interpose, output, park, races, register, snapshot,
 };
 
-/// The code under test, as the engine knows it.
+/// The code under test, as the engine sees it.
 #[derive(Debug)]
-pub(super) struct Code;
+pub(super) struct ForeignCode;
 
-/// Tasks that have what a thread has when it starts.
-static FRESH: Own<TaskSet> = Own::new(TaskSet::EMPTY);
+/// Tasks whose thread-local data is in the initial state.
+static FRESH_TASKS: RuntimeCell<TaskSet> = RuntimeCell::new(TaskSet::EMPTY);
 
-impl Foreign for Code {
+impl Foreign for ForeignCode {
     fn stack(&self, task: TaskId, stack: Range<usize>) {
-        here::set_stack(task, &stack);
+        current_task::set_stack(task, &stack);
     }
 
     fn begin(&self, is_shown: bool) {
@@ -35,35 +34,35 @@ impl Foreign for Code {
         interpose::begin_time();
         races::begin(is_shown);
         register::begin();
-        here::reset_idle();
-        here::begin_locks();
-        FRESH.set(TaskSet::EMPTY);
-        output::hush();
+        current_task::reset_idle();
+        current_task::begin_locks();
+        FRESH_TASKS.set(TaskSet::EMPTY);
+        output::silence();
     }
 
     fn enter(&self, task: TaskId, control: Control) {
-        let fresh = FRESH.get();
+        let fresh = FRESH_TASKS.get();
         if !fresh.contains(task) {
             park::refresh(task);
-            races::comes(task);
-            control.begins_after().iter().for_each(|it| races::follows(task, it));
-            FRESH.set(fresh.union(TaskSet::only(task)));
+            races::note_task(task);
+            control.predecessors().iter().for_each(|it| races::order_after(task, it));
+            FRESH_TASKS.set(fresh.union(TaskSet::only(task)));
         }
-        here::enter(task, control, park::pointer_of(task));
+        current_task::enter(task, control, park::pointer_of(task));
         park::become_task(task);
     }
 
     fn leave(&self, _task: TaskId) {
         park::become_itself();
-        here::leave();
+        current_task::leave();
     }
 
-    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
-        here::aside(look).map(|it| it.wrapping_add(here::written()))
+    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
+        current_task::as_runtime(look).map(|it| it.wrapping_add(current_task::write_count()))
     }
 
     fn end(&self, ending: &Ending) -> Option<Panic> {
-        output::speak();
+        output::unsilence();
         match ending {
             Ending::Full => register::finish(),
             Ending::Stuck
@@ -73,7 +72,7 @@ impl Foreign for Code {
             | Ending::Restart
             | Ending::Diverged(_) => (),
         }
-        // What failed while the subject was made counts as well, unless there is worse.
+        // A failure while the subject was constructed counts as well, unless the ending is worse.
         let is_wrong = matches!(ending, Ending::Full | Ending::Stuck | Ending::Cut);
         register::failure().filter(|_| is_wrong).map(|message| Panic { message, ..Panic::default() })
     }

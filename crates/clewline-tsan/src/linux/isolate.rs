@@ -1,97 +1,113 @@
-//! Executions in processes of their own.
+//! Executions in separate processes.
 //!
-//! What an execution leaves in the C library, in the system or in code that is not restored is gone with its process. It costs a `fork`
-//! each time, which is some hundred times as much as to restore what is known. The scheduler stays here, and is asked over a line.
+//! State that an execution leaves in the C library, in the system or in code that is not restored
+//! disappears with its process. This costs a `fork` per execution, some hundred times as much as
+//! restoring the known state. The scheduler stays here, and is asked over a line.
 
 use std::{fs::File, io, os::fd::FromRawFd};
 
 use clewline_core::{ErasedHistory, Interner, ResultId};
 use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId};
-use clewline_remote::{Kept, Line, Message, QuasiQuery, Reading, Writing, answer_quasi_query, put_state};
+use clewline_remote::{
+    Line, Message, ReceivedState, RemoteScheduler, StateDecoder, StateEncoder, put_state, serve_scheduler,
+};
 use clewline_threads::{
     Extent, Strategy, Survey, TestProgram, Visit,
     control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
     survey,
 };
 
-use super::{driver, here::Own, races, tried, watchdog};
+use super::{current_task::RuntimeCell, driver, races, try_locks, watchdog};
 
-/// A trial each of whose executions has a process of its own.
+/// A test program that runs each execution in its own process.
 pub(super) struct Isolated {
     inner: Box<dyn TestProgram>,
-    kept: Kept,
-    answers: Answers,
+    kept: ReceivedState,
+    results: Results,
     is_shown: bool,
     guess: Option<Place>,
 }
 
-/// Results as they are written: each child numbers its own.
+/// The texts of results: each child numbers its own.
 #[derive(Default)]
-struct Answers(Interner<String>);
+struct Results(Interner<String>);
 
-/// For a process that is the same program, at the same addresses.
-struct Same;
+/// The codec for a process that is the same program at the same addresses.
+struct SameAddressSpace;
 
-impl Writing for Same {
+impl StateEncoder for SameAddressSpace {
     fn put_place(&mut self, to: &mut Message, place: Place) {
         to.put(place.word() as u64);
     }
 
-    fn put_answer(&mut self, to: &mut Message, trial: &dyn TestProgram, operation: usize, answer: ResultId) {
-        to.put_text(&trial.show_result(operation, answer));
+    fn put_result(
+        &mut self,
+        to: &mut Message,
+        program: &dyn TestProgram,
+        operation: usize,
+        result: ResultId,
+    ) {
+        to.put_text(&program.show_result(operation, result));
     }
 }
 
-impl Reading for Answers {
+impl StateDecoder for Results {
     fn take_place(&mut self, from: &mut Message) -> Place {
-        // SAFETY: places of the child are places here: it is the same program, at the same addresses.
+        // SAFETY: places of the child are valid here: it is the same program at the same addresses.
         unsafe { Place::from_word(from.take_usize()) }
     }
 
-    fn take_answer(&mut self, from: &mut Message) -> ResultId {
+    fn take_result(&mut self, from: &mut Message) -> ResultId {
         ResultId(self.0.intern(from.take_text()))
     }
 }
 
-// The first word of what a process says when its execution has ended.
+// The first word of the message that ends an execution.
 const DONE: u64 = u64::MAX;
 
 /// Both ends of a line.
 fn line() -> io::Result<[Line; 2]> {
     let pipe = || {
         let mut ends = [0; 2];
-        // SAFETY: there is room for two.
+        // SAFETY: the array has room for two.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: they were just opened, and belong to nothing else.
+        // SAFETY: they were just opened, and nothing else owns them.
         Ok(ends.map(|it| unsafe { File::from_raw_fd(it) }))
     };
     let ([one, other_to], [other, one_to]) = (pipe()?, pipe()?);
     Ok([Line::new(one, one_to), Line::new(other, other_to)])
 }
 
-/// The same trial, with a process for each execution if that was asked for.
-pub(super) fn wrap(trial: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
-    if IS_ASKED.get() { Box::new(Isolated::new(trial)) } else { trial }
+/// The same test program, with a process for each execution if requested.
+pub(super) fn wrap(program: Box<dyn TestProgram>) -> Box<dyn TestProgram> {
+    if IS_REQUESTED.get() { Box::new(Isolated::new(program)) } else { program }
 }
 
-static IS_ASKED: Own<bool> = Own::new(false);
+static IS_REQUESTED: RuntimeCell<bool> = RuntimeCell::new(false);
 
-/// Asks for a process for each execution.
-pub(super) fn ask() {
-    IS_ASKED.set(true);
+/// Requests a process for each execution.
+pub(super) fn request() {
+    IS_REQUESTED.set(true);
 }
 
 impl Isolated {
     fn new(inner: Box<dyn TestProgram>) -> Isolated {
-        Isolated { inner, kept: Kept::default(), answers: Answers::default(), is_shown: false, guess: None }
+        Isolated {
+            inner,
+            kept: ReceivedState::default(),
+            results: Results::default(),
+            is_shown: false,
+            guess: None,
+        }
     }
 
-    /// Runs an execution in a process of its own. Answers how it ended.
+    /// Runs an execution in its own process. Returns how it ended.
     fn fork(&mut self, scheduler: &mut dyn Scheduler) -> io::Result<Ending> {
         let [mut here, there] = line()?;
-        // SAFETY: this thread alone goes on in the child, and all others of the process sleep.
+        // SAFETY: only this thread continues in the child, and all other threads of the process
+        // sleep.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
@@ -100,54 +116,55 @@ impl Isolated {
             }
             child => {
                 drop(there);
-                let ending = answer_quasi_query(&mut here, scheduler, DONE)
-                    .and_then(|(ending, mut rest)| self.learn(&mut rest).map(|()| ending));
+                let ending = serve_scheduler(&mut here, scheduler, DONE)
+                    .and_then(|(ending, mut rest)| self.receive(&mut rest).map(|()| ending));
                 let mut status = 0;
-                // SAFETY: it is a child of this process, and there is room.
+                // SAFETY: it is a child of this process, and `status` is writable.
                 unsafe { libc::waitpid(child, &mut status, 0) };
-                Ok(ending.unwrap_or_else(|_| self.died(status)))
+                Ok(ending.unwrap_or_else(|_| self.child_died(status)))
             }
         }
     }
 
-    /// The child ended without a word.
-    fn died(&mut self, status: i32) -> Ending {
-        let told = match libc::WIFSIGNALED(status) {
+    /// The child ended without a message.
+    fn child_died(&mut self, status: i32) -> Ending {
+        let message = match libc::WIFSIGNALED(status) {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
         };
-        self.kept.outcome.panic = Some((TaskId(0), Panic { message: told, ..Panic::default() }));
+        self.kept.outcome.panic = Some((TaskId(0), Panic { message, ..Panic::default() }));
         Ending::Panicked
     }
 
     fn child(&mut self, mut line: Line) -> ! {
         watchdog::start();
-        let ending = self.inner.run(&mut QuasiQuery::new(&mut line, driver::lost));
+        let ending = self.inner.run(&mut RemoteScheduler::new(&mut line, driver::lost));
         let mut message = Message::new(DONE);
         message.put_ending(&ending);
-        self.tell(&mut message);
+        self.send(&mut message);
         let sent = line.send(&message).and_then(|()| line.flush());
-        // SAFETY: it asks for nothing. What the code has written and not sent is lost, as it is without a process of its own.
+        // SAFETY: the call has no preconditions. Buffered output of the code is lost, as it is
+        // without a separate process.
         unsafe { libc::_exit(if sent.is_ok() { 0 } else { 2 }) }
     }
 
-    fn tell(&mut self, to: &mut Message) {
-        to.put_flag(tried::has_tried());
+    fn send(&mut self, to: &mut Message) {
+        to.put_flag(try_locks::has_try_lock());
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
-        put_state(to, &mut *self.inner, true, &mut Same);
+        put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
-    fn learn(&mut self, from: &mut Message) -> io::Result<()> {
+    fn receive(&mut self, from: &mut Message) -> io::Result<()> {
         if from.take_flag() {
             self.inner.set_points(Points { releases: true, counts: false });
         }
         races::set_racing(from.take_all(Message::take_usize));
         races::set_shared(from.take_all(Message::take_usize));
-        let guess = from.take_maybe(|from| self.answers.take_place(from));
+        let guess = from.take_maybe(|from| self.results.take_place(from));
         self.guess = self.guess.or(guess);
-        self.kept.learn(from, &mut self.answers);
+        self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
 }
@@ -177,8 +194,8 @@ impl TestProgram for Isolated {
         self.kept.outcome.clone()
     }
 
-    fn show_result(&self, _operation: usize, answer: ResultId) -> String {
-        self.answers.0[answer.0].clone()
+    fn show_result(&self, _operation: usize, result: ResultId) -> String {
+        self.results.0[result.0].clone()
     }
 
     fn set_memory(&mut self, memory: Memory) {
@@ -210,7 +227,7 @@ impl TestProgram for Isolated {
         &self.kept.pending
     }
 
-    fn case(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
+    fn erased_history(&self, _outcome: &Outcome<ResultId>) -> Option<Box<dyn ErasedHistory>> {
         None
     }
 }

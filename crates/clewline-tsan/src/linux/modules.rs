@@ -1,38 +1,39 @@
-//! The modules of the process: which of them are under test, and where their code and data are.
+//! The modules of the process: which are under test, and where their code and data are.
 
 use std::{
     ffi::{CStr, c_int, c_void},
     ops::Range,
 };
 
-use super::here::Alone;
+use super::current_task::RuntimeOwned;
 
-/// A module that was loaded.
+/// A loaded module.
 #[derive(Debug)]
 pub(super) struct Module {
     /// Its file; empty for the program itself.
     pub(super) name: String,
     /// Its code.
     pub(super) text: Vec<Range<usize>>,
-    /// What it may write to.
+    /// Its writable data.
     pub(super) data: Vec<Range<usize>>,
-    /// What it keeps for each thread.
+    /// Its thread-local data.
     pub(super) local: Option<Local>,
 }
 
-/// What a module keeps for each thread.
+/// The thread-local data of a module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Local {
     /// The number of the module.
     pub(super) number: usize,
-    /// Where that is which it holds at first; the rest is zeros.
+    /// The address of its initial values; the rest is zeros.
     pub(super) image: usize,
     pub(super) image_size: usize,
     pub(super) size: usize,
 }
 
-// The C library, the loader and this library keep things that outlive executions. What the mathematical one keeps is errors.
-const KEPT: [&str; 8] = [
+// The C library, the loader and this library keep state that outlives executions. The mathematical
+// library only keeps errors.
+const NOT_RESTORED_MODULES: [&str; 8] = [
     "libc.so",
     "ld-linux",
     "libm.so",
@@ -42,8 +43,8 @@ const KEPT: [&str; 8] = [
     "librt.so",
     "libclewline_tsan",
 ];
-// Who allocates for itself: the C library and the loader.
-const SYSTEM: [&str; 2] = ["libc.so", "ld-linux"];
+// Modules with their own allocations: the C library and the loader.
+const SYSTEM_MODULES: [&str; 2] = ["libc.so", "ld-linux"];
 
 impl Module {
     fn is_one_of(&self, names: &[&str]) -> bool {
@@ -51,19 +52,20 @@ impl Module {
         names.iter().any(|it| file.starts_with(it))
     }
 
-    /// Whether what it keeps is as it was at first when an execution begins.
+    /// Whether its data is restored when an execution begins.
     pub(super) fn is_restored(&self) -> bool {
-        !self.is_one_of(&KEPT)
+        !self.is_one_of(&NOT_RESTORED_MODULES)
     }
 
-    /// Whether it is the standard library of C++, or what that needs.
+    /// Whether it is the C++ standard library, or a dependency of it.
     pub(super) fn is_standard(&self) -> bool {
         self.is_one_of(&["libstdc++", "libc++", "libgcc_s", "libunwind", "libatomic"])
     }
 }
 
-/// Libraries that the program uses, and that were not compiled so that their accesses are seen. If the program itself was not, nobody expects
-/// that of them. Those of the system and of the language are nobody's choice.
+/// Libraries used by the program that were not compiled with instrumentation. Empty if the program
+/// itself was not. Libraries of the system and of the language are excluded, because the user does
+/// not choose them.
 pub(super) fn uninstrumented() -> Vec<String> {
     if !is_instrumented("/proc/self/exe") {
         return Vec::new();
@@ -73,24 +75,25 @@ pub(super) fn uninstrumented() -> Vec<String> {
     all.filter(|it| !is_instrumented(it)).collect()
 }
 
-/// Whether a file calls the runtime anywhere. One that cannot be read is none.
+/// Whether a file calls the runtime anywhere. `false` if it cannot be read.
 fn is_instrumented(file: &str) -> bool {
     const NAME: &[u8] = b"__tsan_";
     std::fs::read(file).is_ok_and(|it| it.windows(NAME.len()).any(|it| it == NAME))
 }
 
-/// Every module that is loaded.
+/// All loaded modules.
 pub(super) fn all() -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();
-    // SAFETY: `visit` is called with the pointer to `modules`, which lives longer, and one call after the other.
+    // SAFETY: `visit` is called with the pointer to `modules`, which outlives the calls, one call
+    // after the other.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut modules).cast()) };
     modules
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules: *mut c_void) -> c_int {
-    // SAFETY: `all` passes a pointer to a vector, and the loader one to what it describes.
+    // SAFETY: `all` passes a pointer to a vector, and the loader a pointer to a valid description.
     let (modules, info) = unsafe { (&mut *modules.cast::<Vec<Module>>(), &*info) };
-    // SAFETY: the loader's name is a string, and there are so many headers.
+    // SAFETY: the loader's name is a C string, and there are that many headers.
     let (name, headers) = unsafe {
         let headers = std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into());
         (CStr::from_ptr(info.dlpi_name).to_string_lossy().into_owned(), headers)
@@ -101,7 +104,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
         start..start + it.p_memsz as usize
     };
     let of = |kind: u32| headers.iter().filter(move |it| it.p_type == kind);
-    // What is written once, when the module is loaded, is not written any more: whole pages.
+    // Data that is written only while the module is loaded: whole pages.
     let constant = of(libc::PT_GNU_RELRO).next().map(|it| {
         let range = range(it);
         range.start & !0xfff..range.end & !0xfff
@@ -135,45 +138,45 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
 }
 
 /// Code whose blocks are not those of the code under test: the system's, and this library's.
-static SYSTEM_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
-/// This library's.
-static OWN_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static SYSTEM_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
+/// Code of this library.
+static RUNTIME_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 /// Code under test.
-static USER_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
-/// Code of the standard library of C++.
-static STANDARD_CODE: Alone<Vec<Range<usize>>> = Alone::new(Vec::new());
+static USER_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
+/// Code of the C++ standard library.
+static STANDARD_CODE: RuntimeOwned<Vec<Range<usize>>> = RuntimeOwned::new(Vec::new());
 
-/// Looks for the code of the system.
+/// Finds the code ranges of the modules.
 pub(super) fn find_system() {
     let modules = all();
     let text = |is: &dyn Fn(&Module) -> bool| {
         modules.iter().filter(|it| is(it)).flat_map(|it| it.text.clone()).collect::<Vec<_>>()
     };
-    *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM) || it.is_one_of(&["libclewline_tsan"]));
-    *OWN_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
+    *SYSTEM_CODE.get() = text(&|it| it.is_one_of(&SYSTEM_MODULES) || it.is_one_of(&["libclewline_tsan"]));
+    *RUNTIME_CODE.get() = text(&|it| it.is_one_of(&["libclewline_tsan"]));
     *USER_CODE.get() = text(&|it| it.is_restored() && !it.is_standard());
     *STANDARD_CODE.get() = text(&Module::is_standard);
 }
 
-/// Whether the code at an address is the system's.
+/// Whether the code at an address belongs to the system.
 #[inline(always)]
 pub(super) fn is_system(address: usize) -> bool {
     SYSTEM_CODE.get().iter().any(|it| it.contains(&address))
 }
 
-/// Whether it is that of the standard library of C++.
+/// Whether it belongs to the C++ standard library.
 pub(super) fn is_standard(address: usize) -> bool {
     STANDARD_CODE.get().iter().any(|it| it.contains(&address))
 }
 
-/// Whether it is code under test, and of no standard library.
+/// Whether it is code under test, outside the standard libraries.
 pub(super) fn is_user(address: usize) -> bool {
     USER_CODE.get().iter().any(|it| it.contains(&address))
 }
 
-/// Whether the code at an address is this library's.
-pub(super) fn is_own(address: usize) -> bool {
-    OWN_CODE.get().iter().any(|it| it.contains(&address))
+/// Whether the code at an address belongs to this library.
+pub(super) fn is_runtime(address: usize) -> bool {
+    RUNTIME_CODE.get().iter().any(|it| it.contains(&address))
 }
 
 #[repr(C)]
@@ -186,7 +189,7 @@ unsafe extern "C" {
     fn __tls_get_addr(index: *const Index) -> *mut u8;
 }
 
-/// Where what a module keeps for this thread is.
+/// The address of a module's data for this thread.
 pub(super) fn address_of(local: &Local) -> usize {
     let index = Index { module: local.number, offset: 0 };
     // SAFETY: the loader gave the module this number.

@@ -1,7 +1,7 @@
-//! What the code under test writes, which nobody wants to read once for each execution.
+//! The output of the code under test, which is not shown for each execution.
 //!
-//! It is kept until the execution ends: a panic of Rust is told on standard error, and what a test of Rust lacks on standard output,
-//! and nowhere else.
+//! It is kept until the execution ends: a Rust panic is reported only on standard error, and some
+//! failures of a Rust test only on standard output.
 
 use std::{
     ffi::{c_int, c_void},
@@ -9,68 +9,69 @@ use std::{
 };
 
 use super::{
-    here::{self, Alone, Own},
+    current_task::{self, RuntimeCell, RuntimeOwned},
     real,
 };
 
-// Copies of standard output and standard error, and what goes nowhere; 0 if nothing is kept quiet.
-static LOUD: Own<[c_int; 2]> = Own::new([0, 0]);
-static NOWHERE: Own<c_int> = Own::new(0);
+// Duplicates of standard output and standard error, and the null device; 0 if output is not
+// captured.
+static ORIGINAL_FILES: RuntimeCell<[c_int; 2]> = RuntimeCell::new([0, 0]);
+static NULL_FILE: RuntimeCell<c_int> = RuntimeCell::new(0);
 
-/// From now on, what is written while an execution runs goes nowhere.
-pub(super) fn keep_quiet() {
-    // SAFETY: these are calls of the system.
+/// From now on, output during an execution is discarded.
+pub(super) fn begin_capture() {
+    // SAFETY: these are system calls with valid arguments.
     unsafe {
         let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         let copy = |it: c_int| libc::fcntl(it, libc::F_DUPFD_CLOEXEC, 100);
         let loud = [copy(1), copy(2)];
         if 0 < nowhere && loud.iter().all(|it| 0 < *it) {
-            NOWHERE.set(nowhere);
-            LOUD.set(loud);
+            NULL_FILE.set(nowhere);
+            ORIGINAL_FILES.set(loud);
         }
     }
 }
 
-// What was said in this execution, and how much of it is kept.
-static SAID: [Alone<Vec<u8>>; 2] = [const { Alone::new(Vec::new()) }; 2];
-const SAID_MAX: usize = 16 << 10;
+// The output of this execution, and how much of it is kept.
+static CAPTURED: [RuntimeOwned<Vec<u8>>; 2] = [const { RuntimeOwned::new(Vec::new()) }; 2];
+const CAPTURED_BYTES_MAX: usize = 16 << 10;
 
-/// What the code has said in this execution on standard output and on standard error.
-pub(super) fn said() -> [String; 2] {
-    SAID.each_ref().map(|it| String::from_utf8_lossy(it.get()).into_owned())
+/// The output of the code in this execution on standard output and on standard error.
+pub(super) fn captured() -> [String; 2] {
+    CAPTURED.each_ref().map(|it| String::from_utf8_lossy(it.get()).into_owned())
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn write(file: c_int, bytes: *const c_void, n: usize) -> isize {
-    let said = file.checked_sub(1).and_then(|it| SAID.get(usize::try_from(it).ok()?));
-    let Some(kept) = said.filter(|_| NOWHERE.get() != 0 && here::control().is_some()) else {
-        // SAFETY: the caller asks for it.
+    let said = file.checked_sub(1).and_then(|it| CAPTURED.get(usize::try_from(it).ok()?));
+    let Some(kept) = said.filter(|_| NULL_FILE.get() != 0 && current_task::control().is_some()) else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::write(file, bytes, n) };
     };
-    // SAFETY: the caller says that there are so many bytes.
+    // SAFETY: the caller guarantees that there are `n` bytes.
     let said = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), n) };
-    let room = SAID_MAX - kept.get().len();
+    let room = CAPTURED_BYTES_MAX - kept.get().len();
     kept.get().extend(&said[..n.min(room)]);
     n as isize
 }
 
 /// An execution begins.
-pub(super) fn hush() {
-    SAID.iter().for_each(|it| it.get().clear());
-    if NOWHERE.get() != 0 {
-        // SAFETY: these are calls of the system.
+pub(super) fn silence() {
+    CAPTURED.iter().for_each(|it| it.get().clear());
+    if NULL_FILE.get() != 0 {
+        // SAFETY: these are system calls with valid arguments.
         unsafe {
-            libc::dup2(NOWHERE.get(), 1);
-            libc::dup2(NOWHERE.get(), 2);
+            libc::dup2(NULL_FILE.get(), 1);
+            libc::dup2(NULL_FILE.get(), 2);
         }
     }
 }
 
 /// It has ended.
-pub(super) fn speak() {
-    if NOWHERE.get() != 0 {
-        let [out, err] = LOUD.get();
-        // SAFETY: these are calls of the system.
+pub(super) fn unsilence() {
+    if NULL_FILE.get() != 0 {
+        let [out, err] = ORIGINAL_FILES.get();
+        // SAFETY: these are system calls with valid arguments.
         unsafe {
             libc::dup2(out, 1);
             libc::dup2(err, 2);
@@ -78,16 +79,16 @@ pub(super) fn speak() {
     }
 }
 
-/// Says something on standard error, whatever runs.
-pub(super) fn tell(told: &str) {
-    let err = if NOWHERE.get() == 0 { 2 } else { LOUD.get()[1] };
-    let mut rest = told.as_bytes();
+/// Writes a message to standard error, whatever runs.
+pub(super) fn report(message: &str) {
+    let err = if NULL_FILE.get() == 0 { 2 } else { ORIGINAL_FILES.get()[1] };
+    let mut rest = message.as_bytes();
     while !rest.is_empty() {
-        // SAFETY: so many bytes are there.
+        // SAFETY: the slice has that many bytes.
         let n = unsafe { libc::write(err, ptr::from_ref(rest).cast(), rest.len()) };
         match usize::try_from(n) {
             Ok(n) if n != 0 => rest = &rest[n..],
-            // Nobody listens.
+            // Standard error is closed.
             Ok(_) | Err(_) => return,
         }
     }

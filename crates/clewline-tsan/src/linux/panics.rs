@@ -1,17 +1,17 @@
-//! Panics of Rust, as their hook tells of them on standard error.
+//! Rust panics, as the panic hook reports them on standard error.
 
 use clewline_threads::control::Panic;
 
-// So many are told of: who waits for a thread that panics often panics as well.
-const TOLD_MAX: usize = 3;
+// This many are shown: a thread that waits for a panicking thread often panics as well.
+const PANICS_SHOWN_MAX: usize = 3;
 
-/// Why a program in Rust says that it failed, by what it said on standard output and standard error.
-pub(super) fn told([out, err]: &[String; 2]) -> Option<Panic> {
-    panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(lacks))
+/// The reason why a Rust program failed, from its standard output and standard error.
+pub(super) fn panic_in_output([out, err]: &[String; 2]) -> Option<Panic> {
+    panicked(err).or_else(|| err.lines().chain(out.lines()).find_map(failure_without_panic))
 }
 
-/// What a test lacks that did not panic, as the harness tells of it.
-fn lacks(line: &str) -> Option<Panic> {
+/// The failure of a test that did not panic, as the test harness reports it.
+fn failure_without_panic(line: &str) -> Option<Panic> {
     if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
         let place = rest.strip_prefix(" at ").map(without_column);
         let message = "the test did not panic, though it should".to_owned();
@@ -21,10 +21,10 @@ fn lacks(line: &str) -> Option<Panic> {
     Some(Panic { message: format!("the test returned an error: {error}"), ..Panic::default() })
 }
 
-/// The panics that were told of as one: each but the last has its place in the message.
+/// Combines the reported panics: each but the last has its place in the message.
 fn panicked(said: &str) -> Option<Panic> {
-    let mut all = all(said);
-    all.truncate(TOLD_MAX);
+    let mut all = panics_in(said);
+    all.truncate(PANICS_SHOWN_MAX);
     let last = all.pop()?;
     let before = all.iter().map(|it| match &it.place {
         Some(place) => format!("{} ({place}); after that: ", it.message),
@@ -34,13 +34,13 @@ fn panicked(said: &str) -> Option<Panic> {
 }
 
 /// `thread 'a' panicked at src/lib.rs:3:5:`, and the message in the lines that follow.
-fn all(said: &str) -> Vec<Panic> {
+fn panics_in(said: &str) -> Vec<Panic> {
     let mut panics: Vec<Panic> = Vec::new();
     let mut is_message = false;
     for line in said.lines() {
-        let told =
+        let header =
             Some(line).filter(|it| it.starts_with("thread '")).and_then(|it| it.split_once(" panicked at "));
-        if let Some((_, place)) = told {
+        if let Some((_, place)) = header {
             is_message = true;
             panics.push(Panic { place: Some(without_column(place)), ..Panic::default() });
         } else if line.starts_with("note: ") || line.starts_with("stack backtrace:") || line.is_empty() {

@@ -1,8 +1,8 @@
-//! Parked threads: what makes a task look like a thread of its own.
+//! Parked threads: they give a task the identity of a thread.
 //!
-//! Code under test keeps things for each thread: `errno`, `thread_local` variables, the exceptions that are in flight. These are found by the
-//! thread pointer. So there is a real thread for each task, which sleeps for ever, and while the task runs the processor has that
-//! thread's pointer.
+//! Code under test keeps data per thread: `errno`, `thread_local` variables, exceptions in flight.
+//! These are found by the thread pointer. So there is a real thread for each task, which sleeps
+//! forever, and while the task runs the processor has that thread's pointer.
 
 use std::{
     arch::asm,
@@ -14,29 +14,29 @@ use std::{
 use clewline_explore::TaskId;
 
 use super::{
-    here::{self, Alone, Own},
+    current_task::{self, RuntimeCell, RuntimeOwned},
     modules::{Local, address_of},
     real, snapshot,
 };
 
-/// A thread that sleeps.
+/// A sleeping thread.
 #[derive(Debug)]
 struct Parked {
     pointer: usize,
-    /// Where each module's variables of this thread are.
+    /// The address of each module's variables of this thread.
     locals: Vec<(usize, Local)>,
 }
 
-static PARKED: Alone<Vec<Parked>> = Alone::new(Vec::new());
-static MAIN: Own<usize> = Own::new(0);
-static HAS_INSTRUCTION: Own<bool> = Own::new(false);
+static PARKED: RuntimeOwned<Vec<Parked>> = RuntimeOwned::new(Vec::new());
+static MAIN: RuntimeCell<usize> = RuntimeCell::new(0);
+static HAS_INSTRUCTION: RuntimeCell<bool> = RuntimeCell::new(false);
 
 static IS_READY: AtomicU32 = AtomicU32::new(0);
-static FOUND: Alone<Option<Parked>> = Alone::new(None);
+static NEW_THREAD: RuntimeOwned<Option<Parked>> = RuntimeOwned::new(None);
 
 unsafe extern "C" fn sleep(_: *mut c_void) -> *mut c_void {
     let locals = snapshot::locals().iter().map(|it| (address_of(it), *it)).collect();
-    *FOUND.get() = Some(Parked { pointer: here::thread_pointer(), locals });
+    *NEW_THREAD.get() = Some(Parked { pointer: current_task::thread_pointer(), locals });
     IS_READY.store(1, Ordering::Release);
     futex(&IS_READY, libc::FUTEX_WAKE, 1);
     let never = AtomicU32::new(0);
@@ -45,10 +45,10 @@ unsafe extern "C" fn sleep(_: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The call of the system, which nobody takes for one of the code under test.
+/// The system call, which is not taken for one of the code under test.
 fn futex(word: &AtomicU32, operation: c_int, value: u32) {
     let private = operation | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word is there as long as it is waited for.
+    // SAFETY: the word outlives the wait.
     unsafe {
         asm!(
             "syscall",
@@ -66,25 +66,27 @@ fn futex(word: &AtomicU32, operation: c_int, value: u32) {
     }
 }
 
-// They do nothing but sleep.
-const STACK: usize = 64 << 10;
+// The threads only sleep.
+const PARKED_STACK_BYTES: usize = 64 << 10;
 
-/// Makes a thread for every task there may be. What restored modules keep for each thread must be known.
+/// Creates a thread for every possible task. The thread-local data of restored modules must be
+/// known.
 ///
 /// # Errors
 ///
-/// If the system has no threads to give.
+/// If the system cannot create the threads.
 pub(super) fn make() -> Result<(), String> {
-    // SAFETY: this is a question to the C library.
+    // SAFETY: the call only queries the C library.
     HAS_INSTRUCTION.set(unsafe { libc::getauxval(libc::AT_HWCAP2) } & 2 != 0);
-    MAIN.set(here::thread_pointer());
+    MAIN.set(current_task::thread_pointer());
     for _ in 0..TaskId::MAX {
         IS_READY.store(0, Ordering::Relaxed);
-        // SAFETY: the attributes are initialized before they are used, and `sleep` wants nothing.
+        // SAFETY: the attributes are initialized before they are used, and `sleep` ignores its
+        // argument.
         let error = unsafe {
             let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
             libc::pthread_attr_init(&mut attributes);
-            libc::pthread_attr_setstacksize(&mut attributes, STACK);
+            libc::pthread_attr_setstacksize(&mut attributes, PARKED_STACK_BYTES);
             libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
             let mut thread = 0;
             real::pthread_create(&mut thread, &attributes, sleep, ptr::null_mut())
@@ -95,20 +97,21 @@ pub(super) fn make() -> Result<(), String> {
         while IS_READY.load(Ordering::Acquire) == 0 {
             futex(&IS_READY, libc::FUTEX_WAIT, 0);
         }
-        PARKED.get().extend(FOUND.get().take());
+        PARKED.get().extend(NEW_THREAD.get().take());
     }
     Ok(())
 }
 
-/// This thread is the one that explores.
+/// This thread is the exploring one.
 pub(super) fn begin() {
-    MAIN.set(here::thread_pointer());
+    MAIN.set(current_task::thread_pointer());
 }
 
-/// What `task` keeps for itself is what a thread has when it starts.
+/// Resets the thread-local data of `task` to its initial state.
 pub(super) fn refresh(task: TaskId) {
     for (address, local) in &PARKED.get()[task.index()].locals {
-        // SAFETY: the thread sleeps, so nobody uses what is there, and it has the size that the loader says.
+        // SAFETY: the thread sleeps, so nothing uses the data, and it has the size that the loader
+        // reports.
         unsafe {
             ptr::copy_nonoverlapping(local.image as *const u8, *address as *mut u8, local.image_size);
             ptr::write_bytes((address + local.image_size) as *mut u8, 0, local.size - local.image_size);
@@ -116,23 +119,23 @@ pub(super) fn refresh(task: TaskId) {
     }
 }
 
-/// The thread pointer of `task`: also what `pthread_self` answers.
+/// The thread pointer of `task`, which is also the result of `pthread_self`.
 pub(super) fn pointer_of(task: TaskId) -> usize {
     PARKED.get()[task.index()].pointer
 }
 
-/// Whose thread pointer that is.
+/// The task with that thread pointer.
 pub(super) fn task_of(pointer: usize) -> Option<TaskId> {
     PARKED.get().iter().position(|it| it.pointer == pointer).map(|it| TaskId(it as u8))
 }
 
-/// This thread is that of `task` from now on.
+/// This thread takes the identity of `task`.
 #[inline(always)]
 pub(super) fn become_task(task: TaskId) {
     set(pointer_of(task));
 }
 
-/// It is itself again.
+/// This thread takes its own identity back.
 #[inline(always)]
 pub(super) fn become_itself() {
     set(MAIN.get());
@@ -141,16 +144,17 @@ pub(super) fn become_itself() {
 #[inline(always)]
 fn set(pointer: usize) {
     if HAS_INSTRUCTION.get() {
-        // SAFETY: the processor has the instruction, and the system allows it. It points to what a real thread was given.
+        // SAFETY: the processor has the instruction, and the system allows it. The pointer belongs
+        // to a real thread.
         unsafe { asm!("wrfsbase {}", in(reg) pointer, options(nostack, preserves_flags)) };
     } else {
-        const SET_FS: usize = 0x1002;
-        // SAFETY: the same, by a call of the system.
+        const ARCH_SET_FS: usize = 0x1002;
+        // SAFETY: as above, with a system call.
         unsafe {
             asm!(
                 "syscall",
                 inlateout("rax") libc::SYS_arch_prctl => _,
-                in("rdi") SET_FS,
+                in("rdi") ARCH_SET_FS,
                 in("rsi") pointer,
                 out("rcx") _,
                 out("r11") _,

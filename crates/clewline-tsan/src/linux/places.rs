@@ -1,4 +1,4 @@
-//! Words for addresses: lines of the source for code, blocks of the heap for data.
+//! Descriptions of addresses: source lines for code, heap blocks for data.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use clewline_threads::{
     instrument::{Control, Site},
 };
 
-use super::{heap, here};
+use super::{current_task, heap};
 
-/// The line that the call belongs to which returns to `address`. Of functions that were inlined there, it is the outermost that is not
-/// of a standard library, or the innermost of all.
+/// The source line of the call that returns to `address`. Of the functions inlined there, the
+/// outermost one outside the standard libraries, otherwise the innermost one.
 pub(super) fn resolve(address: usize) -> Option<Site> {
     let mut sites: Vec<Site> = Vec::new();
-    // The call is before the address that it returns to.
+    // The call is before its return address.
     backtrace::resolve(address.wrapping_sub(1) as *mut _, |symbol| {
         let (Some(file), line) = (symbol.filename(), symbol.lineno().unwrap_or(0)) else { return };
         let function = symbol.name().map(|it| format!("{it:#}"));
@@ -28,7 +28,7 @@ fn is_standard(file: &Path) -> bool {
     ["/rustc/", "/rustlib/", "/include/c++/"].iter().any(|it| file.contains(it))
 }
 
-/// A block by its number, and where in it: `#2+8`.
+/// A block by its number, and the offset in it: `#2+8`.
 pub(super) fn name(address: usize) -> Option<String> {
     let block = heap::block_of(address)?;
     Some(match block.offset {
@@ -37,7 +37,7 @@ pub(super) fn name(address: usize) -> Option<String> {
     })
 }
 
-/// The same in more words.
+/// A longer description.
 pub(super) fn describe(address: usize) -> String {
     let Some(block) = heap::block_of(address) else { return format!("{address:#x}") };
     let site = resolve(block.site).map_or_else(String::new, |it| format!(", allocated at {it}"));
@@ -45,9 +45,9 @@ pub(super) fn describe(address: usize) -> String {
     format!("{within}block #{} of {} bytes{site}", block.number, block.size)
 }
 
-/// Something is wrong in the code at `pc`, which a task runs: the execution ends here.
+/// Ends the execution: the code at `pc`, which a task runs, has failed.
 #[cold]
 pub(super) fn fail(control: Control, message: String, pc: usize) -> ! {
     let place = resolve(pc).map(|it| it.to_string());
-    control.fails(Panic { message, place, step: None }, here::place(pc))
+    control.fail(Panic { message, place, step: None }, current_task::place(pc))
 }

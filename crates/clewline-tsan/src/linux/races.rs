@@ -1,14 +1,16 @@
 //! Which accesses are points: the atomic ones, and those that race.
 //!
-//! If no two plain accesses race, it makes no difference where between atomic ones a task is interrupted. So an exploration begins with
-//! atomics as its only points, and looks for pairs of accesses that nothing orders: in the same bytes, one of them a write, and one of
-//! them plain. When it finds one, both places in the code are points from then on, and it begins again. A pair that is found though
-//! something orders it costs executions, and nothing else: what is looked for here is never reported.
+//! If no two plain accesses race, it does not matter where between atomic ones a task is
+//! interrupted. So an exploration begins with atomics as its only points, and looks for pairs of
+//! unordered accesses to the same bytes, at least one of them a write and one of them plain. When
+//! it finds one, both places become points, and the exploration restarts. A false positive costs
+//! executions and nothing else: these races are never reported.
 //!
-//! Every atomic operation counts as one that orders, whatever it says, since all executions are sequentially consistent.
+//! Every atomic operation synchronizes, whatever its ordering, since all executions are
+//! sequentially consistent.
 //!
-//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection", 2009; but a few accesses are kept
-//! of each word.
+//! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection",
+//! 2009; but a few accesses are kept of each word.
 
 use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::Points;
@@ -16,18 +18,18 @@ use clewline_threads::instrument::Control;
 use rustc_hash::FxHashSet;
 
 use super::{
+    current_task::{self, RuntimeCell, RuntimeOwned},
     heap,
-    here::{self, Alone, Own},
 };
 
-static POINTS: Own<Points> = Own::new(Points::Racing);
+static POINTS: RuntimeCell<Points> = RuntimeCell::new(Points::Racing);
 
-/// Which plain accesses are points from now on.
+/// Sets which plain accesses are points from now on.
 pub(super) fn set_points(points: Points) {
     POINTS.set(points);
 }
 
-/// Which are.
+/// Which plain accesses are points.
 #[inline(always)]
 pub(super) fn points() -> Points {
     POINTS.get()
@@ -35,93 +37,96 @@ pub(super) fn points() -> Points {
 
 type Clock = [u32; TaskId::MAX];
 
-// Mostly there are no more tasks than these, and only their times are looked at.
-const FEW: usize = 4;
-// How many tasks there may be: once there were more than a few, as many as there may be at all.
-static TASKS: Own<usize> = Own::new(FEW);
+// Usually there are at most this many tasks, and only their clocks are compared.
+const TASKS_MIN: usize = 4;
+// The number of tasks whose clocks are compared: once there were more than `TASKS_MIN`, the
+// maximum.
+static TASKS: RuntimeCell<usize> = RuntimeCell::new(TASKS_MIN);
 
 // Whether every task but the first is started by another one.
-static STARTS_ALONE: Own<bool> = Own::new(false);
-// Tasks whose end nobody has waited for.
-static UNJOINED: Own<TaskSet> = Own::new(TaskSet::all(TaskId::MAX));
+static STARTS_ALONE: RuntimeCell<bool> = RuntimeCell::new(false);
+// Tasks that have not been joined.
+static UNJOINED: RuntimeCell<TaskSet> = RuntimeCell::new(TaskSet::all(TaskId::MAX));
 
-/// Whether executions begin with one task, and have no others than those that are started.
+/// Sets whether executions begin with one task, and every other task is started by a task.
 pub(super) fn set_starts_alone(starts_alone: bool) {
     STARTS_ALONE.set(starts_alone);
 }
 
-/// Whether everything that others have done happened before what `task` does now, and what it does now happens before everything
-/// that others will do: then it races with nothing, and need not be remembered.
+/// Whether everything that other tasks have done happened before what `task` does now, and what it
+/// does now happens before everything that they will do: then it races with nothing, and need not
+/// be recorded.
 #[inline(always)]
-fn is_alone(task: TaskId) -> bool {
+fn runs_alone(task: TaskId) -> bool {
     UNJOINED.get() == TaskSet::only(task)
 }
 
-/// `task` is one of those whose times count.
+/// The clock of `task` is compared from now on.
 #[inline(always)]
-pub(super) fn comes(task: TaskId) {
+pub(super) fn note_task(task: TaskId) {
     if TASKS.get() <= task.index() {
         TASKS.set(TaskId::MAX);
-        RACES.get().begin(FEW);
+        RACES.get().begin(TASKS_MIN);
     }
 }
 
 /// An access that may race with a later one.
 #[derive(Clone, Copy, Debug, Default)]
-struct Past {
+struct PastAccess {
     time: u32,
     task: u8,
-    // Which of the eight bytes.
+    // A mask of the accessed bytes of the word.
     bytes: u8,
     is_write: bool,
-    // Where a plain access is; 0 for an atomic one, which is a point anyway.
+    // The place of a plain access; 0 for an atomic one, which is a point anyway.
     pc: usize,
 }
 
-impl Past {
+impl PastAccess {
     fn is_atomic(&self) -> bool {
         self.pc == 0
     }
 
-    fn conflicts(&self, other: &Past) -> bool {
+    fn conflicts(&self, other: &PastAccess) -> bool {
         self.bytes & other.bytes != 0
             && (self.is_write || other.is_write)
             && !(self.is_atomic() && other.is_atomic())
     }
 
-    /// Whether `other` happened before this, which was made at `clock`.
-    fn is_after(&self, other: &Past, clock: &Clock) -> bool {
+    /// Whether `other` happened before this access, which was made at `clock`.
+    fn is_after(&self, other: &PastAccess, clock: &Clock) -> bool {
         other.task == self.task || other.time <= clock[usize::from(other.task)]
     }
 
-    /// Whether whatever conflicts with `other` conflicts with this.
-    fn covers(&self, other: &Past) -> bool {
+    /// Whether every access that conflicts with `other` conflicts with this one.
+    fn covers(&self, other: &PastAccess) -> bool {
         other.bytes & !self.bytes == 0
             && (self.is_write || !other.is_write)
             && (!self.is_atomic() || other.is_atomic())
     }
 }
 
-// Of each word so many accesses are kept.
-const KEPT: usize = 8;
+// The number of accesses kept per word.
+const PAST_ACCESSES_MAX: usize = 8;
 
-// What is looked at most comes first, so that it is in one line of the cache.
+// The most used fields come first, so that they share a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-struct Word {
+struct WordHistory {
     n: u8,
-    /// There were more, so that it is not known what a later access races with. It counts as racing.
+    /// There were more accesses, so it is not known what a later access races with. It counts as
+    /// racing.
     is_crowded: bool,
-    /// Not all of them were atomic.
+    /// At least one of them was plain.
     has_plain: bool,
-    /// Somebody has released what is here: then `released` says what is learnt by whoever acquires it.
+    /// A task has released this word: then `released` is the clock that acquiring tasks join.
     is_released: bool,
     released: Clock,
-    past: [Past; KEPT],
+    past: [PastAccess; PAST_ACCESSES_MAX],
 }
 
-impl Word {
-    /// Nothing was done here.
+impl WordHistory {
+    /// Forgets all accesses.
     #[inline(always)]
     fn forget(&mut self) {
         (self.n, self.is_crowded, self.has_plain) = (0, false, false);
@@ -151,9 +156,9 @@ impl Word {
     }
 }
 
-/// What is known of words, for one execution.
+/// The access histories of words, for one execution.
 #[derive(Debug)]
-struct Words {
+struct WordTable {
     // Open addressing; the length is a power of two, and at most half of the slots are used.
     slots: Vec<Slot>,
     // Slots of earlier executions are free.
@@ -166,12 +171,12 @@ struct Words {
 struct Slot {
     address: usize,
     execution: u32,
-    word: Word,
+    word: WordHistory,
 }
 
-impl Words {
+impl WordTable {
     const fn new() -> Self {
-        Words { slots: Vec::new(), execution: 1, used: 0 }
+        WordTable { slots: Vec::new(), execution: 1, used: 0 }
     }
 
     fn clear(&mut self) {
@@ -196,9 +201,9 @@ impl Words {
         }
     }
 
-    /// What is known of an address.
+    /// The history of an address.
     #[inline(always)]
-    fn at(&mut self, address: usize) -> &mut Word {
+    fn at(&mut self, address: usize) -> &mut WordHistory {
         if self.slots.len() <= 2 * self.used {
             self.grow();
         }
@@ -222,7 +227,7 @@ impl Words {
         }
     }
 
-    fn known(&mut self, address: usize) -> Option<&mut Word> {
+    fn known(&mut self, address: usize) -> Option<&mut WordHistory> {
         if self.slots.is_empty() {
             return None;
         }
@@ -234,19 +239,19 @@ impl Words {
 #[derive(Debug)]
 struct Races {
     clocks: [Clock; TaskId::MAX],
-    words: Words,
-    /// Places whose accesses race, in the order in which they were found.
+    words: WordTable,
+    /// Places that race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
-    /// How many there were when an execution was run that somebody looked at.
+    /// How many there were when a recorded execution ran.
     shown: Option<usize>,
-    /// Words on stacks that other tasks than their owner access.
+    /// Words on stacks that tasks other than their owner access.
     shared: Option<FxHashSet<usize>>,
 }
 
-static RACES: Alone<Races> = Alone::new(Races {
+static RACES: RuntimeOwned<Races> = RuntimeOwned::new(Races {
     clocks: [[0; TaskId::MAX]; TaskId::MAX],
-    words: Words::new(),
+    words: WordTable::new(),
     racing: Vec::new(),
     is_racing: None,
     shown: None,
@@ -255,11 +260,11 @@ static RACES: Alone<Races> = Alone::new(Races {
 
 #[inline(always)]
 fn join(into: &mut Clock, from: &Clock) {
-    let n = if TASKS.get() == FEW { FEW } else { TaskId::MAX };
+    let n = if TASKS.get() == TASKS_MIN { TASKS_MIN } else { TaskId::MAX };
     into[..n].iter_mut().zip(from).for_each(|(into, from)| *into = (*into).max(*from));
 }
 
-/// Another execution begins. Somebody will look at its steps if `is_shown`.
+/// Another execution begins. `is_shown`: its steps are recorded.
 pub(super) fn begin(is_shown: bool) {
     if points() != Points::Racing {
         return;
@@ -275,7 +280,7 @@ pub(super) fn begin(is_shown: bool) {
 }
 
 impl Races {
-    /// Those from this one on begin.
+    /// Initializes the clocks from task `first` on.
     fn begin(&mut self, first: usize) {
         for (at, clock) in self.clocks.iter_mut().enumerate().take(TASKS.get()).skip(first) {
             *clock = [0; TaskId::MAX];
@@ -294,14 +299,14 @@ pub(super) fn is_point(pc: usize) -> bool {
     }
 }
 
-/// Places that race are points from the start.
+/// These places race and are points from the start.
 pub(super) fn set_racing(places: impl IntoIterator<Item = usize>) {
     for pc in places {
         insert(pc);
     }
 }
 
-/// Somebody will look at the next execution.
+/// The next execution is recorded.
 pub(super) fn show() {
     let races = RACES.get();
     races.shown = Some(races.racing.len());
@@ -312,25 +317,27 @@ pub(super) fn all_racing() -> Vec<usize> {
     RACES.get().racing.clone()
 }
 
-/// The words on stacks that others access.
+/// The words on stacks that other tasks access.
 pub(super) fn all_shared() -> Vec<usize> {
     RACES.get().shared.iter().flatten().copied().collect()
 }
 
-/// These are.
+/// Sets these words.
 pub(super) fn set_shared(words: Vec<usize>) {
     if !words.is_empty() {
         RACES.get().shared.get_or_insert_default().extend(words);
     }
 }
 
-/// Places that race: those that the last execution knew that somebody looked at, if there was one. A schedule fits only there.
+/// The places that race: those known to the last recorded execution, if there was one. A schedule
+/// can be replayed only with the same points.
 pub(super) fn racing() -> &'static [usize] {
     let races = RACES.get();
     &races.racing[..races.shown.unwrap_or(races.racing.len())]
 }
 
-/// The place is a point from now on. Answers whether it was none. What is at no place is atomic, and a point anyway.
+/// Makes the place a point. Returns whether it was not one. Place 0 is an atomic access, which is a
+/// point anyway.
 fn insert(pc: usize) -> bool {
     if pc == 0 {
         return false;
@@ -343,7 +350,7 @@ fn insert(pc: usize) -> bool {
     is_new
 }
 
-/// `task` learns what those did who released the object.
+/// What tasks did before they released the object happens before what `task` does next.
 #[inline(always)]
 pub(super) fn acquire(task: TaskId, object: usize) {
     if points() == Points::Racing {
@@ -354,7 +361,7 @@ pub(super) fn acquire(task: TaskId, object: usize) {
     }
 }
 
-/// Whoever acquires the object learns what `task` did.
+/// What `task` did happens before what tasks do after they acquire the object.
 #[inline(always)]
 pub(super) fn release(task: TaskId, object: usize) {
     if points() == Points::Racing {
@@ -366,21 +373,21 @@ pub(super) fn release(task: TaskId, object: usize) {
 }
 
 /// `by` starts `task`.
-pub(super) fn starts(task: TaskId, by: TaskId) {
+pub(super) fn note_start(task: TaskId, by: TaskId) {
     UNJOINED.set(UNJOINED.get().union(TaskSet::only(task)));
-    follows(task, by);
+    order_after(task, by);
 }
 
-/// `by` has waited for the end of `task`, and knows all that `task` knew.
-pub(super) fn joins(task: TaskId, by: TaskId) {
+/// `by` has joined `task`: everything that `task` did happens before.
+pub(super) fn note_join(task: TaskId, by: TaskId) {
     UNJOINED.set(UNJOINED.get().without(TaskSet::only(task)));
-    follows(by, task);
+    order_after(by, task);
 }
 
-/// `later` begins or goes on after what `earlier` did so far.
-pub(super) fn follows(later: TaskId, earlier: TaskId) {
+/// `later` begins or continues after what `earlier` did so far.
+pub(super) fn order_after(later: TaskId, earlier: TaskId) {
     if points() == Points::Racing {
-        comes(later);
+        note_task(later);
         let clocks = &mut RACES.get().clocks;
         let clock = clocks[earlier.index()];
         join(&mut clocks[later.index()], &clock);
@@ -388,60 +395,64 @@ pub(super) fn follows(later: TaskId, earlier: TaskId) {
     }
 }
 
-/// Which bytes of the word at `word` an access touches.
+/// A mask of the bytes of the word at `word` that an access touches.
 fn bytes(word: usize, address: usize, size: usize) -> u8 {
     let (from, to) = (address.max(word) - word, (address + size).min(word + 8) - word);
     ((1_u16 << to) - (1_u16 << from)) as u8
 }
 
-/// A plain access. If it is found to race, the exploration begins again.
+/// A plain access. If it is found to race, the exploration restarts.
 #[inline(always)]
 pub(super) fn plain(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
-    if points() == Points::Racing && !is_alone(control.task()) {
-        touch(control, address, size, is_write, pc);
+    if points() == Points::Racing && !runs_alone(control.task()) {
+        record(control, address, size, is_write, pc);
     }
 }
 
-/// An atomic access. It is a point; if a plain one is found to race with it, that is one as well.
+/// An atomic access. It is a point; a plain access that races with it becomes one as well.
 #[inline(always)]
 pub(super) fn atomic(control: Control, address: usize, size: usize, is_write: bool) {
     if points() == Points::Racing {
-        look_for_owner(control, address);
-        if !is_alone(control.task()) {
-            touch(control, address, size, is_write, 0);
+        note_owner_access(control, address);
+        if !runs_alone(control.task()) {
+            record(control, address, size, is_write, 0);
         }
     }
 }
 
 #[inline(always)]
-fn look_for_owner(control: Control, address: usize) {
-    if !heap::contains(address) && !here::is_own_stack(address) && here::is_other_stack(address) {
-        share(control, address);
+fn note_owner_access(control: Control, address: usize) {
+    if !heap::contains(address)
+        && !current_task::is_own_stack(address)
+        && current_task::is_other_stack(address)
+    {
+        note_shared_stack(control, address);
     }
 }
 
-/// An [atomic] access that also [acquires](acquire) what it reads, and [releases](release) it if it `is_write`.
+/// An [atomic] access that also [acquires](acquire) what it reads, and [releases](release) it if it
+/// `is_write`.
 #[inline(always)]
 pub(super) fn synchronize(control: Control, address: usize, size: usize, is_write: bool) {
     if points() != Points::Racing {
         return;
     }
-    look_for_owner(control, address);
+    note_owner_access(control, address);
     let (me, word) = (control.task(), address & !7);
-    if is_alone(me) {
+    if runs_alone(me) {
         return;
     }
     let is_one = address + size <= word + 8;
     if !is_one {
-        touch(control, address, size, is_write, 0);
+        record(control, address, size, is_write, 0);
     }
     let races = RACES.get();
     let (clock, known) = (&mut races.clocks[me.index()], races.words.at(word));
     let mut others = None;
     if is_one {
         let bytes = bytes(word, address, size);
-        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc: 0 };
-        if !known.touch_again(&now) {
+        let now = PastAccess { time: clock[me.index()], task: me.0, bytes, is_write, pc: 0 };
+        if !known.record_repeated(&now) {
             others = known.touch(now, clock);
         }
     }
@@ -451,18 +462,18 @@ pub(super) fn synchronize(control: Control, address: usize, size: usize, is_writ
         clock[me.index()] += 1;
     }
     if others.is_some_and(insert_all) {
-        control.begins_again();
+        control.restart_exploration();
     }
 }
 
-/// These places race. Answers whether one of them was not known to.
+/// These places race. Returns whether one of them was not known to.
 #[cold]
-fn insert_all(places: [usize; KEPT]) -> bool {
-    // All of them: one that is known already must not hide another.
+fn insert_all(places: [usize; PAST_ACCESSES_MAX]) -> bool {
+    // All of them: a known place must not hide another.
     places.into_iter().filter(|it| insert(*it)).count() != 0
 }
 
-fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
+fn record(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     let me = control.task();
     let mut word = address & !7;
     let mut found = false;
@@ -470,7 +481,7 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         let races = RACES.get();
         let clock = &races.clocks[me.index()];
         let bytes = bytes(word, address, size);
-        let now = Past { time: clock[me.index()], task: me.0, bytes, is_write, pc };
+        let now = PastAccess { time: clock[me.index()], task: me.0, bytes, is_write, pc };
         if let Some(others) = races.words.at(word).touch(now, clock) {
             found |= insert(pc);
             found |= insert_all(others);
@@ -478,43 +489,44 @@ fn touch(control: Control, address: usize, size: usize, is_write: bool, pc: usiz
         word += 8;
     }
     if found {
-        control.begins_again();
+        control.restart_exploration();
     }
 }
 
-impl Word {
-    /// Whether `now`, which is atomic, is what its task has done here before, and nobody else has done anything that could race with it. Then
-    /// nothing but its time is new.
+impl WordHistory {
+    /// Whether the atomic access `now` repeats one of its task, and no other task has made an
+    /// access that could race with it. Then only its time is new.
     #[inline(always)]
-    fn touch_again(&mut self, now: &Past) -> bool {
-        // Whoever is over stays here, so there must be room.
+    fn record_repeated(&mut self, now: &PastAccess) -> bool {
+        // Ordered accesses stay recorded, so there must be room.
         let n = usize::from(self.n);
-        if self.has_plain || self.is_crowded || KEPT / 2 < n {
+        if self.has_plain || self.is_crowded || PAST_ACCESSES_MAX / 2 < n {
             return false;
         }
         let is_same =
-            |it: &&mut Past| (it.task, it.bytes, it.is_write) == (now.task, now.bytes, now.is_write);
+            |it: &&mut PastAccess| (it.task, it.bytes, it.is_write) == (now.task, now.bytes, now.is_write);
         let Some(past) = self.past[..n].iter_mut().find(is_same) else { return false };
         past.time = now.time;
         true
     }
 
-    /// The places of all accesses that `now` races with, and zeros, if it races with any.
+    /// The places of all accesses that `now` races with, padded with zeros, if there are any.
     #[inline(always)]
-    fn touch(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
+    fn touch(&mut self, now: PastAccess, clock: &Clock) -> Option<[usize; PAST_ACCESSES_MAX]> {
         self.has_plain |= !now.is_atomic();
-        // Mostly nobody else has come here, or what others did is over, and then this one takes its place.
+        // Usually no other task has accessed the word, or the other accesses are ordered before
+        // this one, which replaces them.
         let last = &self.past[0];
         if self.n == 0 || (self.n == 1 && now.covers(last) && now.is_after(last, clock) && !self.is_crowded) {
             self.past[0] = now;
             self.n = 1;
             return None;
         }
-        self.touch_others(now, clock)
+        self.record_with_others(now, clock)
     }
 
-    fn touch_others(&mut self, now: Past, clock: &Clock) -> Option<[usize; KEPT]> {
-        let mut others = [0; KEPT];
+    fn record_with_others(&mut self, now: PastAccess, clock: &Clock) -> Option<[usize; PAST_ACCESSES_MAX]> {
+        let mut others = [0; PAST_ACCESSES_MAX];
         let mut races = self.is_crowded;
         let mut kept = 0;
         for (at, other) in others.iter_mut().enumerate().take(self.n.into()) {
@@ -524,14 +536,15 @@ impl Word {
                 races = true;
                 *other = it.pc;
             }
-            // What happened before this, and is no stronger, will not race with anything that this one does not race with.
+            // An earlier ordered access that is not stronger races only with accesses that also
+            // race with this one.
             if !(is_ordered && now.covers(&it)) {
                 self.past[kept] = it;
                 kept += 1;
             }
         }
-        if kept == KEPT {
-            // Whatever it races with will not be known, so it counts as racing.
+        if kept == PAST_ACCESSES_MAX {
+            // It is not recorded which accesses it races with, so it counts as racing.
             (races, self.is_crowded) = (true, true);
             others[0] = self.past[0].pc;
             self.past.copy_within(1.., 0);
@@ -543,26 +556,26 @@ impl Word {
     }
 }
 
-/// A block is somebody's from now on: what was done to it before is over.
+/// A block is allocated: earlier accesses to it are forgotten.
 pub(super) fn forget(address: usize, size: usize) {
     if points() == Points::Racing {
         let words = &mut RACES.get().words;
         (address..address + size).step_by(8).for_each(|it| {
-            words.known(it).into_iter().for_each(Word::forget);
+            words.known(it).into_iter().for_each(WordHistory::forget);
         });
     }
 }
 
-/// Whether other tasks access this word on the stack of the one that runs.
+/// Whether other tasks access this word on the stack of the running task.
 #[inline(always)]
 pub(super) fn is_shared(address: usize) -> bool {
     RACES.get().shared.as_ref().is_some_and(|it| it.contains(&(address & !7)))
 }
 
-/// A task accesses the stack of another one: accesses of the owner count from now on.
+/// A task accesses the stack of another one: accesses of the owner are recorded from now on.
 #[cold]
-pub(super) fn share(control: Control, address: usize) {
+pub(super) fn note_shared_stack(control: Control, address: usize) {
     if RACES.get().shared.get_or_insert_default().insert(address & !7) {
-        control.begins_again();
+        control.restart_exploration();
     }
 }

@@ -1,4 +1,4 @@
-//! The functions whose place is taken here, as the C library has them.
+//! The original functions of the C library that are replaced here.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -8,13 +8,13 @@ use std::{
 type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// The next function of that name behind this library's.
+/// The next function of that name after this library's.
 fn find(found: &AtomicUsize, name: &CStr) -> usize {
     let known = found.load(Ordering::Relaxed);
     if known != 0 {
         return known;
     }
-    // SAFETY: the name is a string.
+    // SAFETY: the name is a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
     assert_ne!(address, 0, "the C library has {name:?}");
     found.store(address, Ordering::Relaxed);
@@ -22,12 +22,12 @@ fn find(found: &AtomicUsize, name: &CStr) -> usize {
 }
 
 macro_rules! real {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
         $(
             /// # Safety
             ///
-            /// What the function of the C library asks for.
-            pub(in crate::linux) unsafe fn $name($($argument: $type),*) -> $answer {
+            /// The preconditions of the C function.
+            pub(in crate::linux) unsafe fn $name($($argument: $type),*) -> $result {
                 static FOUND: AtomicUsize = AtomicUsize::new(0);
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                     Ok(name) => name,
@@ -36,7 +36,7 @@ macro_rules! real {
                 let function = find(&FOUND, NAME);
                 // SAFETY: it has this type in the C library.
                 unsafe {
-                    let function: unsafe extern "C" fn($($type),*) -> $answer = std::mem::transmute(function);
+                    let function: unsafe extern "C" fn($($type),*) -> $result = std::mem::transmute(function);
                     function($($argument),*)
                 }
             }
@@ -104,7 +104,7 @@ real! {
     fn write(file: c_int, bytes: *const c_void, n: usize) -> isize;
     fn abort() -> !;
     fn exit(status: c_int) -> !;
-    fn __assert_fail(told: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;
+    fn __assert_fail(message: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;
     fn __cxa_thread_atexit_impl(destructor: Destructor, object: *mut c_void, module: *mut c_void) -> c_int;
     fn __cxa_guard_acquire(guard: *mut u8) -> c_int;
     fn __cxa_guard_release(guard: *mut u8) -> ();

@@ -1,4 +1,4 @@
-//! What a test says of itself: how the subject is made, and what can be called.
+//! What a test declares: how the subject is constructed, and its operations.
 //!
 //! `clewline.h` calls these functions before `main` does anything.
 
@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
 
 use super::{
     call::stubs,
-    here::{self, Alone},
+    current_task::{self, RuntimeOwned},
     places,
 };
 
@@ -21,28 +21,28 @@ pub(super) struct Operation {
     pub(super) takes_argument: bool,
 }
 
-/// Everything that was said.
+/// All declarations.
 #[derive(Debug, Default)]
-pub(super) struct Registered {
+pub(super) struct Registration {
     pub(super) init: Option<Work>,
     finish: Option<Work>,
     pub(super) operations: Vec<Operation>,
     pub(super) matrices: Vec<String>,
     pub(super) golden: Option<String>,
     pub(super) quasi: Option<String>,
-    /// What failed outside of tasks in this execution.
+    /// The failure outside tasks in this execution.
     failure: Option<String>,
 }
 
-static REGISTERED: Alone<Option<Registered>> = Alone::new(None);
+static REGISTERED: RuntimeOwned<Option<Registration>> = RuntimeOwned::new(None);
 
-/// What was said so far.
-pub(super) fn registered() -> &'static mut Registered {
+/// The declarations so far.
+pub(super) fn registered() -> &'static mut Registration {
     REGISTERED.get().get_or_insert_default()
 }
 
 fn text(text: *const c_char) -> String {
-    // SAFETY: the caller says that it is a string.
+    // SAFETY: the caller guarantees that it is a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
@@ -79,7 +79,7 @@ extern "C" fn clewline_register_quasi(factors: *const c_char) {
 
 extern "C" fn fail_at(message: *const c_char, pc: usize) {
     let message = text(message);
-    match here::control() {
+    match current_task::control() {
         Some(control) => places::fail(control, message, pc),
         None => registered().failure = Some(message),
     }
@@ -87,8 +87,8 @@ extern "C" fn fail_at(message: *const c_char, pc: usize) {
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_choose(n: c_uint) -> c_uint {
-    match here::control() {
-        Some(control) if 1 < n => control.chooses(n),
+    match current_task::control() {
+        Some(control) if 1 < n => control.choose(n),
         Some(_) | None => 0,
     }
 }
@@ -105,11 +105,11 @@ pub(super) fn begin() {
 /// Every operation has returned.
 pub(super) fn finish() {
     if let Some(finish) = registered().finish {
-        here::outside(|| finish());
+        current_task::outside_test_code(|| finish());
     }
 }
 
-/// What failed outside of tasks.
+/// The failure outside tasks.
 pub(super) fn failure() -> Option<String> {
     registered().failure.take()
 }

@@ -1,4 +1,4 @@
-//! A test as a program: `clewline_main`, which has what was registered explored.
+//! A test as a program: `clewline_main`, which explores what was registered.
 
 use std::{
     ffi::{CStr, OsString, c_char, c_int},
@@ -6,60 +6,61 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{Line, Offer, Served, Wanted};
+use clewline_remote::{Line, Offer, RunOptions, ServedSubject};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    driver, heap, here, isolate, modules, output, park, places, races, register, signals, snapshot, subject,
-    watchdog,
+    current_task, driver, heap, isolate, modules, output, park, places, races, register, signals, snapshot,
+    subject, watchdog,
 };
 
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOAD: extern "C" fn() = load;
 
-/// Before anything of the program runs. What its constructors allocate is part of what every execution begins with.
+/// Runs before any code of the program. What its constructors allocate is part of the initial state
+/// of every execution.
 extern "C" fn load() {
     modules::find_system();
     if heap::map() {
-        here::load();
+        current_task::load();
     }
 }
 
-/// Addresses are the same in every run of a program only if the system is told so, before the program begins. Answers only if they are, or if
-/// nothing can be done about it.
+/// Disables address randomization, so that addresses are the same in every run of a program:
+/// restarts the program. Returns only if they are fixed already, or if they cannot be fixed.
 pub(super) fn fix_addresses() {
     const QUERY: libc::c_ulong = 0xffff_ffff;
     const TRIED: &str = "CLEWLINE_ADDRESSES_FIXED";
-    // SAFETY: this is a question to the system.
+    // SAFETY: the call only queries the system.
     let now = unsafe { libc::personality(QUERY) };
     if now < 0 || now & libc::ADDR_NO_RANDOMIZE != 0 || std::env::var_os(TRIED).is_some() {
         return;
     }
-    // SAFETY: it says how the next program of this process begins.
+    // SAFETY: the call sets the personality for the next program of this process.
     if unsafe { libc::personality((now | libc::ADDR_NO_RANDOMIZE) as libc::c_ulong) } < 0 {
         return;
     }
     let mut arguments = std::env::args_os();
     let mut again = Command::new("/proc/self/exe");
     again.arg0(arguments.next().unwrap_or_default()).args(arguments).env(TRIED, "1");
-    // If it cannot be run again, it goes on as it is.
+    // If it cannot be restarted, it continues as it is.
     let _cannot = again.exec();
 }
 
-/// Makes everything ready.
+/// Prepares the exploration.
 ///
 /// # Errors
 ///
-/// What the system does not give.
+/// The resource that the system does not provide.
 fn prepare() -> Result<(), String> {
-    here::leave();
+    current_task::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
     }
     let name = c"__libc_single_threaded";
-    // SAFETY: the C library has a byte of that name, if it has the name. Code that believes to be alone leaves out what makes
-    // operations atomic.
+    // SAFETY: the C library has a byte of that name, if it has the name. Code that assumes a single
+    // thread omits atomic operations.
     unsafe {
         let single = libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()).cast::<c_char>();
         if !single.is_null() {
@@ -67,37 +68,37 @@ fn prepare() -> Result<(), String> {
         }
     }
     for library in modules::uninstrumented() {
-        output::tell(&format!(
+        output::report(&format!(
             "note: {library} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory\n"
         ));
     }
     heap::mark();
     snapshot::take();
     park::make()?;
-    signals::watch();
+    signals::install_handlers();
     watchdog::start();
     set_resolver(places::resolve);
     Ok(())
 }
 
-/// Does as the driver wants. Everything is ready then.
+/// Applies the run options of the driver and prepares the exploration.
 ///
 /// # Errors
 ///
-/// What the system does not give.
-pub(super) fn begin(wanted: &Wanted) -> Result<(), String> {
+/// The resource that the system does not provide.
+pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     races::set_points(wanted.points);
     races::set_racing(wanted.racing.iter().copied());
-    heap::set_reuse(wanted.reuses);
-    if wanted.isolates {
-        isolate::ask();
+    heap::set_reuse(wanted.reuses_memory);
+    if wanted.isolates_executions {
+        isolate::request();
     }
     prepare()
 }
 
-/// Has `subject` explored by the driver at the other end of `line`, which reports what is found.
+/// Lets the driver at the other end of `line` explore `subject`.
 pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
-    let register::Registered { matrices, golden, quasi, .. } = register::registered();
+    let register::Registration { matrices, golden, quasi, .. } = register::registered();
     let offer = Offer {
         invocations: subject.invocations(),
         matrices: matrices.clone(),
@@ -106,17 +107,17 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
         is_body,
     };
     let racing = || races::racing().to_vec();
-    let served = Served { subject, offer: &offer, racing, lost: driver::lost };
+    let served = ServedSubject { subject, offer: &offer, racing, lost: driver::lost };
     if let Err(error) = clewline_remote::serve(line, &served) {
         signals::die(&format!("error: the driver: {error}\n"));
     }
 }
 
-/// Has what was registered explored. A program that was started by hand is started again by the
-/// driver, which its arguments are for.
+/// Explores what was registered. A program started by hand is started again by the driver, which
+/// gets its arguments.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
-    if !driver::is_there() {
+    if !driver::is_driven() {
         // SAFETY: these are the arguments of `main`.
         let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();
         let mut arguments = (0..argc as usize).map(|at| OsString::from_vec(argument(at)));
@@ -124,10 +125,10 @@ extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
         driver::hand_over(&name, arguments.collect(), Vec::new());
     }
     fix_addresses();
-    let (mut line, wanted) = driver::meet();
+    let (mut line, wanted) = driver::connect();
     match subject::Subject::new().and_then(|it| begin(&wanted).map(|()| it)) {
         Ok(subject) => serve(&mut line, &subject, false),
-        Err(told) => signals::die(&format!("error: {told}\n")),
+        Err(message) => signals::die(&format!("error: {message}\n")),
     }
     0
 }

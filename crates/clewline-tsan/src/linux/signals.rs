@@ -1,7 +1,7 @@
 //! Crashes of the code under test, which are findings.
 //!
-//! The handler runs on a stack of its own, and does nothing but have the code go on elsewhere: in a function that says what happened, on
-//! a stack that is certainly not used up.
+//! The handler runs on its own stack, and only redirects the code to a function that reports what
+//! happened, on a stack that is certainly not exhausted.
 
 use std::{
     ffi::{c_int, c_void},
@@ -9,33 +9,36 @@ use std::{
 };
 
 use super::{
-    here::{self, Own},
+    current_task::{self, RuntimeCell},
     modules, output, places,
 };
 
-static SIGNAL: Own<c_int> = Own::new(0);
-static ADDRESS: Own<usize> = Own::new(0);
-static CODE: Own<usize> = Own::new(0);
-static USER_CODE: Own<usize> = Own::new(0);
-static EMERGENCY: Own<usize> = Own::new(0);
+static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
+static ADDRESS: RuntimeCell<usize> = RuntimeCell::new(0);
+static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static USER_CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static EMERGENCY_STACK_TOP: RuntimeCell<usize> = RuntimeCell::new(0);
 
-const HANDLER_STACK: usize = 64 << 10;
-const EMERGENCY_STACK: usize = 2 << 20;
+const HANDLER_STACK_BYTES: usize = 64 << 10;
+const EMERGENCY_STACK_BYTES: usize = 2 << 20;
 
 fn map(size: usize) -> usize {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: nothing that is mapped already is mapped again.
+    // SAFETY: existing mappings are not replaced.
     let found = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) };
     assert_ne!(found, libc::MAP_FAILED, "memory for a stack");
     found as usize
 }
 
-/// Has crashes of this thread seen.
-pub(super) fn watch() {
-    EMERGENCY.set(map(EMERGENCY_STACK) + EMERGENCY_STACK);
-    let stack =
-        libc::stack_t { ss_sp: map(HANDLER_STACK) as *mut c_void, ss_flags: 0, ss_size: HANDLER_STACK };
-    // SAFETY: the stack is mapped for ever.
+/// Handles crashes of this thread.
+pub(super) fn install_handlers() {
+    EMERGENCY_STACK_TOP.set(map(EMERGENCY_STACK_BYTES) + EMERGENCY_STACK_BYTES);
+    let stack = libc::stack_t {
+        ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void,
+        ss_flags: 0,
+        ss_size: HANDLER_STACK_BYTES,
+    };
+    // SAFETY: the stack stays mapped.
     unsafe { libc::sigaltstack(&stack, ptr::null_mut()) };
     for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
         handle(signal, on_crash, libc::SA_NODEFER);
@@ -44,9 +47,9 @@ pub(super) fn watch() {
 
 type Handler = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// Has a signal handled, on the other stack.
+/// Handles a signal on the alternate stack.
 pub(super) fn handle(signal: c_int, handler: Handler, more: c_int) {
-    // SAFETY: the structure is filled, and the handler has the type that the flags promise.
+    // SAFETY: the structure is initialized, and the handler has the type that the flags declare.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
@@ -55,55 +58,55 @@ pub(super) fn handle(signal: c_int, handler: Handler, more: c_int) {
     }
 }
 
-/// Has the code that was interrupted go on with `function`, on the emergency stack.
+/// Redirects the interrupted code to `function`, on the emergency stack.
 ///
 /// # Safety
 ///
-/// `context` is that of a handler, and what was interrupted never goes on.
+/// `context` is that of a handler, and the interrupted code never continues.
 pub(super) unsafe fn divert(context: *mut c_void, function: extern "C" fn() -> !) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    // As if it had been called: the stack is aligned but for the address to return to.
-    registers[libc::REG_RSP as usize] = (EMERGENCY.get() - 8) as i64;
+    // As after a call: the stack is aligned except for the return address.
+    registers[libc::REG_RSP as usize] = (EMERGENCY_STACK_TOP.get() - 8) as i64;
     registers[libc::REG_RIP as usize] = function as *const () as i64;
 }
 
-/// Where the code was that was interrupted.
+/// The address of the interrupted code.
 ///
 /// # Safety
 ///
 /// `context` is that of a handler.
 pub(super) unsafe fn code_of(context: *mut c_void) -> usize {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RIP as usize] as usize }
 }
 
-/// The code under test that was interrupted, or that called what was: of the words on its stack, the first that can be one of its
-/// addresses.
+/// The code under test that was interrupted, or that called the interrupted code: the first word on
+/// its stack that can be one of its addresses.
 ///
 /// # Safety
 ///
 /// `context` is that of a handler.
 pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
     const WORDS: usize = 512;
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     let (code, mut stack) = unsafe {
         let registers = &(*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
         (code_of(context), registers[libc::REG_RSP as usize] as usize)
     };
-    // What is found is taken for the address behind a call.
-    if modules::is_user(code) || !here::is_own_stack(stack) {
+    // The result is interpreted as a return address.
+    if modules::is_user(code) || !current_task::is_own_stack(stack) {
         return code + 1;
     }
-    while here::is_guard(stack) {
-        // Nothing can be read here.
+    while current_task::is_guard(stack) {
+        // The word cannot be read.
         stack += 8;
     }
     for _ in 0..WORDS {
-        if !here::is_own_stack(stack + 8) {
+        if !current_task::is_own_stack(stack + 8) {
             break;
         }
-        // SAFETY: it is on the stack, above where the code has come to.
+        // SAFETY: it is on the stack, above the current stack pointer.
         let word = unsafe { *(stack as *const usize) };
         if modules::is_user(word) {
             return word;
@@ -115,7 +118,7 @@ pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
 
 unsafe extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     SIGNAL.set(signal);
-    // SAFETY: the system says what happened, and what was interrupted never goes on.
+    // SAFETY: the system provides valid information, and the interrupted code never continues.
     unsafe {
         ADDRESS.set((*info).si_addr() as usize);
         CODE.set(code_of(context));
@@ -136,9 +139,10 @@ fn name(signal: c_int) -> &'static str {
 
 extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
-    let (touched, place) = here::touched();
-    if modules::is_own(CODE.get()) && !here::is_guard(address) {
-        // The runtime did what the code asked for, or something is wrong with the runtime; and where it was called it needs room as well.
+    let (touched, place) = current_task::last_access();
+    if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
+        // The runtime made an access for the code, or the runtime has a bug; and calls into the
+        // runtime need stack space as well.
         if address.wrapping_sub(touched) < 64 {
             code = place;
         } else {
@@ -149,23 +153,23 @@ extern "C" fn crashed() -> ! {
             ));
         }
     }
-    let told = match signal {
+    let message = match signal {
         libc::SIGFPE | libc::SIGILL => name(signal).to_owned(),
-        _ => match here::is_guard(address) {
+        _ => match current_task::is_guard(address) {
             true => "stack overflow".to_owned(),
             false => format!("{} at address {address:#x}", name(signal)),
         },
     };
-    if let Some(control) = here::control() {
-        places::fail(control, told, code);
+    if let Some(control) = current_task::control() {
+        places::fail(control, message, code);
     }
     let site = places::resolve(code).map_or_else(String::new, |it| format!(" ({it})"));
-    die(&format!("error: {told} outside of the calls{site}: the subject cannot be made or given up\n"))
+    die(&format!("error: {message} outside of the calls{site}: the subject cannot be made or given up\n"))
 }
 
 /// Ends the process.
-pub(super) fn die(told: &str) -> ! {
-    output::tell(told);
-    // SAFETY: it asks for nothing.
+pub(super) fn die(message: &str) -> ! {
+    output::report(message);
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(2) }
 }

@@ -1,24 +1,25 @@
-//! Statics of the code under test: as they were at first when an execution begins.
+//! Statics of the code under test: in their initial state when an execution begins.
 //!
-//! What counts is every word that a module may write, but for the C library, the loader and this library. The standard library of C++
-//! is among the restored: what it makes when it is first needed is on the heap, which is emptied as well.
+//! This covers every writable word of a module, except those of the C library, the loader and this
+//! library. The C++ standard library is restored: what it creates at first use is on the heap,
+//! which is reset as well.
 
 use std::{ops::Range, ptr, slice};
 
 use super::{
-    here::Alone,
+    current_task::RuntimeOwned,
     modules::{self, Local, address_of},
 };
 
-struct Saved {
+struct SavedRange {
     range: Range<usize>,
     image: Vec<u8>,
 }
 
-static SAVED: Alone<Vec<Saved>> = Alone::new(Vec::new());
-static LOCALS: Alone<Vec<Local>> = Alone::new(Vec::new());
+static SAVED: RuntimeOwned<Vec<SavedRange>> = RuntimeOwned::new(Vec::new());
+static LOCALS: RuntimeOwned<Vec<Local>> = RuntimeOwned::new(Vec::new());
 
-/// Keeps what is there now. Nothing that is restored may be loaded afterwards.
+/// Saves the current state. Restored modules must not be loaded afterwards.
 pub(super) fn take() {
     let modules = modules::all();
     let restored = || modules.iter().filter(|it| it.is_restored());
@@ -27,27 +28,28 @@ pub(super) fn take() {
         let start = address_of(it);
         start..start + it.size
     });
-    // What belongs to this thread as well: the subject is made here.
+    // Including the thread-local data of this thread: the subject is constructed here.
     let ranges: Vec<Range<usize>> = restored().flat_map(|it| it.data.iter().cloned()).chain(own).collect();
     let save = |range: Range<usize>| {
-        // SAFETY: the loader says that it is there.
+        // SAFETY: the loader reports that the range is there.
         let image = unsafe { slice::from_raw_parts(range.start as *const u8, range.len()) }.to_vec();
-        Saved { range, image }
+        SavedRange { range, image }
     };
     *SAVED.get() = ranges.into_iter().map(save).collect();
 }
 
-/// Has everything as it was.
+/// Restores the saved state.
 pub(super) fn restore() {
     for saved in SAVED.get().iter() {
-        // SAFETY: the module is still loaded, and nobody else runs its code: tasks do not run while an execution begins.
+        // SAFETY: the module is still loaded, and no other thread runs its code: tasks do not run
+        // while an execution begins.
         unsafe {
             ptr::copy_nonoverlapping(saved.image.as_ptr(), saved.range.start as *mut u8, saved.image.len())
         };
     }
 }
 
-/// What restored modules keep for each thread.
+/// The thread-local data of restored modules.
 pub(super) fn locals() -> &'static [Local] {
     LOCALS.get()
 }

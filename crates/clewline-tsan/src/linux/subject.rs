@@ -1,4 +1,4 @@
-//! The subject that a test has registered, as something to explore.
+//! The registered subject of a test.
 
 use std::ffi::c_long;
 
@@ -11,8 +11,9 @@ use clewline_threads::{
 
 use super::{
     call::call,
-    foreign::Code,
-    here, isolate,
+    current_task,
+    foreign::ForeignCode,
+    isolate,
     register::{Function, Operation, Work, registered},
 };
 
@@ -23,20 +24,20 @@ struct Call {
     argument: c_long,
 }
 
-// Answers that are no numbers.
-const NOTHING: i64 = i64::MIN;
+// Results that are not numbers.
+const VOID_RESULT: i64 = i64::MIN;
 
-const NONE: i64 = i64::MIN + 1;
+const NONE_RESULT: i64 = i64::MIN + 1;
 
-fn show(answer: i64) -> String {
-    match answer {
-        NOTHING => String::new(),
-        NONE => "None".to_owned(),
+fn show(result: i64) -> String {
+    match result {
+        VOID_RESULT => String::new(),
+        NONE_RESULT => "None".to_owned(),
         number => number.to_string(),
     }
 }
 
-/// The subject that was registered.
+/// The registered subject.
 #[derive(Debug)]
 pub(super) struct Subject {
     operations: Vec<Operation>,
@@ -44,12 +45,12 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Whether anything can be called.
-    pub(super) fn is_there() -> bool {
+    /// Whether any operation is registered.
+    pub(super) fn is_registered() -> bool {
         !registered().operations.is_empty()
     }
 
-    /// The subject; an error if nothing can be called.
+    /// The subject; an error if no operation is registered.
     pub(super) fn new() -> Result<Subject, String> {
         let registered = registered();
         if registered.operations.is_empty() {
@@ -89,18 +90,22 @@ impl Explorable for Subject {
         self.operations.iter().flat_map(of).collect()
     }
 
-    fn trial(&self, labels: &Calls<String>, limits: &Limits) -> Result<Box<dyn TestProgram>, CodecError> {
+    fn test_program(
+        &self,
+        labels: &Calls<String>,
+        limits: &Limits,
+    ) -> Result<Box<dyn TestProgram>, CodecError> {
         let calls = labels.try_map(|it| self.call(it))?;
         let init = self.init;
         let make = move || {
             if let Some(init) = init {
-                here::outside(|| init());
+                current_task::outside_test_code(|| init());
             }
         };
         let call = |it: &Call| {
-            // SAFETY: the function takes a number and answers one.
+            // SAFETY: the function takes a number and returns one.
             unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
         };
-        Ok(isolate::wrap(instrument::trial(labels, calls, limits, &Code, make, call, show)))
+        Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))
     }
 }

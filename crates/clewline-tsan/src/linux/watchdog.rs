@@ -1,8 +1,9 @@
-//! What nobody can see: loops without an access, and calls of the system that wait.
+//! What cannot be observed: loops without an access, and blocking system calls.
 //!
-//! Once a second it is looked whether the code under test has come by since. If it has not, though it had a processor for long, it runs round a
-//! loop that the compiler did not instrument; if it stands in a call of the system, it waits for something that no schedule brings.
-//! Neither says anything about the subject, so the verdict is that nobody knows.
+//! Once a second it is checked whether the code under test has made a call since. If it has not,
+//! although it had a processor for long, it is in a loop without instrumentation; if it is in a
+//! system call, it waits for something that no schedule provides. Neither is a property of the
+//! subject, so the verdict is unknown.
 
 use std::{
     ffi::{c_int, c_void},
@@ -10,33 +11,33 @@ use std::{
 };
 
 use super::{
-    here::{self, Own},
+    current_task::{self, RuntimeCell},
     output, places, signals,
 };
 
-static CALLS: Own<u64> = Own::new(0);
-static TICKS: Own<u32> = Own::new(0);
-static USED_MS: Own<u64> = Own::new(0);
-static CODE: Own<usize> = Own::new(0);
-static WAITS: Own<bool> = Own::new(false);
+static CALLS: RuntimeCell<u64> = RuntimeCell::new(0);
+static TICKS: RuntimeCell<u32> = RuntimeCell::new(0);
+static PROCESSOR_MS: RuntimeCell<u64> = RuntimeCell::new(0);
+static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static WAITS: RuntimeCell<bool> = RuntimeCell::new(false);
 
-// So long a task may have a processor without coming by, or stand in one call.
+// How long a task may have a processor without a call, or stay in one system call.
 const LOOP_MS: u64 = 5_000;
 const WAIT_TICKS: u32 = 4;
-const STILL_MS: u64 = 100;
+const IDLE_PROCESSOR_MS: u64 = 100;
 
-/// Has somebody look, once a second.
+/// Starts the check, once a second.
 pub(super) fn start() {
     signals::handle(libc::SIGALRM, on_tick, libc::SA_RESTART);
     let second = libc::timeval { tv_sec: 1, tv_usec: 0 };
     let timer = libc::itimerval { it_interval: second, it_value: second };
-    // SAFETY: the structure is filled.
+    // SAFETY: the structure is initialized.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, ptr::null_mut()) };
 }
 
-/// How long this thread has had a processor.
-fn used_ms() -> u64 {
-    // SAFETY: the structure is filled by the call.
+/// The processor time of this thread.
+fn processor_ms() -> u64 {
+    // SAFETY: the call fills the structure.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_THREAD, &mut usage);
@@ -46,26 +47,27 @@ fn used_ms() -> u64 {
     ms(usage.ru_utime) + ms(usage.ru_stime)
 }
 
-/// Whether the code stands in a call of the system: the instruction is there, or right before it.
+/// Whether the code is in a system call: the instruction is there, or directly before it.
 fn is_call(code: usize) -> bool {
     const SYSCALL: [u8; 2] = [0x0f, 0x05];
-    // SAFETY: code can be read where it was interrupted, and before that.
+    // SAFETY: the code is readable where it was interrupted, and before that.
     unsafe { (code as *const [u8; 2]).read() == SYSCALL || (code as *const [u8; 2]).sub(1).read() == SYSCALL }
 }
 
 unsafe extern "C" fn on_tick(_signal: c_int, _info: *mut libc::siginfo_t, context: *mut c_void) {
-    let calls = here::calls();
-    if !here::is_task_running() || calls != CALLS.get() {
+    let calls = current_task::calls();
+    if !current_task::is_task_running() || calls != CALLS.get() {
         CALLS.set(calls);
         TICKS.set(0);
-        USED_MS.set(used_ms());
+        PROCESSOR_MS.set(processor_ms());
         return;
     }
     // SAFETY: this is a handler.
     let code = unsafe { signals::code_of(context) };
-    let used_ms = used_ms().saturating_sub(USED_MS.get());
-    // Only who stands still, and at the same place, waits: others may be waiting for a processor.
-    let is_still = code == CODE.get() && used_ms < STILL_MS && is_call(code);
+    let used_ms = processor_ms().saturating_sub(PROCESSOR_MS.get());
+    // Only a thread that uses no processor time and stays at the same place waits: other threads
+    // may be waiting for a processor.
+    let is_still = code == CODE.get() && used_ms < IDLE_PROCESSOR_MS && is_call(code);
     TICKS.set(if is_still { TICKS.get() + 1 } else { 0 });
     CODE.set(code);
     let waits = WAIT_TICKS <= TICKS.get();
@@ -88,11 +90,11 @@ extern "C" fn stuck() -> ! {
             None => it.to_string(),
         },
     );
-    let told = match WAITS.get() {
+    let message = match WAITS.get() {
         true => format!("unknown: the code waits in a call of the system that nobody controls, at {site}\n"),
         false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
     };
-    output::tell(&told);
-    // SAFETY: it asks for nothing.
+    output::report(&message);
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(3) }
 }

@@ -36,7 +36,7 @@ pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
 
 pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckResult {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
     histories(&mut *trial, &mut Serial::default(), |history, _| {
         serial.insert(in_order(&history));
@@ -59,7 +59,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckR
 /// The results of the calls of one column: `-` for none, and `#` for a call that blocks.
 pub(super) fn results(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.trial(&calls, &Limits::default()).unwrap();
+    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut results = Vec::new();
     let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
         results = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();

@@ -77,7 +77,7 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         columns: matrix.columns.split('|').map(|it| written(it, order)).collect(),
         last: written(matrix.last, order),
     };
-    let mut trial = find_explorable(name).unwrap().build().trial(&calls, &Limits::default()).unwrap();
+    let mut trial = find_explorable(name).unwrap().build().test_program(&calls, &Limits::default()).unwrap();
     let called: Vec<Call> = trial.operations().iter().map(|it| read_call(&it.1)).collect();
     let mut seen = HashSet::new();
     let mut judged = BTreeSet::new();

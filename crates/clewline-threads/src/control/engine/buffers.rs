@@ -1,46 +1,46 @@
-//! What the engine remembers for memory models.
+//! The engine's state for weak memory models.
 
 use clewline_explore::{TaskId, TaskSet};
 
 use crate::control::{memory::Memory, place::Place, races::Race};
 
-/// How a value is put into an atomic whose address is known.
-pub(crate) type Tell = unsafe fn(*const (), u64);
+/// Writes a value into the atomic at the given address.
+pub(crate) type WriteBack = unsafe fn(*const (), u64);
 
-/// What the engine remembers for memory models.
+/// The engine's state for weak memory models.
 #[derive(Debug, Default)]
-pub(super) struct Weak {
+pub(super) struct WeakMemory {
     pub(super) settings: Memory,
-    /// Tasks that are buffers.
+    /// Tasks that represent store buffers.
     pub(super) buffers: TaskSet,
-    /// Tasks that wait until their buffer is empty.
+    /// Tasks that wait until their store buffer is empty.
     pub(super) undrained: TaskSet,
-    /// Who ran before buffers were emptied: to go on with anybody else is a preemption.
+    /// The task that ran before buffers were flushed: switching to any other task is a preemption.
     pub(super) runner: Option<TaskId>,
-    // The buffer of each task.
+    // The store buffer of each task.
     pub(super) buffer_of: [Option<TaskId>; TaskId::MAX],
     pub(super) owner_of: [Option<TaskId>; TaskId::MAX],
-    // By object: where it is.
-    pub(super) tell: Vec<Option<(*const (), Tell)>>,
-    // The lock that this step was to take is taken.
-    pub(super) has_taken: bool,
-    // Where `compare_exchange_weak` failed for no reason, and in which operation.
-    pub(super) failed: Vec<(TaskId, u32, Place)>,
+    // By object: its address and how to write to it.
+    pub(super) write_back: Vec<Option<(*const (), WriteBack)>>,
+    // The lock that this step acquires has been acquired.
+    pub(super) has_acquired: bool,
+    // Where `compare_exchange_weak` failed spuriously, and in which operation.
+    pub(super) spurious_failures: Vec<(TaskId, u32, Place)>,
     pub(super) race: Option<Race>,
-    /// Somebody looks at how many owners something has.
+    /// Some task observes reference counts.
     pub(super) counts_matter: bool,
 }
 
-impl Weak {
+impl WeakMemory {
     pub(super) fn clear(&mut self) {
-        *self = Weak {
+        *self = WeakMemory {
             settings: self.settings,
             counts_matter: self.counts_matter,
-            tell: std::mem::take(&mut self.tell),
-            failed: std::mem::take(&mut self.failed),
-            ..Weak::default()
+            write_back: std::mem::take(&mut self.write_back),
+            spurious_failures: std::mem::take(&mut self.spurious_failures),
+            ..WeakMemory::default()
         };
-        self.tell.clear();
-        self.failed.clear();
+        self.write_back.clear();
+        self.spurious_failures.clear();
     }
 }

@@ -1,18 +1,18 @@
-//! Who is next.
+//! Which task runs next.
 
 use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, TaskSet};
 
 use super::{
     super::memory::MemoryModel,
     state::{Engine, Next, Task},
-    words::{Limit, Until},
+    types::{Limit, Until},
 };
 
-// In so many rounds in which nobody else can move, those who spin go in any order.
-const FREE_ROUNDS: u32 = 3;
+// For this many rounds in which only spinning tasks can move, they run in every order.
+const ANY_ORDER_SPIN_ROUNDS: u32 = 3;
 
 impl Engine {
-    /// Who could move, whatever fairness says.
+    /// The tasks that could move, before fairness is applied.
     pub(super) fn movable(&self) -> TaskSet {
         let mut movable =
             self.started.without(self.ended).without(self.spinning).without(self.weak.undrained);
@@ -28,8 +28,8 @@ impl Engine {
         let is_ready = match task.until {
             Until::Met => self.is_met(task),
             Until::Woken => task.is_woken && self.is_met(task),
-            Until::WokenOrLate => self.is_met(task),
-            Until::MetOrLate => true,
+            Until::WokenOrTimeout => self.is_met(task),
+            Until::MetOrTimeout => true,
         };
         is_ready && self.have_ended(task.pending.after)
     }
@@ -45,14 +45,14 @@ impl Engine {
             && (self.weak.buffers.is_empty() || tasks.iter().all(|it| self.is_drained(it)))
     }
 
-    /// Ends the step that is being made and picks who is next. Answers whether anybody is.
+    /// Ends the current step and picks the next task. Returns whether there is one.
     #[inline]
     pub(super) fn decide(&mut self) -> bool {
         loop {
             let goes_on = self.decide_once();
             match self.next {
                 Next::Task(buffer) if goes_on && self.weak.buffers.contains(buffer) => self.flush(buffer),
-                Next::Task(_) | Next::Start | Next::Nobody => return goes_on,
+                Next::Task(_) | Next::Start | Next::None => return goes_on,
             }
         }
     }
@@ -67,19 +67,20 @@ impl Engine {
         let mut yields = false;
         if let Some(mover) = mover {
             if self.is_panicking(mover) && movable.contains(mover) {
-                // Locks of `std` that others take meanwhile would take them for panicking, so a task that unwinds goes on if it can.
+                // Locks of `std` that another task takes while this one unwinds would see the
+                // thread as panicking, so a task that unwinds continues if it can.
                 movable = TaskSet::only(mover);
             }
             yields = std::mem::take(&mut self.tasks[mover.index()].yields);
             self.end_step(mover, yields, movable);
         }
         if self.ending.is_some() {
-            self.tell_abandoned(TaskSet::EMPTY);
-            self.next = Next::Nobody;
+            self.report_abandoned(TaskSet::EMPTY);
+            self.next = Next::None;
             return false;
         }
         if movable.is_empty() && !self.spinning.is_empty() {
-            movable = self.let_spinners_go();
+            movable = self.release_spinners();
         }
         if movable.is_empty() {
             let is_full = self.ended == TaskSet::all(self.tasks.len());
@@ -95,10 +96,11 @@ impl Engine {
             movable = self.fairness.filter(movable);
             self.held_back = all.without(movable);
         }
-        let waits_briefly = |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.is_brief();
+        let waits_briefly =
+            |it: TaskId| self.waiting.contains(it) && self.tasks[it.index()].until.has_timeout();
         let mut runner = mover.filter(|it| !yields && !waits_briefly(*it));
         if !self.weak.buffers.is_empty() {
-            // A flush does not take anybody's turn.
+            // A flush does not end a task's turn.
             if mover.is_some_and(|it| self.weak.buffers.contains(it)) {
                 runner = self.weak.runner;
             }
@@ -112,16 +114,16 @@ impl Engine {
         self.started != TaskSet::all(self.tasks.len()) && self.unstarted().is_some()
     }
 
-    /// The step that `mover` made has ended, and those in `movable` can move now.
+    /// The step of `mover` has ended, and the tasks in `movable` can move now.
     #[inline]
     fn end_step(&mut self, mover: TaskId, yields: bool, movable: TaskSet) {
         if !self.fairness.is_idle() {
             let freed = self.fairness.moved(mover, movable);
-            freed.iter().for_each(|it| self.wakes(it));
+            freed.iter().for_each(|it| self.note_wake(it));
         }
         if yields {
             self.fairness.yields(mover, movable);
-            self.beware();
+            self.use_slow_path();
         }
         if self.moments.is_some() {
             self.finish_moment();
@@ -129,16 +131,16 @@ impl Engine {
         if let Some(mut step) = self.step.take()
             && !self.is_free
         {
-            // Who has moved since decides whom fairness holds back.
-            // What a load may see in another model of memory depends on more than its object, so there every order matters, and
-            // nothing is reduced.
+            // Fairness depends on which tasks have moved since. In weaker memory models the values
+            // that a load may return depend on more than its object, so every order matters there
+            // and nothing is reduced.
             step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
             self.scheduler().on_step(&step);
         }
     }
 
-    /// Tells the scheduler what those were about to do who have not ended, but for `others`.
-    pub(super) fn tell_abandoned(&mut self, others: TaskSet) {
+    /// Reports the pending accesses of all unfinished tasks except `others` to the scheduler.
+    pub(super) fn report_abandoned(&mut self, others: TaskSet) {
         if self.is_free || self.ending == Some(Ending::Restart) {
             return;
         }
@@ -150,23 +152,27 @@ impl Engine {
 
     pub(super) fn finish(&mut self, ending: Ending) -> bool {
         if ending != Ending::Full {
-            self.tell_abandoned(TaskSet::EMPTY);
+            self.report_abandoned(TaskSet::EMPTY);
         }
         self.end_with(if self.is_free { Ending::Redundant } else { ending });
-        self.next = Next::Nobody;
+        self.next = Next::None;
         false
     }
 
-    /// Nobody else can move: whoever spins makes another round, and perhaps gives up. Not for ever.
-    pub(super) fn let_spinners_go(&mut self) -> TaskSet {
+    /// No other task can move: spinning tasks run another round and may give up, for a limited
+    /// number of rounds.
+    pub(super) fn release_spinners(&mut self) -> TaskSet {
         self.idle_rounds += 1;
         if self.limits.rounds < self.idle_rounds {
             return TaskSet::EMPTY;
         }
-        // In every order at first; then in turn, or there would be too many orders in which nothing happens.
+        // In every order at first; then in turn, because there would be too many orders in which
+        // nothing happens.
         let turn = self.idle_rounds as usize % self.spinning.len();
         let one: TaskSet = self.spinning.iter().skip(turn).take(1).collect();
-        for spinners in [if self.idle_rounds <= FREE_ROUNDS { self.spinning } else { one }, self.spinning] {
+        for spinners in
+            [if self.idle_rounds <= ANY_ORDER_SPIN_ROUNDS { self.spinning } else { one }, self.spinning]
+        {
             for spinner in spinners {
                 self.tasks[spinner.index()].spins = None;
             }
@@ -189,23 +195,24 @@ impl Engine {
     pub(super) fn pick(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         if self.is_free {
             let goes_on = mover.filter(|it| movable.contains(*it));
-            self.next = goes_on.or(movable.first()).map_or(Next::Nobody, Next::Task);
+            self.next = goes_on.or(movable.first()).map_or(Next::None, Next::Task);
             return true;
         }
         if let Some(task) = self.chosen_before(movable) {
-            self.go_on_with(task);
+            self.continue_with(task);
             return true;
         }
         self.ask(movable, mover)
     }
 
-    /// Shows the scheduler what those in `movable` are about to do, and lets it choose.
+    /// Shows the scheduler the pending accesses of the tasks in `movable`, and lets it choose.
     pub(super) fn ask(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         self.list(movable);
-        let running = mover.filter(|it| movable.contains(*it)).map(|it| self.places[it.index()].into());
+        let running =
+            mover.filter(|it| movable.contains(*it)).map(|it| self.enabled_index[it.index()].into());
         let scheduler = self.scheduler.expect("tasks run inside `run`");
         self.blocked.clear();
-        for task in std::mem::take(&mut self.came_to_wait) {
+        for task in std::mem::take(&mut self.newly_blocked) {
             self.blocked.push(self.tasks[task.index()].pending);
         }
         let point = Point { enabled: &self.enabled, running, waiting: &self.blocked };
@@ -213,14 +220,14 @@ impl Engine {
         let choice = unsafe { (*scheduler.as_ptr()).choose(&point) };
         match choice {
             Choice::Step(index) => {
-                self.go_on_with(self.enabled[index].task);
+                self.continue_with(self.enabled[index].task);
                 true
             }
             Choice::Redundant => {
-                // Those who could move have been seen to; those who wait have not.
-                self.tell_abandoned(movable);
+                // The scheduler has handled the movable tasks, but not the blocked ones.
+                self.report_abandoned(movable);
                 self.is_free = true;
-                self.beware();
+                self.use_slow_path();
                 self.pick(movable, mover)
             }
             Choice::Stop => self.stop(movable, mover),
@@ -229,20 +236,21 @@ impl Engine {
     }
 
     #[inline(always)]
-    pub(super) fn go_on_with(&mut self, task: TaskId) {
+    pub(super) fn continue_with(&mut self, task: TaskId) {
         self.next = Next::Task(task);
         if let Some(schedule) = &mut self.schedule {
             schedule.push(Pick::Task(task));
         }
     }
 
-    /// Whom the scheduler chose here before, if it has been here. What all others are about to do it was shown when they came to it,
-    /// whether they could or had to wait.
+    /// The task that the scheduler chose at this point before, if it is replaying. The scheduler
+    /// was shown the access of each other task when that task arrived at it, whether enabled or
+    /// blocked.
     #[inline]
     fn chosen_before(&mut self, movable: TaskSet) -> Option<TaskId> {
-        let fresh = std::mem::take(&mut self.fresh);
-        self.stale = self.stale.union(fresh);
-        self.came_to_wait = fresh.without(movable);
+        let fresh = std::mem::take(&mut self.newly_arrived);
+        self.stale_tasks = self.stale_tasks.union(fresh);
+        self.newly_blocked = fresh.without(movable);
         let arrived = match fresh.first() {
             Some(task) if fresh == TaskSet::only(task) && movable.contains(task) => {
                 Some(&self.tasks[task.index()].pending)
@@ -255,39 +263,39 @@ impl Engine {
         unsafe { (*scheduler.as_ptr()).replay_choice(movable, arrived) }
     }
 
-    /// Has in `enabled` what those in `movable` are about to do. Mostly one of them has come to another point, and all else is as
-    /// it was.
+    /// Fills `enabled` with the pending accesses of the tasks in `movable`. Usually only one task
+    /// has arrived at another point since.
     #[inline(always)]
     pub(super) fn list(&mut self, movable: TaskSet) {
-        if self.listed == movable {
-            for task in self.stale.intersection(movable) {
-                let place = usize::from(self.places[task.index()]);
+        if self.listed_tasks == movable {
+            for task in self.stale_tasks.intersection(movable) {
+                let place = usize::from(self.enabled_index[task.index()]);
                 self.enabled[place] = self.tasks[task.index()].pending;
             }
         } else {
             self.enabled.clear();
             for task in movable {
-                self.places[task.index()] = self.enabled.len() as u8;
+                self.enabled_index[task.index()] = self.enabled.len() as u8;
                 self.enabled.push(self.tasks[task.index()].pending);
             }
-            self.listed = movable;
+            self.listed_tasks = movable;
         }
         debug_assert!(
             movable.iter().map(|it| self.tasks[it.index()].pending).eq(self.enabled.iter().copied())
         );
-        self.stale = TaskSet::EMPTY;
+        self.stale_tasks = TaskSet::EMPTY;
     }
 
-    /// The scheduler wants none of those who can move. Perhaps whoever spins gives up some time.
+    /// The scheduler chose none of the movable tasks. A spinning task may give up at some time.
     pub(super) fn stop(&mut self, movable: TaskSet, mover: Option<TaskId>) -> bool {
         if !self.held_back.is_empty() {
-            // Whoever is wanted lets others go first, which are not.
+            // The wanted task yields to tasks that are not wanted.
             self.fairness.clear();
             let all = movable.union(std::mem::take(&mut self.held_back));
             return self.pick(all, mover);
         }
         if !self.spinning.is_empty() {
-            let movable = self.let_spinners_go();
+            let movable = self.release_spinners();
             if !movable.is_empty() {
                 return self.pick(movable, mover);
             }
@@ -298,10 +306,11 @@ impl Engine {
 
     #[cold]
     pub(super) fn diverged(&mut self, diverged: Box<Diverged>) -> bool {
-        self.next = Next::Nobody;
+        self.next = Next::None;
         if diverged.is_foreign && !self.has_release_points {
-            // What is replayed may be of an exploration in which somebody tried locks, and nobody has come to that yet.
-            self.want_release_points();
+            // The replayed schedule may come from an exploration in which a task used `try_lock`,
+            // and no task has reached that call yet.
+            self.enable_release_points();
         } else {
             self.end_with(Ending::Diverged(diverged));
         }

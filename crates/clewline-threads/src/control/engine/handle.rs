@@ -1,4 +1,4 @@
-//! What a primitive knows of the execution it is in.
+//! The handle that primitives use to talk to their execution.
 
 use std::{
     cell::Cell,
@@ -8,48 +8,49 @@ use std::{
 use clewline_explore::{Access, SharedId, TaskId};
 
 use super::{
-    quick::Passage,
+    fast_path::FastPathResult,
     state::{Body, Control, ENDING, ENGINE, Engine, Next},
+    types::{Attempt, Limit, Need, Until},
     unwind::{self, give_way},
-    words::{Attempt, Limit, Need, Until},
 };
 use crate::control::place::Place;
 
-/// The execution that this code is a task of, if it is one. On a thread of a crew, this is a [point](crate::point).
+/// The execution that this code is a task of, if any. On a worker thread, this call is a
+/// [point](crate::point).
 #[inline(always)]
 #[track_caller]
 pub(crate) fn control() -> Option<Control> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     let engine = ENGINE.try_with(Cell::get).ok().and_then(NonNull::new);
     if engine.is_none() {
-        crate::real::noise::attend();
-        unwind::attend();
+        crate::real::noise::run_hook();
+        unwind::note_access_while_unwinding();
     }
     engine.map(Control)
 }
 
-/// The same, and never a point: for what is done when something is dropped.
+/// Same as [`control`], but never a point: for destructors.
 #[inline(always)]
 pub(crate) fn here() -> Option<Control> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     ENGINE.try_with(Cell::get).ok().and_then(NonNull::new).map(Control)
 }
 
-/// Whether this code is a task.
+/// Whether this code runs in a task.
 pub(crate) fn is_controlled() -> bool {
     ENGINE.try_with(|it| !it.get().is_null()).unwrap_or(false)
 }
 
-/// Whether this code is what remains of a task that has been given up.
+/// Whether this code belongs to an abandoned task that is being unwound.
 pub(crate) fn is_ending() -> bool {
     ENDING.try_with(|it| !it.get().is_null()).unwrap_or(false)
 }
 
-/// The functions that code under control calls before its accesses. They are not inlined.
+/// The functions that controlled code calls before its accesses. They are not inlined.
 pub(super) fn entries() -> [usize; 2] {
     [Control::access_at as *const () as usize, Control::attempt_at as *const () as usize]
 }
@@ -57,26 +58,27 @@ pub(super) fn entries() -> [usize; 2] {
 impl Control {
     #[allow(clippy::mut_from_ref, reason = "the handle is not the engine")]
     pub(super) fn engine(&self) -> &mut Engine {
-        // SAFETY: the pointer was taken from `ENGINE`, which is set only while `Engine::run` is on the stack of this very thread
-        // with the engine borrowed for as long. Only one task runs at a time, and no borrow made here is kept across
-        // a switch or a call of code that is not ours: callers use it for one expression or within one method.
+        // SAFETY: the pointer was taken from `ENGINE`, which is set only while `Engine::run` is on
+        // the stack of this thread with the engine borrowed for that time. Only one task runs at a
+        // time, and no borrow made here is kept across a switch or a call of foreign code: callers
+        // use it for one expression or within one method.
         unsafe { &mut *self.0.as_ptr() }
     }
 
-    /// Who runs.
+    /// The running task.
     pub(crate) fn me(self) -> TaskId {
         self.engine().current
     }
 
-    /// Comes to a point: returns when the task has been chosen to make this access to the object at `address`. Answers
-    /// whether what it needed and waited for is there; if not, its time is up.
+    /// A point: returns when the task has been chosen to make this access to `object`. Returns
+    /// whether the condition it waited for holds; if not, it timed out.
     #[inline]
     #[track_caller]
     pub(crate) fn attempt<T: ?Sized>(self, object: &T, attempt: Attempt) -> bool {
         self.attempt_at(ptr::from_ref(object).cast::<()>() as usize, attempt, Place::caller())
     }
 
-    /// Comes to a point before an access that is never kept waiting.
+    /// A point before an access that never blocks.
     #[inline]
     #[track_caller]
     pub(crate) fn access<T: ?Sized>(self, object: &T, access: Access) {
@@ -90,39 +92,39 @@ impl Control {
         if attempt.until != Until::Met || !attempt.after.is_empty() {
             return self.arrive(id, attempt, place);
         }
-        match engine.pass(me, id, attempt.access, attempt.need, place) {
-            Passage::GoesOn => true,
-            Passage::Ends => self.begin_later(me),
-            Passage::Unusual => self.arrive(id, attempt, place),
+        match engine.try_fast_path(me, id, attempt.access, attempt.need, place) {
+            FastPathResult::Continue => true,
+            FastPathResult::Switch => self.wait_and_begin(me),
+            FastPathResult::NotApplicable => self.arrive(id, attempt, place),
         }
     }
 
-    /// Waits for its turn, and makes the access with which it came to a point.
+    /// Waits for the task's turn, then begins the access with which it arrived.
     #[inline(always)]
-    fn begin_later(self, me: TaskId) -> bool {
-        let is_over = self.suspend_calmly(me);
+    fn wait_and_begin(self, me: TaskId) -> bool {
+        let is_over = self.suspend_not_unwinding(me);
         if !is_over {
-            self.engine().begin_quickly(me);
+            self.engine().begin_unblocked(me);
         }
         !is_over
     }
 
-    // Most points are of this kind, and need much less.
+    // Most points are of this kind and need much less work.
     #[inline(never)]
     pub(super) fn access_at(self, address: usize, access: Access, place: Place) {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
-        match engine.pass(me, id, access, Need::Nothing, place) {
-            Passage::GoesOn => (),
-            Passage::Ends => {
-                self.begin_later(me);
+        match engine.try_fast_path(me, id, access, Need::Nothing, place) {
+            FastPathResult::Continue => (),
+            FastPathResult::Switch => {
+                self.wait_and_begin(me);
             }
-            Passage::Unusual => self.arrive_unusually(id, access, place),
+            FastPathResult::NotApplicable => self.arrive_slow_path(id, access, place),
         }
     }
 
     #[cold]
-    fn arrive_unusually(self, id: SharedId, access: Access, place: Place) {
+    fn arrive_slow_path(self, id: SharedId, access: Access, place: Place) {
         self.arrive(id, Attempt::new(access), place);
     }
 
@@ -135,58 +137,59 @@ impl Control {
             return false;
         }
         let is_started = engine.arrive(me, object, attempt, place);
-        // The first time, the task has only come from its beginning, and nobody decides yet.
+        // At its first point the task has only started, and no decision is made yet.
         let goes_on = is_started && engine.decide() && engine.next == Next::Task(me);
         if !goes_on && self.suspend(me) {
             return false;
         }
         let engine = self.engine();
         let is_met = engine.begin(me);
-        if engine.quick_until == 0 {
-            engine.settle();
+        if engine.fast_path_until_step == 0 {
+            engine.use_fast_path_if_possible();
         }
         is_met
     }
 
-    /// The object has changed: whoever waits for that goes on, and this task is not running idle.
+    /// The object has changed: tasks that wait for a change can continue, and this task is not
+    /// idle.
     #[inline]
     pub(crate) fn changed<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let id = engine.id_of(object);
         if engine.memory.is_some() {
-            engine.changed_weakly(id);
+            engine.memory_changed(id);
         }
         engine.changed(id);
     }
 
-    /// Whatever the kind of the object makes of it.
+    /// The level of the object. Its meaning depends on the kind of object.
     pub(crate) fn level<T: ?Sized>(self, object: &T) -> i32 {
         let engine = self.engine();
         let id = engine.id_of(object);
         engine.objects.level(id)
     }
 
-    /// Sets it. Whoever [needed](Need) that can go on.
+    /// Sets the level. Tasks whose [`Need`] is met can continue.
     pub(crate) fn set_level<T: ?Sized>(self, object: &T, level: i32) {
         if self.level(object) != level {
-            self.set_level_quietly(object, level);
+            self.set_level_only(object, level);
             self.changed(object);
         }
     }
 
-    /// The object is dropped: what comes to its address next is another one.
+    /// The object is dropped: the next object at its address is a different one.
     pub(crate) fn forget<T: ?Sized>(self, object: &T) {
         self.engine().objects.forget(ptr::from_ref(object).cast::<()>() as usize);
     }
 
-    /// Lets `task` go on, if it waits to be woken.
+    /// Wakes `task` if it waits to be woken.
     pub(crate) fn wake(self, task: TaskId) {
         let engine = self.engine();
         engine.tasks[task.index()].is_woken = true;
         if let Some(memory) = &mut engine.memory {
             memory.wake(engine.current, task);
         }
-        engine.wakes(task);
+        engine.note_wake(task);
     }
 
     /// A number below `n`.
@@ -194,7 +197,7 @@ impl Control {
         self.engine().value(n)
     }
 
-    /// Starts a task. If there are too many of them already, the execution is cut.
+    /// Starts a task. If there are too many tasks, the execution is cut.
     #[track_caller]
     pub(crate) fn spawn(self, body: Body) -> TaskId {
         self.spawn_at(body, Place::caller())
@@ -203,20 +206,20 @@ impl Control {
     pub(super) fn spawn_at(self, body: impl FnOnce() + 'static, place: Place) -> TaskId {
         let engine = self.engine();
         if engine.tasks[engine.current.index()].calls {
-            // What the task does must not come before the call of the operation that started it.
+            // The new task must not begin before the call of the operation that started it.
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
         }
         if !self.engine().is_drained(self.me()) {
-            // What was stored before is seen by whoever is started.
+            // The started task sees all earlier stores.
             self.arrive(SharedId::NONE, Attempt::new(Access::Fence), place);
         }
         if self.engine().tasks.len() == TaskId::MAX {
-            self.cut(Limit::Tasks);
+            self.cut_execution(Limit::Tasks);
         }
         self.engine().spawn(body)
     }
 
-    /// Says that the task waits for someone else.
+    /// Declares that the task waits for another one.
     #[track_caller]
     pub(crate) fn hint(self) {
         self.hint_at(Place::caller());
@@ -225,10 +228,10 @@ impl Control {
     pub(super) fn hint_at(self, place: Place) {
         let engine = self.engine();
         let me = engine.current;
-        engine.beware();
+        engine.use_slow_path();
         let task = &mut engine.tasks[me.index()];
         task.yields = true;
-        // Whoever only ever says so would never come to a point.
+        // A task that only gives hints would never arrive at a point.
         if std::mem::replace(&mut task.is_idle, true) {
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
         } else {
@@ -236,18 +239,18 @@ impl Control {
         }
     }
 
-    /// Somebody tries a lock without waiting for it. Then it matters when a lock is released, and releases are points as
-    /// well; if they were not so far, the exploration begins again.
-    pub(crate) fn tries_locks(self) {
-        self.engine().want_release_points();
+    /// A task tries a lock without waiting. Then it matters when a lock is released, so releases
+    /// become points; if they were not points before, the exploration restarts.
+    pub(crate) fn note_try_lock_use(self) {
+        self.engine().enable_release_points();
     }
 
-    /// Whether the release of a lock is a point.
+    /// Whether releasing a lock is a point.
     pub(crate) fn has_release_points(self) -> bool {
         self.engine().has_release_points
     }
 
-    /// Says what was read or written, if anyone is going to look at it.
+    /// Records what was read or written, if steps are recorded.
     #[inline]
     pub(crate) fn detail(self, detail: impl FnOnce() -> String) {
         let engine = self.engine();
@@ -259,7 +262,7 @@ impl Control {
     pub(in crate::control) fn call(self, operation: u32) {
         let engine = self.engine();
         let task = &mut engine.tasks[engine.current.index()];
-        (task.calls, task.operation, task.late) = (true, operation, 0);
+        (task.calls, task.operation, task.timeouts) = (true, operation, 0);
         task.rounds.clear();
         if task.spins.take().is_some() {
             engine.spinning.remove(engine.current);
@@ -270,7 +273,7 @@ impl Control {
     pub(in crate::control) fn ret(self) {
         let engine = self.engine();
         if engine.tasks[engine.current.index()].calls {
-            // An operation without a visible access has its place in the order all the same.
+            // An operation without a visible access also has a position in the order.
             self.arrive(SharedId::NONE, Attempt::new(Access::Local), Place::caller());
         }
         self.engine().returned();

@@ -1,4 +1,4 @@
-//! What a task keeps for itself: the values of `thread_local!`.
+//! The `thread_local!` values of a task.
 
 use std::{cell::Cell, rc::Rc};
 
@@ -7,14 +7,15 @@ use super::{
     values::{Destroyed, Local, Locals},
 };
 
-/// The locals of the task that runs, also if it is being unwound. Nothing may be called while they are borrowed.
+/// The locals of the running task, also while it is unwound. No foreign code may be called while
+/// they are borrowed.
 fn here() -> Option<*mut Locals> {
-    if !crate::real::noise::is_attention_wanted() {
+    if !crate::real::noise::is_hook_active() {
         return None;
     }
     let of = |engine: *mut Engine| {
-        // SAFETY: both pointers are null, or to an engine that is borrowed further down the stack and waits for the task that
-        // runs here.
+        // SAFETY: each pointer is null or points to an engine that is borrowed further down the
+        // stack and waits for the task that runs here.
         unsafe { engine.as_mut() }
             .and_then(|it| it.tasks.get_mut(it.current.index()))
             .map(|it| &raw mut it.locals)
@@ -23,7 +24,7 @@ fn here() -> Option<*mut Locals> {
     running.or_else(|| ENDING.try_with(Cell::get).ok().and_then(of))
 }
 
-/// The task's value for `key`, which `init` makes if there is none. `None` if this is no task.
+/// The task's value for `key`, created by `init` if there is none. `None` outside a task.
 pub(crate) fn with_local<T: 'static>(
     key: usize,
     init: impl FnOnce() -> T,
@@ -33,21 +34,22 @@ pub(crate) fn with_local<T: 'static>(
         return Some(found);
     }
     let value = Rc::new(init());
-    // SAFETY: the same. It may have been made by `init` in the meantime, or by another task's; that one stays.
+    // SAFETY: as above. `init` or another task's `init` may have created the value meanwhile; that
+    // value stays.
     let found = unsafe { (*here()?).find(key) };
     Some(found.unwrap_or_else(|| {
         if let Some(locals) = here() {
-            // SAFETY: the same.
+            // SAFETY: as above.
             unsafe { (*locals).0.push((key, Local::Value(Rc::<T>::clone(&value)))) };
         }
         Ok(value)
     }))
 }
 
-/// Drops the values of the task that runs when it is dropped.
-pub(super) struct DropLast;
+/// Drops the locals of the running task when it is dropped.
+pub(super) struct DropLocals;
 
-impl Drop for DropLast {
+impl Drop for DropLocals {
     fn drop(&mut self) {
         // SAFETY: see `here`: the borrow ends before the value is dropped.
         while let Some(value) = here().and_then(|it| unsafe { (*it).pop() }) {

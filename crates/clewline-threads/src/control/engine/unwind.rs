@@ -1,8 +1,9 @@
-//! Executions that are given up: every task is unwound, so that nothing leaks.
+//! Abandoned executions: every task is unwound, so that nothing leaks.
 //!
-//! A task that is given up panics where it waits, with a payload of our own. What it drops meanwhile may need something that
-//! another task has, which is being given up as well; then it gives way, and that one is unwound first. Only if all that are
-//! left wait for one another, or run for ever, are they left where they are: their stacks leak, and nothing hangs.
+//! An abandoned task panics where it waits, with a payload of our own. Its destructors may need
+//! something that another abandoned task holds; then it yields, and the other task is unwound
+//! first. Only if all remaining tasks wait for one another, or run forever, are they left as they
+//! are: their stacks leak, and nothing hangs.
 
 use std::{
     any::Any,
@@ -15,95 +16,97 @@ use clewline_explore::{Access, Ending, SharedId, TaskId};
 
 use super::{
     state::{Control, ENDING, Engine, Next},
-    words::{Attempt, Limit},
+    types::{Attempt, Limit},
 };
 use crate::control::{fiber::Seat, place::Place, stacks};
 
-/// What a task panics with when it is given up.
-struct GivenUp;
+/// The panic payload of an abandoned task.
+struct Abandoned;
 
-// So often may those that are left give way to one another.
-const TURNS: u32 = 200;
-// Whoever catches so often what it is given up with runs for ever.
-const CATCHES: u32 = 100;
-// A destructor that makes so many accesses may wait for another task.
-const ACCESSES: u32 = 1_000;
+// The maximum number of times that the remaining tasks yield to one another.
+const UNWIND_ROUNDS_MAX: u32 = 200;
+// A task that catches the payload this often runs forever.
+const CATCHES_MAX: u32 = 100;
+// A destructor that makes this many accesses may wait for another task.
+const ACCESSES_BEFORE_YIELD: u32 = 1_000;
 
-/// Another number for each execution.
+/// A unique number for each execution.
 pub(super) fn next_execution() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// Whether a payload says that the task was given up. Whoever catches it lets it go on.
-pub(crate) fn is_given_up(payload: &(dyn Any + Send)) -> bool {
-    payload.is::<GivenUp>()
+/// Whether a panic payload marks an abandoned task. Code that catches it must resume the unwinding.
+pub(crate) fn is_abandoned(payload: &(dyn Any + Send)) -> bool {
+    payload.is::<Abandoned>()
 }
 
-/// The engine whose tasks are unwound on this thread, if one of them is right now.
+/// The engine whose tasks are unwound on this thread, if a task is being unwound right now.
 fn ending() -> Option<*mut Engine> {
     let engine = ENDING.try_with(std::cell::Cell::get).unwrap_or(std::ptr::null_mut());
-    // SAFETY: `ENDING` is set only while `unwind_all` is on the stack of this thread with the engine borrowed, and it keeps
-    // no borrow while a task is resumed. The same holds wherever the pointer is used below.
+    // SAFETY: `ENDING` is set only while `unwind_all` is on the stack of this thread with the
+    // engine borrowed, and `unwind_all` keeps no borrow while a task is resumed. The same holds for
+    // every use of the pointer below.
     (!engine.is_null() && unsafe { (*engine).is_unwinding }).then_some(engine)
 }
 
-/// What remains of a task comes to an access.
+/// A task that is being unwound makes an access.
 #[cold]
-pub(super) fn attend() {
+pub(super) fn note_access_while_unwinding() {
     let Some(engine) = ending() else { return };
     if !thread::panicking() {
-        give_up_again(engine);
+        abandon_again(engine);
     }
     // SAFETY: see `ending`.
-    let accesses = unsafe { &mut (*engine).accesses };
+    let accesses = unsafe { &mut (*engine).accesses_since_yield };
     *accesses += 1;
-    if ACCESSES <= *accesses {
+    if ACCESSES_BEFORE_YIELD <= *accesses {
         give_way();
     }
 }
 
-/// Lets other tasks that are given up be unwound first, if this is one. `false` if it is not.
+/// Lets other abandoned tasks unwind first. Returns `false` if this task is not abandoned.
 pub(crate) fn give_way() -> bool {
     let Some(engine) = ending() else { return false };
     if !thread::panicking() {
-        give_up_again(engine);
+        abandon_again(engine);
     }
     wait(engine);
     true
 }
 
-/// Somebody caught it, and goes on as if nothing had happened.
-fn give_up_again(engine: *mut Engine) -> ! {
+/// The task caught the payload and continues as if nothing had happened.
+fn abandon_again(engine: *mut Engine) -> ! {
     // SAFETY: see `ending`.
-    let caught = unsafe { &mut (*engine).caught };
+    let caught = unsafe { &mut (*engine).catches };
     *caught += 1;
-    if *caught <= CATCHES {
-        panic::resume_unwind(Box::new(GivenUp));
+    if *caught <= CATCHES_MAX {
+        panic::resume_unwind(Box::new(Abandoned));
     }
     loop {
-        // It is left where it is.
+        // The task is left where it is.
         wait(engine);
     }
 }
 
 fn wait(engine: *mut Engine) {
-    // SAFETY: see `ending`; and the seat is that of the task that runs.
+    // SAFETY: see `ending`; the seat is that of the running task.
     unsafe {
         let this = &mut *engine;
-        this.accesses = 0;
+        this.accesses_since_yield = 0;
         let seat = this.tasks[this.current.index()].seat;
         seat.suspend();
     }
 }
 
-/// The execution whose tasks are unwound here: what was known of its objects can still be read.
+/// The execution whose tasks are unwound here: the state of its objects can still be read.
 pub(crate) fn ending_control() -> Option<Control> {
     ending().and_then(std::ptr::NonNull::new).map(Control)
 }
 
-/// Waits until nothing is left of `task`, if tasks are being unwound: what it borrows must live as long.
-pub(crate) fn outlast(task: TaskId) {
+/// While tasks are unwound, waits until `task` is completely unwound: what it borrows must outlive
+/// it.
+pub(crate) fn wait_until_unwound(task: TaskId) {
     let Some(engine) = ending() else { return };
     // SAFETY: see `ending`.
     while unsafe { (&(*engine).fibers)[task.index()].is_some() } {
@@ -112,7 +115,7 @@ pub(crate) fn outlast(task: TaskId) {
 }
 
 impl Control {
-    /// Gives up the turn of `me`, who runs. Answers whether the execution was given up in the meantime.
+    /// Suspends the running task `me`. Returns whether the execution was abandoned meanwhile.
     pub(super) fn suspend(self, me: TaskId) -> bool {
         let engine = self.engine();
         if engine.is_panicking(me) {
@@ -121,25 +124,25 @@ impl Control {
             self.switch(task.seat);
             let engine = self.engine();
             engine.tasks[me.index()].is_panicking = false;
-            // A second panic while the first one unwinds would be the end of the process.
+            // A second panic during unwinding would abort the process.
             return engine.is_ending;
         }
-        self.suspend_calmly(me)
+        self.suspend_not_unwinding(me)
     }
 
-    /// The same, if `me` does not unwind.
+    /// The same for a task that is not unwinding.
     #[inline(always)]
-    pub(super) fn suspend_calmly(self, me: TaskId) -> bool {
+    pub(super) fn suspend_not_unwinding(self, me: TaskId) -> bool {
         let task = &mut self.engine().tasks[me.index()];
         task.has_panicked = false;
         self.switch(task.seat);
         if self.engine().is_ending {
-            panic::resume_unwind(Box::new(GivenUp));
+            panic::resume_unwind(Box::new(Abandoned));
         }
         false
     }
 
-    /// Lets whoever is next go on, and returns when it is the turn of the task again that runs, which has this seat.
+    /// Switches to the next task. Returns when the running task, which has this seat, is resumed.
     #[inline(always)]
     fn switch(self, seat: Seat) {
         let engine = self.engine();
@@ -150,17 +153,17 @@ impl Control {
                 if let Some(foreign) = engine.foreign {
                     foreign.enter(next, self);
                 }
-                // SAFETY: the one runs, and the other has come to a point and can go on from there.
+                // SAFETY: the first is running, and the other is suspended at a point.
                 unsafe { seat.hand_to(other) };
             }
-            // SAFETY: it is the seat of the task that runs.
-            Next::Task(_) | Next::Start | Next::Nobody => unsafe { seat.suspend() },
+            // SAFETY: this is the seat of the running task.
+            Next::Task(_) | Next::Start | Next::None => unsafe { seat.suspend() },
         }
     }
 
-    /// Ends the execution here, since a limit is reached.
+    /// Ends the execution because a limit is reached.
     #[track_caller]
-    pub(super) fn cut(self, limit: Limit) -> ! {
+    pub(super) fn cut_execution(self, limit: Limit) -> ! {
         let engine = self.engine();
         engine.limit = Some(limit);
         engine.end_with(if engine.is_free { Ending::Redundant } else { Ending::Cut });
@@ -172,8 +175,8 @@ impl Control {
 }
 
 impl Engine {
-    /// Whether `task`, which runs, unwinds. If one of the others has given up its turn while it was unwinding, this thread panics in any
-    /// case, and what counts is whether this one has panicked since.
+    /// Whether the running task `task` unwinds. If another task was suspended while unwinding, the
+    /// thread is panicking in any case, and what counts is whether this task has panicked since.
     #[inline]
     pub(super) fn is_panicking(&self, task: TaskId) -> bool {
         thread::panicking() && self.is_panic_of(task)
@@ -186,11 +189,11 @@ impl Engine {
         has_panicked || !others.any(|it| it.is_panicking && !self.ended.contains(it.pending.task))
     }
 
-    /// Unwinds every task that has not ended.
+    /// Unwinds every unfinished task.
     ///
     /// # Safety
     ///
-    /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
+    /// `engine` is valid, and only the tasks resumed here use it.
     pub(super) unsafe fn unwind_all(engine: *mut Engine) {
         // SAFETY: the borrow ends before a task is resumed.
         let this = unsafe { &mut *engine };
@@ -198,13 +201,13 @@ impl Engine {
             return;
         }
         this.is_ending = true;
-        this.beware();
+        this.use_slow_path();
         if this.foreign.is_some() {
             return this.abandon_all();
         }
         let outer = ENDING.replace(engine);
-        // SAFETY: as the caller says.
-        let is_left = (0..TURNS).all(|_| unsafe { Engine::unwind_once(engine) });
+        // SAFETY: guaranteed by the caller.
+        let is_left = (0..UNWIND_ROUNDS_MAX).all(|_| unsafe { Engine::unwind_once(engine) });
         ENDING.set(outer);
         if is_left {
             // SAFETY: no task will be resumed.
@@ -213,31 +216,31 @@ impl Engine {
         }
     }
 
-    /// Lets each task that is left unwind as far as it comes. Answers whether any is left.
+    /// Unwinds each remaining task as far as possible. Returns whether any remains.
     ///
     /// # Safety
     ///
-    /// `engine` is valid, and nobody else uses it but the tasks that are resumed here.
+    /// `engine` is valid, and only the tasks resumed here use it.
     unsafe fn unwind_once(engine: *mut Engine) -> bool {
         // SAFETY: no borrow is kept while a task is resumed.
         let this = unsafe { &mut *engine };
         let tasks = this.tasks.len();
         let mut is_left = false;
-        // Those who were started borrow from those who started them.
+        // Started tasks borrow from the tasks that started them.
         for at in (0..tasks).rev() {
             // SAFETY: as above.
             let this = unsafe { &mut *engine };
             let Some(mut fiber) = this.fibers[at].take() else { continue };
             if !fiber.has_begun() {
-                // SAFETY: nothing is on its stack but its body, which this drops.
+                // SAFETY: only its body is on its stack, and this drops the body.
                 unsafe { fiber.give_up() };
                 stacks::give_back(fiber.into_stack());
                 continue;
             }
-            (this.current, this.is_unwinding, this.caught) = (TaskId(at as u8), true, 0);
-            // SAFETY: it has given up its turn, and is not done.
+            (this.current, this.is_unwinding, this.catches) = (TaskId(at as u8), true, 0);
+            // SAFETY: the fiber is suspended and not done.
             unsafe { fiber.resume(&raw mut this.root) };
-            // SAFETY: the task has given up its turn.
+            // SAFETY: the task is suspended.
             let this = unsafe { &mut *engine };
             this.is_unwinding = false;
             if fiber.is_done() {

@@ -26,7 +26,7 @@ impl Locals {
         }
     }
 
-    /// The last value that is left. From now on it counts as destroyed.
+    /// Removes the last remaining value. From now on it counts as destroyed.
     pub(super) fn pop(&mut self) -> Option<Rc<dyn Any>> {
         let last = self.0.iter_mut().rev().find(|it| matches!(it.1, Local::Value(_)))?;
         match std::mem::replace(&mut last.1, Local::Destroyed) {

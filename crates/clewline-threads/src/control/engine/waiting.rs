@@ -1,44 +1,45 @@
-//! What the primitives say about waiting, besides the accesses themselves.
+//! The interface of the primitives for waiting, besides the accesses themselves.
 
 use std::{any::Any, sync::Arc};
 
 use clewline_explore::{Access, SharedId, TaskId, TaskSet};
 
-use super::{state::Control, words::Attempt};
+use super::{state::Control, types::Attempt};
 use crate::control::place::Place;
 
 impl Control {
-    /// The number of the execution: no other one of this process has it.
+    /// The number of the execution, unique in this process.
     pub(crate) fn execution(self) -> u64 {
         self.engine().execution
     }
 
-    /// How many steps were made.
+    /// The number of steps made.
     pub(crate) fn steps(self) -> u32 {
         self.engine().steps
     }
 
-    /// Sets the level of a lock that is taken or given back, while what it guards stays as it is: a loop that only takes it
-    /// to look is one that waits.
-    pub(crate) fn set_level_quietly<T: ?Sized>(self, object: &T, level: i32) {
+    /// Sets the level of a lock that is acquired or released while the guarded data is unchanged: a
+    /// loop that takes the lock only to look is a waiting loop.
+    pub(crate) fn set_level_only<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = engine.id_of(object);
         if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
             return;
         }
         if engine.memory.is_some() {
-            engine.changed_weakly(id);
+            engine.memory_changed(id);
         }
         if let Some(step) = &mut engine.step
             && step.object != id
         {
-            // Whoever waits for the lock can go on after this step, though it touches another object. If there are several such
-            // locks, its order with any step is taken to matter.
+            // Tasks that wait for the lock can continue after this step, although the step accesses
+            // another object. If there are several such locks, the step is treated as dependent
+            // with every step.
             step.yields |= step.frees != SharedId::NONE && step.frees != id;
             step.frees = id;
         }
         if engine.has_release_points && !engine.spinning.is_empty() {
-            // Somebody tries locks, and may see that.
+            // Some task tries locks and may observe this.
             let me = engine.current;
             let was_spinning = engine.spinning.contains(me);
             let spins = engine.tasks[me.index()].spins.take();
@@ -51,29 +52,29 @@ impl Control {
         }
     }
 
-    /// This task waits at the object from now on, until somebody [wakes](Self::wake_at) it.
-    pub(crate) fn waits_at<T: ?Sized>(self, object: &T) {
+    /// This task waits at the object until a task [wakes](Self::wake_at) it.
+    pub(crate) fn wait_at<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.insert(me);
         engine.tasks[me.index()].is_woken = false;
     }
 
-    /// It does so no more, though nobody woke it.
-    pub(crate) fn leaves<T: ?Sized>(self, object: &T) {
+    /// The task stops waiting although no task woke it.
+    pub(crate) fn leave<T: ?Sized>(self, object: &T) {
         let engine = self.engine();
         let (id, me) = (engine.id_of(object), engine.current);
         engine.objects.state(id).waiters.remove(me);
     }
 
-    /// Who waits there.
+    /// The tasks that wait at the object.
     pub(crate) fn waiters<T: ?Sized>(self, object: &T) -> TaskSet {
         let engine = self.engine();
         let id = engine.id_of(object);
         engine.objects.state(id).waiters
     }
 
-    /// Lets `task` go on that waits there.
+    /// Wakes `task`, which waits at the object.
     pub(crate) fn wake_at<T: ?Sized>(self, object: &T, task: TaskId) {
         let engine = self.engine();
         let id = engine.id_of(object);
@@ -81,27 +82,28 @@ impl Control {
         self.wake(task);
     }
 
-    /// Whether this task may wake up now though nobody woke it.
-    pub(crate) fn may_wake_early(self) -> bool {
+    /// Whether this task may wake spuriously now.
+    pub(crate) fn can_wake_spuriously(self) -> bool {
         let engine = self.engine();
         0 < engine.tasks[engine.current.index()].spurious
     }
 
-    /// It did.
-    pub(crate) fn woke_early(self) {
+    /// The task woke spuriously.
+    pub(crate) fn woke_spuriously(self) {
         let engine = self.engine();
         let left = &mut engine.tasks[engine.current.index()].spurious;
         *left = left.saturating_sub(1);
     }
 
-    /// Comes to a point before an access to something that has no address: its order with any step matters.
+    /// A point before an access to something without an address: its order relative to every step
+    /// matters.
     #[track_caller]
-    pub(crate) fn access_somewhere(self) {
+    pub(crate) fn access_unaddressed(self) {
         self.arrive(SharedId::NONE, Attempt::new(Access::Yield), Place::caller());
     }
 
-    /// Something has changed that has no address.
-    pub(crate) fn changed_somewhere(self) {
+    /// Something without an address has changed.
+    pub(crate) fn changed_unaddressed(self) {
         let engine = self.engine();
         let me = engine.current;
         engine.idle_rounds = 0;
@@ -109,16 +111,17 @@ impl Control {
         engine.end_spins(me, SharedId::NONE);
     }
 
-    /// What is kept for `task`, made by `make` if there is nothing yet.
-    pub(crate) fn badge(
+    /// The data attached to `task`, created by `make` if there is none.
+    pub(crate) fn task_data(
         self,
         task: TaskId,
         make: impl FnOnce() -> Arc<dyn Any + Send + Sync>,
     ) -> Arc<dyn Any + Send + Sync> {
-        Arc::clone(self.engine().tasks[task.index()].badge.get_or_insert_with(make))
+        Arc::clone(self.engine().tasks[task.index()].task_data.get_or_insert_with(make))
     }
 
-    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may say so because another one does.
+    /// Whether this task unwinds. Tasks share a thread, so `std::thread::panicking` may be true
+    /// because of another task.
     pub(crate) fn is_panicking(self) -> bool {
         let engine = self.engine();
         engine.is_panicking(engine.current)
@@ -130,7 +133,7 @@ impl Control {
         engine.tasks[engine.current.index()].has_panicked = true;
     }
 
-    /// A task has panicked, and nobody asks for it: the execution ends.
+    /// A task has panicked and no task can join it: the execution ends.
     pub(crate) fn panicked(self, payload: &(dyn Any + Send)) {
         self.engine().panicked(payload);
     }

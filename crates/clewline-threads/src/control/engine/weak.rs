@@ -1,9 +1,10 @@
-//! What the engine does for [memory models](super::super::memory) and [races](super::super::races).
+//! The engine's part of [memory models](super::super::memory) and [races](super::super::races).
 //!
-//! Nothing of this is reached in a sequentially consistent exploration that looks for no races.
+//! A sequentially consistent exploration without race detection does not use this module.
 //!
-//! Buffers are tasks without a body: there is one for each task that has stored something, which is ended whenever the
-//! buffer is empty, and whose steps are [flushes](Access::Flush). The engine makes them itself, wherever it stands.
+//! A store buffer is a task without a body. Each task that has buffered a store has one; it is
+//! ended whenever the buffer is empty, and its steps are [flushes](Access::Flush), which the engine
+//! makes itself.
 
 use std::{ptr, sync::atomic::Ordering};
 
@@ -11,25 +12,25 @@ use clewline_explore::{Access, Ending, SharedId, Step, TaskId};
 
 use super::{
     super::{
-        memory::{Ask, By, Change, Memory, MemoryModel, State},
-        races::{Race, Touch, Toucher},
+        memory::{AtomicAccess, ChoiceSource, Memory, MemoryModel, MemoryState, ReadModifyWrite},
+        races::{CellAccess, Race, RacingAccess},
     },
-    buffers::Tell,
+    buffers::WriteBack,
     state::{Control, Engine, Task},
-    words::Limit,
+    types::Limit,
 };
 use crate::control::place::Place;
 
-/// What an update did, and what the atomic is to hold now.
+/// The effect of an update, and the value that the atomic must hold now.
 pub(crate) struct Update {
     pub(crate) old: u64,
     pub(crate) new: Option<u64>,
     pub(crate) held: u64,
 }
 
-impl Ask for Engine {
+impl ChoiceSource for Engine {
     fn value(&mut self, n: u32) -> u32 {
-        // It need not see the same again, so it does not run round in vain.
+        // The next load may return something else, so the task is not in a useless loop.
         let me = self.current;
         let task = &mut self.tasks[me.index()];
         task.rounds.clear();
@@ -39,40 +40,40 @@ impl Ask for Engine {
         Engine::value(self, n)
     }
 
-    fn fails(&mut self, place: Place) -> bool {
+    fn fails_spuriously(&mut self, place: Place) -> bool {
         if !self.weak.settings.spurious_failures {
             return false;
         }
         let me = self.current;
         let failure = (me, self.tasks[me.index()].operation, place);
-        let fails = !self.weak.failed.contains(&failure) && Ask::value(self, 2) == 1;
+        let fails = !self.weak.spurious_failures.contains(&failure) && ChoiceSource::value(self, 2) == 1;
         if fails {
-            self.weak.failed.push(failure);
+            self.weak.spurious_failures.push(failure);
         }
         fails
     }
 }
 
 impl Control {
-    /// Whether an atomic is more than its value.
+    /// Whether an atomic needs more state than its value.
     #[inline(always)]
     pub(crate) fn is_weak(self) -> bool {
         self.engine().memory.is_some()
     }
 
-    /// Whether it has one value at a time all the same, and is more only because somebody looks for races.
+    /// Whether it still has one value at a time, and needs the state only for race detection.
     pub(crate) fn is_sequential(self) -> bool {
         self.engine().weak.settings.model == MemoryModel::SequentiallyConsistent
     }
 
-    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> By {
+    fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> AtomicAccess {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        By { task: engine.current, object, place, order }
+        AtomicAccess { task: engine.current, object, place, order }
     }
 
-    /// Runs `act` with the memory, apart from the rest of the engine.
-    fn with<R>(self, act: impl FnOnce(&mut State, &mut Engine) -> R) -> R {
+    /// Runs `act` with the memory state, separated from the rest of the engine.
+    fn with<R>(self, act: impl FnOnce(&mut MemoryState, &mut Engine) -> R) -> R {
         let engine = self.engine();
         let mut memory = engine.memory.take().expect("an atomic is more than its value");
         let result = act(&mut memory, engine);
@@ -87,12 +88,12 @@ impl Control {
         let place = Place::caller();
         self.access(object, Access::Read);
         let by = self.by(object, order, place);
-        // It panics if nobody may load in this order, and then the memory must be where it belongs.
+        // `held` panics on an invalid ordering; then the memory state must be in its place.
         let held = held();
         self.with(|memory, engine| memory.load(by, held, engine))
     }
 
-    /// Stores to an atomic, which holds `held`. Answers what it is to hold from now on.
+    /// Stores to an atomic, which holds `held`. Returns the value that it must hold from now on.
     #[cold]
     #[track_caller]
     pub(crate) fn weak_store<T>(
@@ -101,14 +102,14 @@ impl Control {
         value: u64,
         order: Ordering,
         held: &dyn Fn() -> u64,
-        tell: Tell,
+        write_back: WriteBack,
     ) -> u64 {
         let place = Place::caller();
         let is_tso = self.engine().weak.settings.model == MemoryModel::Tso;
         let waits = is_tso && order == Ordering::SeqCst;
         self.access(object, if waits { Access::Update } else { Access::Write });
         if is_tso && !waits && !self.engine().has_room_for_buffer() {
-            self.cut(Limit::Tasks);
+            self.cut_execution(Limit::Tasks);
         }
         let by = self.by(object, order, place);
         let old = held();
@@ -116,21 +117,21 @@ impl Control {
         let engine = self.engine();
         if is_tso && !waits {
             engine.tasks[by.task.index()].rounds.clear();
-            engine.has_buffered(by, ptr::from_ref(object).cast(), tell);
+            engine.note_buffered(by, ptr::from_ref(object).cast(), write_back);
         } else if engine.weak.settings.model == MemoryModel::ReleaseAcquire || old != value {
             engine.changed(by.object);
         }
         held
     }
 
-    /// Makes of what an atomic holds whatever `change` makes of it; `None` leaves it as it is.
+    /// Updates an atomic with `change`; `None` leaves it unchanged.
     #[cold]
     #[track_caller]
     pub(crate) fn weak_update<T>(
         self,
         object: &T,
         order: Ordering,
-        change: &mut Change<'_>,
+        change: &mut ReadModifyWrite<'_>,
         held: &dyn Fn() -> u64,
     ) -> Update {
         let place = Place::caller();
@@ -154,21 +155,22 @@ impl Control {
         }
         let engine = self.engine();
         if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
-            self.arrive(SharedId::NONE, super::words::Attempt::new(Access::Fence), Place::caller());
+            self.arrive(SharedId::NONE, super::types::Attempt::new(Access::Fence), Place::caller());
         }
         let me = self.me();
         self.with(|memory, _| memory.fence(me, order));
     }
 
-    /// Whether a `compare_exchange_weak` that could succeed fails for no reason.
+    /// Whether a `compare_exchange_weak` that could succeed fails spuriously.
     #[inline]
     #[track_caller]
-    pub(crate) fn fails_for_no_reason(self) -> bool {
-        Ask::fails(self.engine(), Place::caller())
+    pub(crate) fn fails_spuriously_here(self) -> bool {
+        ChoiceSource::fails_spuriously(self.engine(), Place::caller())
     }
 
-    /// Somebody has the atomic for himself, or it is gone: nothing that was stored to it waits any more, and what comes to its address is
-    /// another object. Answers what it holds, if that is not what it says.
+    /// The caller has exclusive access to the atomic, or it is dropped: no store to it stays
+    /// buffered, and the next object at its address is a different one. Returns its value if that
+    /// differs from the value it holds.
     #[cold]
     pub(crate) fn weak_forget<T: ?Sized>(self, object: &T) -> Option<u64> {
         let by = self.by(object, Ordering::Relaxed, Place::caller());
@@ -178,18 +180,18 @@ impl Control {
         last
     }
 
-    /// Comes to a point before an access to what is known by `address`, and is neither a lock nor an atomic.
+    /// A point before an access to the object at `address`, which is neither a lock nor an atomic.
     #[track_caller]
     pub(crate) fn visit_at(self, address: usize, access: Access) {
         let engine = self.engine();
         let id = engine.objects.id(address);
-        self.arrive(id, super::words::Attempt::new(access), Place::caller());
+        self.arrive(id, super::types::Attempt::new(access), Place::caller());
         if access == Access::Update {
             self.engine().changed(id);
         }
     }
 
-    /// The same for counts of owners, which matter only if somebody looks at them.
+    /// The same for reference counts, which matter only if a task observes them.
     #[track_caller]
     pub(crate) fn count(self, address: usize, access: Access) {
         if self.engine().weak.counts_matter && !std::thread::panicking() {
@@ -197,8 +199,8 @@ impl Control {
         }
     }
 
-    /// Somebody looks at counts of owners. If nobody has so far, the exploration begins again.
-    pub(crate) fn watch_counts(self) {
+    /// A task observes reference counts. If none has so far, the exploration restarts.
+    pub(crate) fn observe_counts(self) {
         let engine = self.engine();
         if !engine.weak.counts_matter {
             engine.weak.counts_matter = true;
@@ -206,7 +208,8 @@ impl Control {
         }
     }
 
-    /// This task learns what those did who [released](Self::release_at) what is known by `address`.
+    /// Everything that tasks did before they [released](Self::release_at) the object at `address`
+    /// happens before what this task does next.
     pub(crate) fn acquire_at(self, address: usize) {
         if self.is_weak() {
             let engine = self.engine();
@@ -215,7 +218,7 @@ impl Control {
         }
     }
 
-    /// The other side of [`acquire_at`](Self::acquire_at).
+    /// The counterpart of [`acquire_at`](Self::acquire_at).
     pub(crate) fn release_at(self, address: usize) {
         if self.is_weak() {
             let engine = self.engine();
@@ -224,22 +227,22 @@ impl Control {
         }
     }
 
-    /// What is known by `address` is gone.
+    /// The object at `address` is dropped.
     pub(crate) fn forget_at(self, address: usize) {
         self.engine().objects.forget(address);
     }
 
-    /// An access to a cell. If nobody has looked for races so far, the exploration begins again, and does.
+    /// An access to a cell. If race detection was off so far, the exploration restarts with it.
     #[track_caller]
-    pub(crate) fn touch<T: ?Sized>(self, cell: &T, touch: Touch) {
+    pub(crate) fn access_cell<T: ?Sized>(self, cell: &T, touch: CellAccess) {
         let place = Place::caller();
         if !self.is_weak() {
-            return self.engine().want_races();
+            return self.engine().enable_race_detection();
         }
         let by = self.by(cell, Ordering::Relaxed, place);
         let race = self.with(|memory, _| {
             let (view, touches) = memory.cell(by.task, by.object);
-            touches.touch(Toucher { task: by.task, place, touch }, view)
+            touches.record(RacingAccess { task: by.task, place, access: touch }, view)
         });
         let known = &mut self.engine().weak.race;
         if let Some(race) = race
@@ -251,14 +254,14 @@ impl Control {
 }
 
 impl Engine {
-    /// What memory is asked for, from the next execution on.
+    /// Sets the memory options from the next execution on.
     pub(in crate::control) fn set_memory(&mut self, memory: Memory) {
         self.weak.settings = memory;
         self.memory = None;
         self.has_release_points |= self.has_buffers();
     }
 
-    /// Whether stores wait in buffers. Then a lock that is released has to wait for the stores before it.
+    /// Whether stores are buffered. Then the release of a lock waits for the stores before it.
     pub(super) fn has_buffers(&self) -> bool {
         self.weak.settings.model == MemoryModel::Tso
     }
@@ -276,32 +279,33 @@ impl Engine {
         self.weak.clear();
         let settings = self.weak.settings;
         if settings.needs_state() {
-            self.memory.get_or_insert_with(|| Box::new(State::new(settings.model))).clear();
+            self.memory.get_or_insert_with(|| Box::new(MemoryState::new(settings.model))).clear();
         }
     }
 
-    fn want_races(&mut self) {
+    fn enable_race_detection(&mut self) {
         if !self.weak.settings.races {
             self.weak.settings.races = true;
             self.end_with(Ending::Restart);
         }
     }
 
-    fn memory(&mut self) -> &mut State {
+    fn memory(&mut self) -> &mut MemoryState {
         self.memory.as_mut().expect("asked for only if there is one")
     }
 
-    /// `task` begins, after those it waited for.
+    /// `task` begins, after the tasks it waited for.
     #[cold]
-    pub(super) fn start_weakly(&mut self, task: TaskId) {
+    pub(super) fn memory_start(&mut self, task: TaskId) {
         for other in self.tasks[task.index()].after {
             self.memory().begin_after(task, other);
         }
     }
 
-    /// `me` comes to a point. Whatever is not a plain load or store waits until all stores before it are seen.
+    /// `me` arrives at a point. Every access except a plain load or store waits until the task's
+    /// earlier stores are flushed.
     #[cold]
-    pub(super) fn arrive_weakly(&mut self, me: TaskId, access: Access) {
+    pub(super) fn memory_arrive(&mut self, me: TaskId, access: Access) {
         let waits = !matches!(
             access,
             Access::Local | Access::Read | Access::Write | Access::Yield | Access::Flush | Access::Join
@@ -311,10 +315,10 @@ impl Engine {
         }
     }
 
-    /// `me` makes `step`: what others did that it waited for happens before.
+    /// `me` makes `step`: what it waited for happens before it.
     #[cold]
-    pub(super) fn begin_weakly(&mut self, me: TaskId, step: &Step, is_woken: bool) {
-        self.weak.has_taken = false;
+    pub(super) fn memory_begin(&mut self, me: TaskId, step: &Step, is_woken: bool) {
+        self.weak.has_acquired = false;
         for other in step.after {
             self.memory().begin_after(me, other);
         }
@@ -330,9 +334,9 @@ impl Engine {
         }
     }
 
-    /// `me` has changed a lock, or something like it: it has taken it, or it gives it back.
+    /// `me` has changed a lock or a similar object: it acquired or releases it.
     #[cold]
-    pub(super) fn changed_weakly(&mut self, object: SharedId) {
+    pub(super) fn memory_changed(&mut self, object: SharedId) {
         let me = self.current;
         let takes = |it: &Step| {
             it.object == object
@@ -341,10 +345,10 @@ impl Engine {
                     Access::Acquire | Access::AcquireShared | Access::TryAcquire | Access::TryAcquireShared
                 )
         };
-        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_taken, true) {
+        if self.step.as_ref().is_some_and(takes) && !std::mem::replace(&mut self.weak.has_acquired, true) {
             self.memory().acquire(me, object);
         } else {
-            // A task that is unwinding did not stop to wait for its stores.
+            // A task that is unwinding did not wait for its stores.
             while self.memory().first_buffered(me).is_some() {
                 self.flush_one(me);
             }
@@ -353,27 +357,28 @@ impl Engine {
         }
     }
 
-    /// Whether no store of `task` waits in a buffer.
+    /// Whether the store buffer of `task` is empty.
     pub(super) fn is_drained(&self, task: TaskId) -> bool {
         self.weak.buffer_of[task.index()].is_none_or(|it| self.ended.contains(it))
     }
 
     /// `by` has put a store to the atomic at `address` into its buffer.
-    fn has_buffered(&mut self, by: By, address: *const (), tell: Tell) {
+    fn note_buffered(&mut self, by: AtomicAccess, address: *const (), write_back: WriteBack) {
         let at = by.object.0 as usize;
-        if self.weak.tell.len() <= at {
-            self.weak.tell.resize(at + 1, None);
+        if self.weak.write_back.len() <= at {
+            self.weak.write_back.resize(at + 1, None);
         }
-        self.weak.tell[at] = Some((address, tell));
+        self.weak.write_back[at] = Some((address, write_back));
         let buffer = match self.weak.buffer_of[by.task.index()] {
             Some(buffer) => buffer,
             None => self.add_buffer(by.task),
         };
-        self.wakes(buffer);
+        self.note_wake(buffer);
         self.buffers_changed();
     }
 
-    /// Whether the task that runs has a buffer, or can get one: buffers count as tasks, of which there are not many.
+    /// Whether the running task has a store buffer or can get one: buffers count as tasks, whose
+    /// number is limited.
     fn has_room_for_buffer(&self) -> bool {
         self.weak.buffer_of[self.current.index()].is_some() || self.tasks.len() < TaskId::MAX
     }
@@ -393,10 +398,11 @@ impl Engine {
         id
     }
 
-    /// Sees to it that each buffer's next step is its oldest store, and that those go on who waited for an empty one.
+    /// Makes each buffer's next step its oldest store, and unblocks tasks that waited for an empty
+    /// buffer.
     fn buffers_changed(&mut self) {
         for buffer in self.weak.buffers {
-            let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+            let owner = self.weak.owner_of[buffer.index()].expect("a buffer has an owner");
             let first = self.memory().first_buffered(owner);
             let place = self.tasks[owner.index()].place;
             let task = &mut self.tasks[buffer.index()];
@@ -404,19 +410,19 @@ impl Engine {
             if first.is_none() {
                 self.ended.insert(buffer);
             }
-            self.fresh.insert(buffer);
+            self.newly_arrived.insert(buffer);
             if let Some(object) = first {
                 (task.pending.object, task.place) = (object, place);
             } else if self.weak.undrained.contains(owner) {
                 self.weak.undrained.remove(owner);
-                self.wakes(owner);
+                self.note_wake(owner);
             }
         }
     }
 
-    /// Makes the step of a buffer that was chosen.
+    /// Makes the step of the chosen buffer.
     pub(super) fn flush(&mut self, buffer: TaskId) {
-        let owner = self.weak.owner_of[buffer.index()].expect("a buffer is somebody's");
+        let owner = self.weak.owner_of[buffer.index()].expect("a buffer has an owner");
         self.current = buffer;
         self.steps += 1;
         let task = &mut self.tasks[buffer.index()];
@@ -432,11 +438,12 @@ impl Engine {
 
     fn flush_one(&mut self, owner: TaskId) {
         let Some((object, value)) = self.memory().flush(owner) else { return };
-        if let Some(&Some((address, tell))) = self.weak.tell.get(object.0 as usize) {
-            // SAFETY: the atomic was at this address when it was last stored to, and if it had been dropped since, the store would
-            // have been forgotten. Whoever frees it otherwise knows that no other task uses it, so that no store of another
-            // task was waiting, and then the atomic holds this value already and is not told.
-            unsafe { tell(address, value) };
+        if let Some(&Some((address, write_back))) = self.weak.write_back.get(object.0 as usize) {
+            // SAFETY: the atomic was at this address when it was last stored to, and dropping it
+            // would have discarded the store. A task that frees its memory in another way knows
+            // that no other task uses the atomic, so no store of another task was pending, and then
+            // the atomic holds this value already and nothing is written.
+            unsafe { write_back(address, value) };
         }
     }
 }

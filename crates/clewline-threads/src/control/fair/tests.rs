@@ -1,10 +1,10 @@
-//! Who is held back after whom, step by step.
+//! Which tasks are held back by which, step by step.
 
 use clewline_core::Random;
 
 use super::*;
 
-/// A step: who made it, whether it yields, and who can move then.
+/// A step: its task, whether it yields, and the tasks that can move afterwards.
 type Moment<'a> = (u8, bool, &'a [u8]);
 
 const STEPS: bool = false;
@@ -26,7 +26,7 @@ fn go(fairness: &mut Fairness, moments: &[Moment<'_>]) {
     }
 }
 
-/// After these steps, of those who are enabled these may move.
+/// Checks which of the `enabled` tasks may move after these steps.
 #[track_caller]
 fn check(moments: &[Moment<'_>], enabled: &[u8], expected: &[u8]) {
     let mut fairness = Fairness::default();
@@ -35,50 +35,50 @@ fn check(moments: &[Moment<'_>], enabled: &[u8], expected: &[u8]) {
 }
 
 #[test]
-fn whoever_yields_once_is_not_held_back() {
+fn a_single_yield_holds_no_task_back() {
     check(&[(0, YIELDS, &[0, 1])], &[0, 1], &[0, 1]);
 }
 
 #[test]
-fn whoever_yields_again_lets_those_go_first_who_have_not_moved() {
+fn a_second_yield_gives_priority_to_tasks_that_have_not_moved() {
     check(&[(0, YIELDS, &[0, 1]), (0, YIELDS, &[0, 1])], &[0, 1], &[1]);
 }
 
 #[test]
-fn whoever_moved_in_between_does_not_go_first() {
+fn a_task_that_moved_in_the_window_gets_no_priority() {
     check(&[(0, YIELDS, &[0, 1]), (1, STEPS, &[0, 1]), (0, YIELDS, &[0, 1])], &[0, 1], &[0, 1]);
 }
 
 #[test]
-fn whoever_could_not_always_move_does_not_go_first() {
+fn a_task_that_was_not_always_enabled_gets_no_priority() {
     let blocked = (2, STEPS, &[0, 2][..]);
     check(&[(0, YIELDS, &[0, 1, 2]), blocked, (0, YIELDS, &[0, 1, 2])], &[0, 1, 2], &[0, 1, 2]);
-    // The step after the one that blocked it blocks nobody.
+    // The step after the blocking one blocks no task.
     let moments = [(0, YIELDS, &[0, 1, 2][..]), blocked, (0, STEPS, &[0, 2]), (0, YIELDS, &[0, 1, 2])];
     check(&moments, &[0, 1, 2], &[0, 1, 2]);
 }
 
 #[test]
-fn whoever_is_blocked_by_the_one_that_yields_goes_first() {
+fn a_task_disabled_by_the_yielding_task_gets_priority() {
     check(&[(0, YIELDS, &[0, 1]), (0, STEPS, &[0]), (0, YIELDS, &[0])], &[0, 1], &[1]);
 }
 
 #[test]
-fn whoever_goes_first_does_so_until_it_has_moved() {
+fn a_task_keeps_its_priority_until_it_has_moved() {
     let twice = [(0, YIELDS, &[0, 1, 2][..]), (0, YIELDS, &[0, 1, 2])];
     check(&[&twice[..], &[(2, STEPS, &[0, 1, 2])]].concat(), &[0, 1, 2], &[1, 2]);
     check(&[&twice[..], &[(2, STEPS, &[0, 1, 2]), (1, STEPS, &[0, 1, 2])]].concat(), &[0, 1, 2], &[0, 1, 2]);
-    // Also if another yield comes before, because it could not move.
+    // Also if another yield comes first, because the task could not move.
     check(&[&twice[..], &[(2, STEPS, &[0, 2]), (0, YIELDS, &[0, 2])]].concat(), &[0, 1, 2], &[1, 2]);
 }
 
 #[test]
-fn whoever_goes_first_and_cannot_move_holds_nobody_back() {
+fn a_disabled_task_with_priority_holds_no_task_back() {
     check(&[(0, YIELDS, &[0, 1]), (0, YIELDS, &[0, 1])], &[0, 2], &[0, 2]);
 }
 
 #[test]
-fn a_step_tells_whom_it_sets_free() {
+fn a_step_returns_the_tasks_it_releases() {
     let mut fairness = Fairness::default();
     go(&mut fairness, &[(0, YIELDS, &[0, 1, 2]), (0, YIELDS, &[0, 1, 2])]);
     assert_eq!(fairness.moved(TaskId(0), set(&[0, 1, 2])), TaskSet::EMPTY);
@@ -87,7 +87,7 @@ fn a_step_tells_whom_it_sets_free() {
 }
 
 #[test]
-fn another_execution_knows_nothing_of_the_last() {
+fn an_execution_is_independent_of_the_previous_one() {
     let mut fairness = Fairness::default();
     go(&mut fairness, &[(0, YIELDS, &[0, 1]), (0, YIELDS, &[0, 1])]);
     fairness.clear();
@@ -98,7 +98,7 @@ fn another_execution_knows_nothing_of_the_last() {
 }
 
 #[test]
-fn not_all_are_held_back() {
+fn not_all_tasks_are_held_back() {
     let (mut random, mut held) = (Random::new(1), 0);
     for _ in 0..300 {
         let mut fairness = Fairness::default();

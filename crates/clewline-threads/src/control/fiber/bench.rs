@@ -1,11 +1,11 @@
-//! Both kinds of fibers alone, for a benchmark that compares them.
+//! Both kinds of fibers in isolation, for a benchmark that compares them.
 
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
 };
 
-/// The same of each kind.
+/// The same code for each kind.
 macro_rules! kinds {
     ($($(#[$meta:meta])* $name:ident)+) => {
         $(
@@ -17,12 +17,12 @@ macro_rules! kinds {
                 #[derive(Default)]
                 struct Shared {
                     seats: RefCell<Vec<Seat>>,
-                    // How often a turn is still handed on before it goes back to the root.
+                    // The number of switches left before the turn returns to the root.
                     left: Cell<u64>,
                     is_over: Cell<bool>,
                 }
 
-                /// Fibers that take turns.
+                /// Fibers that run in turn.
                 #[allow(missing_debug_implementations, reason = "a stack has nothing to show")]
                 pub struct Ring {
                     fibers: Vec<Fiber>,
@@ -49,7 +49,7 @@ macro_rules! kinds {
                         };
                         let fibers = (0..count).map(fiber).collect();
                         let mut ring = Ring { fibers, root: Box::new(Root::new()), shared };
-                        // Once to be seen, and once more to know the next one.
+                        // Once to register the seat, and once more to read the next one.
                         ring.resume_each(2);
                         ring
                     }
@@ -59,15 +59,15 @@ macro_rules! kinds {
                         let root = &raw mut *self.root;
                         for _ in 0..rounds {
                             for fiber in &mut self.fibers {
-                                // SAFETY: no fiber is done before the ring is dropped, and none runs
-                                // while the root does.
+                                // SAFETY: no fiber is done before the ring is dropped, and none
+                                // runs while the root does.
                                 unsafe { fiber.resume(root) };
                             }
                         }
                     }
 
-                    /// Each fiber hands its turn to the next one, `turns` times in all; where a fiber
-                    /// cannot do that, the root passes it on.
+                    /// Each fiber switches to the next one, `turns` times in all; where direct
+                    /// switches are not supported, the root passes the turn on.
                     pub fn hand_on(&mut self, turns: u64) {
                         let root = &raw mut *self.root;
                         self.shared.left.set(turns);
@@ -91,26 +91,26 @@ macro_rules! kinds {
                 }
 
                 fn take_turns(shared: &Shared, me: Seat, next: usize) {
-                    // SAFETY: it is the fiber's own.
+                    // SAFETY: this is the fiber's own seat.
                     unsafe { me.suspend() };
                     // By now every fiber has run once.
                     let next = shared.seats.borrow()[next];
                     while !shared.is_over.get() {
                         let left = shared.left.get();
                         if left == 0 {
-                            // SAFETY: it is the fiber's own.
+                            // SAFETY: this is the fiber's own seat.
                             unsafe { me.suspend() };
                         } else {
                             shared.left.set(left - 1);
-                            // SAFETY: it is the fiber's own, and every fiber but this one has
-                            // suspended itself or handed on its turn.
+                            // SAFETY: this is the fiber's own seat, and every other fiber has
+                            // suspended itself or switched away.
                             unsafe { me.hand_to(next) };
                         }
                     }
                 }
 
-                /// Makes `count` fibers, runs each from its beginning to its end, and keeps their stacks
-                /// for the next time.
+                /// Creates `count` fibers, runs each to its end, and keeps their stacks for the
+                /// next time.
                 ///
                 /// # Panics
                 ///
@@ -137,11 +137,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Those of corosensei, whose turns go by way of the root.
+    /// The fibers of corosensei, which switch through the root.
     portable
 }
 #[cfg(all(unix, target_arch = "x86_64"))]
 kinds! {
-    /// Our own.
+    /// Our own fibers.
     direct
 }

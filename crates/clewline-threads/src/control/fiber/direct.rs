@@ -1,7 +1,8 @@
-//! Fibers that hand their turns to one another: for x86-64.
+//! Fibers that switch directly to one another: for x86-64.
 //!
-//! At the base of each stack is what is known of its fiber, and below that its body. While a fiber does not run, on top of its stack is where it goes on,
-//! and above that the two registers that nobody else would keep.
+//! The base of each stack holds the fiber's header, and below it the body. The top of the stack of
+//! a suspended fiber holds its resume address, and above that the two registers that are not saved
+//! otherwise.
 
 use std::{
     any::Any,
@@ -13,10 +14,10 @@ use std::{
 
 use corosensei::stack::{DefaultStack, Stack};
 
-/// Where whoever resumes fibers goes on.
+/// The context of the code that resumes fibers.
 #[derive(Debug)]
 pub(in crate::control) struct Root {
-    // The top of its stack while it does not run.
+    // The top of its stack while it is suspended.
     top: usize,
 }
 
@@ -26,9 +27,9 @@ impl Root {
     }
 }
 
-// What is known of a fiber.
-struct Base {
-    // The top of its stack while it does not run.
+// The header of a fiber.
+struct FiberHeader {
+    // The top of its stack while it is suspended.
     top: usize,
     root: *mut Root,
     has_begun: bool,
@@ -39,58 +40,66 @@ struct Base {
 /// A body on a stack.
 pub(in crate::control) struct Fiber {
     stack: ManuallyDrop<DefaultStack>,
-    drop_body: unsafe fn(*mut Base),
+    drop_body: unsafe fn(*mut FiberHeader),
 }
 
-/// What a fiber's body gives up its turn with.
+/// The handle with which a fiber's body suspends itself.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::control) struct Seat(*mut Base);
+pub(in crate::control) struct Seat(*mut FiberHeader);
 
-const ALIGN: usize = 16;
-// Stacks have room for much more.
-const BODY_MAX: usize = 16 << 10;
+const STACK_ALIGN_BYTES: usize = 16;
+// Stacks are much larger.
+const BODY_BYTES_MAX: usize = 16 << 10;
 
-fn base_of(stack: &DefaultStack) -> *mut Base {
-    let base = stack.base().get() - size_of::<Base>();
-    ptr::with_exposed_provenance_mut(base & !(ALIGN - 1))
+fn header_of(stack: &DefaultStack) -> *mut FiberHeader {
+    let base = stack.base().get() - size_of::<FiberHeader>();
+    ptr::with_exposed_provenance_mut(base & !(STACK_ALIGN_BYTES - 1))
 }
 
-fn body_of<F>(base: *mut Base) -> *mut F {
-    let align = align_of::<F>().max(ALIGN);
+fn body_of<F>(base: *mut FiberHeader) -> *mut F {
+    let align = align_of::<F>().max(STACK_ALIGN_BYTES);
     base.map_addr(|it| (it - size_of::<F>()) & !(align - 1)).cast()
 }
 
 impl Fiber {
-    /// Has `body` run on `stack` as soon as it is resumed.
+    /// Runs `body` on `stack` when resumed.
     #[inline]
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(stack: DefaultStack, body: F) -> Fiber {
-        const { assert!(size_of::<F>() <= BODY_MAX, "a body is small") };
-        let base = base_of(&stack);
+        const { assert!(size_of::<F>() <= BODY_BYTES_MAX, "a body is small") };
+        let base = header_of(&stack);
         let place = body_of::<F>(base);
-        // SAFETY: the stack is this fiber's alone, and much larger than what is written. `top` is where `switch` and `begin` look for what
-        // they find.
+        // SAFETY: the stack belongs to this fiber only and is much larger than what is written.
+        // `top` is where `switch` and `begin` expect their data.
         unsafe {
             place.write(body);
             let top = place.map_addr(|it| it - 3 * size_of::<usize>()).cast::<usize>();
-            let top = top.map_addr(|it| (it & !(ALIGN - 1)) - size_of::<usize>());
+            let top = top.map_addr(|it| (it & !(STACK_ALIGN_BYTES - 1)) - size_of::<usize>());
             top.write(begin as *const () as usize);
             top.add(1).write(base.expose_provenance());
             top.add(2).write(run::<F> as *const () as usize);
             let top = top.expose_provenance();
-            base.write(Base { top, root: ptr::null_mut(), has_begun: false, is_done: false, panic: None });
+            base.write(FiberHeader {
+                top,
+                root: ptr::null_mut(),
+                has_begun: false,
+                is_done: false,
+                panic: None,
+            });
         }
         Fiber { stack: ManuallyDrop::new(stack), drop_body: drop_body::<F> }
     }
 
-    /// Lets it go on until it, or whoever it has handed its turn to, gives up its turn to the root.
+    /// Resumes the fiber. Returns when it, or a fiber it has switched to, suspends itself to the
+    /// root.
     ///
     /// # Safety
     ///
-    /// It is not done, nobody runs on its stack, and `root` stays where it is until it is.
+    /// The fiber is not done, no code runs on its stack, and `root` does not move until it is done.
     #[inline(always)]
     pub(in crate::control) unsafe fn resume(&mut self, root: *mut Root) {
-        let base = base_of(&self.stack);
-        // SAFETY: the base was written in `new`, and the caller says that somebody can go on there.
+        let base = header_of(&self.stack);
+        // SAFETY: the header was written in `new`, and the caller guarantees that the stack can be
+        // resumed.
         unsafe {
             (*base).root = root;
             switch(&raw mut (*root).top, (*base).top);
@@ -99,29 +108,29 @@ impl Fiber {
 
     /// Whether it has ever been resumed.
     pub(in crate::control) fn has_begun(&self) -> bool {
-        // SAFETY: the base was written in `new`.
-        unsafe { (*base_of(&self.stack)).has_begun }
+        // SAFETY: the header was written in `new`.
+        unsafe { (*header_of(&self.stack)).has_begun }
     }
 
-    /// Whether its body has ended. If it has panicked, so does this.
+    /// Whether its body has ended. If the body has panicked, this panics too.
     #[inline]
     pub(in crate::control) fn is_done(&self) -> bool {
-        // SAFETY: the base was written in `new`, and while this is asked nobody runs on that stack.
-        let base = unsafe { &mut *base_of(&self.stack) };
+        // SAFETY: the header was written in `new`, and no code runs on that stack during this call.
+        let base = unsafe { &mut *header_of(&self.stack) };
         if let Some(panic) = base.panic.take() {
             panic::resume_unwind(panic);
         }
         base.is_done
     }
 
-    /// Never lets it go on again. If it has not begun, its body is dropped.
+    /// Never resumes it again. If it has not begun, its body is dropped.
     ///
     /// # Safety
     ///
-    /// What is on its stack need not be dropped.
+    /// The values on its stack need not be dropped.
     pub(in crate::control) unsafe fn give_up(&mut self) {
-        let base = base_of(&self.stack);
-        // SAFETY: the base was written in `new`; a body that has not begun is where it was put.
+        let base = header_of(&self.stack);
+        // SAFETY: the header was written in `new`; a body that has not begun is still in its place.
         unsafe {
             if !mem::replace(&mut (*base).is_done, true) && !(*base).has_begun {
                 (self.drop_body)(base);
@@ -129,10 +138,10 @@ impl Fiber {
         }
     }
 
-    /// Its stack, now that it is done.
+    /// Returns the stack of a fiber that is done.
     #[inline]
     pub(in crate::control) fn into_stack(self) -> DefaultStack {
-        assert!(self.is_done(), "a stack is somebody's until he is done");
+        assert!(self.is_done(), "the stack of a running fiber is in use");
         let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is neither used nor dropped afterwards.
         unsafe { ManuallyDrop::take(&mut this.stack) }
@@ -142,10 +151,10 @@ impl Fiber {
 impl Drop for Fiber {
     fn drop(&mut self) {
         if self.has_begun() && !self.is_done() {
-            // Others may have what is on its stack, which leaks.
+            // Other code may refer to values on its stack, so the stack leaks.
             return;
         }
-        // SAFETY: nothing is on its stack but perhaps its body, and the stack is not used afterwards.
+        // SAFETY: the stack holds at most the body, and it is not used afterwards.
         unsafe {
             self.give_up();
             ManuallyDrop::drop(&mut self.stack);
@@ -153,56 +162,58 @@ impl Drop for Fiber {
     }
 }
 
-unsafe fn drop_body<F>(base: *mut Base) {
-    // SAFETY: the caller says that the body is there.
+unsafe fn drop_body<F>(base: *mut FiberHeader) {
+    // SAFETY: the caller guarantees that the body is there.
     unsafe { body_of::<F>(base).drop_in_place() };
 }
 
 impl Seat {
-    /// Nobody's.
+    /// The seat of no fiber.
     pub(in crate::control) const NONE: Seat = Seat(ptr::null_mut());
-    /// Whether a turn can be handed on.
+    /// Whether fibers can switch directly to one another.
     pub(in crate::control) const IS_DIRECT: bool = true;
 
-    /// An address on the fiber's stack, above whatever its body has there.
+    /// An address on the fiber's stack, above everything that its body stores there.
     pub(in crate::control) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Gives up the turn to the root.
+    /// Suspends the fiber and resumes the root.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs.
+    /// This is the seat of the running fiber.
     #[inline(always)]
     pub(in crate::control) unsafe fn suspend(self) {
-        // SAFETY: the caller says so, and whoever resumed it has told where it is.
+        // SAFETY: guaranteed by the caller, and `resume` has set the root.
         unsafe { switch(&raw mut (*self.0).top, (*(*self.0).root).top) };
     }
 
-    /// Hands the turn to another fiber of the same root.
+    /// Switches to another fiber of the same root.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs, and `other` that of one that has suspended itself or handed on its turn.
+    /// This is the seat of the running fiber, and `other` that of a fiber that has suspended itself
+    /// or switched away.
     #[inline(always)]
     pub(in crate::control) unsafe fn hand_to(self, other: Seat) {
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         unsafe { switch(&raw mut (*self.0).top, (*other.0).top) };
     }
 }
 
-/// Leaves this stack, and says at `from` where its top is; goes on at the one whose top is `to`.
+/// Leaves this stack, stores its top at `from`, and continues on the stack whose top is `to`.
 ///
-/// What is jumped to is nearly always the same place, and the processor's own list of returns stays as high as it was: to return
-/// would surprise it.
+/// The jump target is nearly always the same, and the processor's return-address predictor stays
+/// balanced: a return instruction would be mispredicted.
 ///
 /// # Safety
 ///
-/// `to` was written by this function or by `Fiber::new`, and nobody has run there since.
+/// `to` was written by this function or by `Fiber::new`, and no code has run on that stack since.
 #[inline(always)]
 unsafe fn switch(from: *mut usize, to: usize) {
-    // SAFETY: all registers are saved or said to be lost. The stack is as it was when somebody goes on here.
+    // SAFETY: all registers are saved or declared as clobbered. When execution continues here, the
+    // stack is as it was.
     unsafe {
         asm!(
             "push rbp",
@@ -227,20 +238,20 @@ unsafe fn switch(from: *mut usize, to: usize) {
     }
 }
 
-/// The bottom of each stack: calls what `Fiber::new` has put there. Nothing unwinds beyond it.
+/// The bottom of each stack: calls what `Fiber::new` has stored there. Unwinding stops here.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn begin() {
     naked_asm!("xor ebp, ebp", "mov rdi, qword ptr [rsp]", "call qword ptr [rsp + 8]", "ud2")
 }
 
-unsafe extern "sysv64" fn run<F: FnOnce(Seat)>(base: *mut Base) -> ! {
-    // SAFETY: `Fiber::new` has put both there, and the body is taken once.
+unsafe extern "sysv64" fn run<F: FnOnce(Seat)>(base: *mut FiberHeader) -> ! {
+    // SAFETY: `Fiber::new` has stored both there, and the body is taken once.
     let body = unsafe {
         (*base).has_begun = true;
         body_of::<F>(base).read()
     };
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(Seat(base))));
-    // SAFETY: the base is there as long as the stack. Nothing is left on it that must be dropped.
+    // SAFETY: the header lives as long as the stack. No value on the stack needs to be dropped.
     unsafe {
         if let Err(panic) = result {
             (*base).panic = Some(panic);
@@ -248,6 +259,6 @@ unsafe extern "sysv64" fn run<F: FnOnce(Seat)>(base: *mut Base) -> ! {
         (*base).is_done = true;
         Seat(base).suspend();
     }
-    // Nobody resumes whoever is done.
+    // A fiber that is done is never resumed.
     process::abort()
 }

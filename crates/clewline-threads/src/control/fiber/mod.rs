@@ -1,8 +1,9 @@
-//! Fibers: bodies that run on stacks of their own, one at a time.
+//! Fibers: bodies that run on their own stacks, one at a time.
 //!
-//! A fiber runs when its root resumes it, until it suspends itself or ends. On processors that we know (`direct`) one fiber also hands its
-//! turn to another without asking the root; elsewhere (`portable`) it cannot, and the root must. To go by way of the root
-//! takes two switches, each of which returns to where the processor does not expect it. Miri follows neither, and has `threads`.
+//! A fiber runs when its root resumes it, until it suspends itself or ends. On supported processors
+//! (`direct`) a fiber can also switch to another one directly; elsewhere (`portable`) it must go
+//! through the root. That takes two switches, each with a mispredicted return. Miri supports
+//! neither, and uses `threads`.
 
 #[cfg(all(feature = "bench", not(miri)))]
 pub mod bench;

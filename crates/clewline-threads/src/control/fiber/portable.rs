@@ -1,8 +1,8 @@
-//! Fibers whose turns go by way of the root: for every processor that corosensei knows.
+//! Fibers that switch through the root: for every processor that corosensei supports.
 
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
 
-/// Where whoever resumes fibers goes on.
+/// The context of the code that resumes fibers.
 #[derive(Debug)]
 pub(in crate::control) struct Root;
 
@@ -15,21 +15,21 @@ impl Root {
 /// A body on a stack.
 pub(in crate::control) struct Fiber(Coroutine<(), (), (), DefaultStack>);
 
-/// What a fiber's body gives up its turn with.
+/// The handle with which a fiber's body suspends itself.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::control) struct Seat(*const Yielder<(), ()>);
 
 impl Fiber {
-    /// Has `body` run on `stack` as soon as it is resumed.
+    /// Runs `body` on `stack` when resumed.
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(stack: DefaultStack, body: F) -> Fiber {
         Fiber(Coroutine::with_stack(stack, move |yielder, ()| body(Seat(yielder))))
     }
 
-    /// Lets it go on until it gives up its turn. If it panics, so does this.
+    /// Resumes the fiber until it suspends itself. If the body panics, this panics too.
     ///
     /// # Safety
     ///
-    /// It is not done, and nobody runs on its stack.
+    /// The fiber is not done, and no code runs on its stack.
     pub(in crate::control) unsafe fn resume(&mut self, _root: *mut Root) {
         self.0.resume(());
     }
@@ -44,54 +44,54 @@ impl Fiber {
         self.0.done()
     }
 
-    /// Never lets it go on again. If it has not begun, its body is dropped.
+    /// Never resumes it again. If it has not begun, its body is dropped.
     ///
     /// # Safety
     ///
-    /// What is on its stack need not be dropped.
+    /// The values on its stack need not be dropped.
     pub(in crate::control) unsafe fn give_up(&mut self) {
         if self.has_begun() {
-            // SAFETY: the caller says so.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.0.force_reset() };
         } else {
             self.0.force_unwind();
         }
     }
 
-    /// Its stack, now that it is done.
+    /// Returns the stack of a fiber that is done.
     pub(in crate::control) fn into_stack(self) -> DefaultStack {
         self.0.into_stack()
     }
 }
 
 impl Seat {
-    /// Nobody's.
+    /// The seat of no fiber.
     pub(in crate::control) const NONE: Seat = Seat(std::ptr::null());
-    /// Whether a turn can be handed on.
+    /// Whether fibers can switch directly to one another.
     pub(in crate::control) const IS_DIRECT: bool = false;
 
-    /// An address on the fiber's stack, above whatever its body has there.
+    /// An address on the fiber's stack, above everything that its body stores there.
     pub(in crate::control) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Gives up the turn to the root.
+    /// Suspends the fiber and resumes the root.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs.
+    /// This is the seat of the running fiber.
     pub(in crate::control) unsafe fn suspend(self) {
-        // SAFETY: the caller says so: its yielder lives as long as its body runs.
+        // SAFETY: guaranteed by the caller: the yielder lives as long as the body runs.
         unsafe { (*self.0).suspend(()) };
     }
 
-    /// The same: whoever is next is the root's to resume.
+    /// Same as `suspend`: the root resumes the next fiber.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs.
+    /// This is the seat of the running fiber.
     pub(in crate::control) unsafe fn hand_to(self, _other: Seat) {
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.suspend() };
     }
 }

@@ -4,7 +4,7 @@ use std::{
     rc::Rc,
 };
 
-/// The same of each kind of fibers.
+/// The same tests for each kind of fibers.
 macro_rules! kinds {
     ($($name:ident)+) => {
         $(
@@ -17,18 +17,18 @@ macro_rules! kinds {
                 }
 
                 fn resume(fiber: &mut Fiber, root: &mut Root) {
-                    // SAFETY: tests resume what is not done, from outside.
+                    // SAFETY: tests resume fibers that are not done, from outside.
                     unsafe { fiber.resume(root) };
                 }
 
                 #[test]
-                fn a_body_runs_when_it_is_resumed_and_goes_on_where_it_stood() {
+                fn a_resumed_body_continues_where_it_was_suspended() {
                     let seen = Rc::new(RefCell::new(Vec::new()));
-                    let told = Rc::clone(&seen);
+                    let shared = Rc::clone(&seen);
                     let mut fiber = fiber(move |seat| {
                         for at in 0..3 {
-                            told.borrow_mut().push(at);
-                            // SAFETY: it is its own.
+                            shared.borrow_mut().push(at);
+                            // SAFETY: this is the fiber's own seat.
                             unsafe { seat.suspend() };
                         }
                     });
@@ -46,7 +46,7 @@ macro_rules! kinds {
                 }
 
                 #[test]
-                fn what_a_body_has_in_registers_is_there_after_its_turn() {
+                fn registers_of_a_body_survive_a_switch() {
                     let mut root = Root::new();
                     let sums = Rc::new(Cell::new((0, 0.0)));
                     let mut fibers: Vec<Fiber> = (0..3)
@@ -57,7 +57,7 @@ macro_rules! kinds {
                                 for at in 0..100 {
                                     sum = sum.wrapping_mul(31).wrapping_add(at);
                                     product *= 1.01;
-                                    // SAFETY: it is its own.
+                                    // SAFETY: this is the fiber's own seat.
                                     unsafe { seat.suspend() };
                                 }
                                 let (sum_all, product_all) = sums.get();
@@ -80,7 +80,7 @@ macro_rules! kinds {
                     let owned = Rc::new(());
                     let kept = Rc::clone(&owned);
                     let mut given_up = fiber(move |_| drop(kept));
-                    // SAFETY: nothing is on its stack.
+                    // SAFETY: no value on its stack needs to be dropped.
                     unsafe { given_up.give_up() };
                     assert_eq!(Rc::strong_count(&owned), 1);
                     stacks::give_back(given_up.into_stack());
@@ -90,23 +90,23 @@ macro_rules! kinds {
                 }
 
                 #[test]
-                fn a_large_body_has_its_place() {
+                fn a_large_body_is_stored() {
                     #[repr(align(128))]
                     struct Large([u64; 100]);
                     let large = Large(std::array::from_fn(|at| at as u64));
                     let sum = Rc::new(Cell::new(0));
-                    let told = Rc::clone(&sum);
+                    let shared = Rc::clone(&sum);
                     let mut fiber = fiber(move |_| {
                         let large = large;
                         assert!((&raw const large).is_aligned());
-                        told.set(large.0.iter().sum());
+                        shared.set(large.0.iter().sum());
                     });
                     resume(&mut fiber, &mut Root::new());
                     assert_eq!((fiber.is_done(), sum.get()), (true, 4_950));
                 }
 
                 #[test]
-                fn a_panic_that_a_body_does_not_catch_comes_to_whoever_resumed_it() {
+                fn an_uncaught_panic_of_a_body_propagates_to_its_root() {
                     let mut fiber = fiber(|_| panic::resume_unwind(Box::new(7)));
                     let payload = panic::catch_unwind(AssertUnwindSafe(|| {
                         resume(&mut fiber, &mut Root::new());
@@ -117,7 +117,7 @@ macro_rules! kinds {
                 }
 
                 #[test]
-                fn a_turn_that_is_handed_on_comes_back_to_the_root_in_the_end() {
+                fn direct_switches_return_to_the_root_in_the_end() {
                     let mut root = Root::new();
                     let seats = Rc::new(Cell::new([Seat::NONE; 2]));
                     let order = Rc::new(RefCell::new(Vec::new()));
@@ -128,11 +128,12 @@ macro_rules! kinds {
                                 let mut all = seats.get();
                                 all[me] = seat;
                                 seats.set(all);
-                                // SAFETY: it is its own.
+                                // SAFETY: this is the fiber's own seat.
                                 unsafe { seat.suspend() };
                                 for at in 0..3 {
                                     order.borrow_mut().push((me, at));
-                                    // SAFETY: it is its own, and the other one has suspended itself.
+                                    // SAFETY: this is the fiber's own seat, and the other fiber has
+                                    // suspended itself.
                                     unsafe { seat.hand_to(seats.get()[1 - me]) };
                                 }
                             })

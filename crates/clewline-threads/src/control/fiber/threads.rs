@@ -1,6 +1,8 @@
-//! Fibers that are threads of the system, of which one runs at a time: for Miri, which knows no other stacks.
+//! Fibers that are system threads, of which one runs at a time: for Miri, which does not support
+//! other stacks.
 //!
-//! What tasks share with whoever explores them is not a thread's there (`explorer_local!`), so a process can explore one thing at a time.
+//! The state that tasks share with their explorer is not thread-local there (`explorer_local!`), so
+//! a process can run one exploration at a time.
 
 use std::{
     any::Any,
@@ -10,7 +12,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-/// Where whoever resumes fibers goes on.
+/// The context of the code that resumes fibers.
 #[derive(Debug)]
 pub(in crate::control) struct Root;
 
@@ -20,7 +22,7 @@ impl Root {
     }
 }
 
-/// What a fiber would run on: its thread brings a stack.
+/// A placeholder for a stack: the thread of the fiber brings its own.
 #[derive(Debug)]
 pub(in crate::control) struct Stack;
 
@@ -33,81 +35,84 @@ impl Stack {
 /// A body with a thread of its own.
 pub(in crate::control) struct Fiber {
     turn: Arc<Turn>,
-    body: Option<Alone<Box<dyn FnOnce(Seat)>>>,
+    body: Option<AssertSend<Box<dyn FnOnce(Seat)>>>,
     thread: Option<JoinHandle<()>>,
     is_done: bool,
 }
 
-/// What a fiber's body gives up its turn with.
+/// The handle with which a fiber's body suspends itself.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::control) struct Seat(*const Turn);
 
 #[derive(Debug)]
 struct Turn {
-    whose: Mutex<Whose>,
+    owner: Mutex<TurnOwner>,
     changes: Condvar,
 }
 
 #[derive(Debug)]
-enum Whose {
+enum TurnOwner {
     Root,
     Fiber,
-    // Nobody's ever again. What the body panicked with, if it did.
+    // The body has ended, with its panic payload if it panicked.
     Over(Option<Box<dyn Any + Send>>),
 }
 
 impl Turn {
-    fn give(&self, whose: Whose) {
-        *self.whose.lock().unwrap_or_else(PoisonError::into_inner) = whose;
+    fn give(&self, owner: TurnOwner) {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = owner;
         self.changes.notify_all();
     }
 
-    /// Waits until it is not the turn of `is_other`. Answers what the body panicked with, if it is over.
-    fn wait_while(&self, is_other: fn(&Whose) -> bool) -> Option<Option<Box<dyn Any + Send>>> {
-        let whose = self.whose.lock().unwrap_or_else(PoisonError::into_inner);
-        let whose = self.changes.wait_while(whose, |it| is_other(it));
-        match &mut *whose.unwrap_or_else(PoisonError::into_inner) {
-            Whose::Over(panic) => Some(panic.take()),
-            Whose::Root | Whose::Fiber => None,
+    /// Waits until `is_other` is false for the turn's owner. Returns the body's panic payload if it
+    /// has ended.
+    fn wait_while(&self, is_other: fn(&TurnOwner) -> bool) -> Option<Option<Box<dyn Any + Send>>> {
+        let owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = self.changes.wait_while(owner, |it| is_other(it));
+        match &mut *owner.unwrap_or_else(PoisonError::into_inner) {
+            TurnOwner::Over(panic) => Some(panic.take()),
+            TurnOwner::Root | TurnOwner::Fiber => None,
         }
     }
 }
 
-/// Something that goes to another thread, though it may be of one: no two of them run at a time.
-struct Alone<T>(T);
+/// Moves a value to another thread although its type may not allow it: no two of these threads run
+/// at the same time.
+struct AssertSend<T>(T);
 
-// SAFETY: threads of fibers take turns, and each turn begins after the end of the one before.
-unsafe impl<T> Send for Alone<T> {}
+// SAFETY: the threads of fibers run one at a time, and each turn begins after the end of the
+// previous one.
+unsafe impl<T> Send for AssertSend<T> {}
 
-impl<T> Alone<T> {
-    // By a method, so that a closure takes all of it.
+impl<T> AssertSend<T> {
+    // A method, so that a closure captures the whole value.
     fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl Fiber {
-    /// Has `body` run as soon as it is resumed.
+    /// Runs `body` when resumed.
     pub(in crate::control) fn new<F: FnOnce(Seat) + 'static>(_stack: Stack, body: F) -> Fiber {
-        let turn = Arc::new(Turn { whose: Mutex::new(Whose::Root), changes: Condvar::new() });
-        Fiber { turn, body: Some(Alone(Box::new(body))), thread: None, is_done: false }
+        let turn = Arc::new(Turn { owner: Mutex::new(TurnOwner::Root), changes: Condvar::new() });
+        Fiber { turn, body: Some(AssertSend(Box::new(body))), thread: None, is_done: false }
     }
 
-    /// Lets it go on until it gives up its turn. If it panics, so does this.
+    /// Resumes the fiber until it suspends itself. If the body panics, this panics too.
     ///
     /// # Safety
     ///
-    /// It is not done, and nobody runs it.
+    /// The fiber is not done and not running.
     pub(in crate::control) unsafe fn resume(&mut self, _root: *mut Root) {
-        self.turn.give(Whose::Fiber);
+        self.turn.give(TurnOwner::Fiber);
         if let Some(body) = self.body.take() {
             let turn = Arc::clone(&self.turn);
             self.thread = Some(thread::spawn(move || {
                 let run = AssertUnwindSafe(|| body.into_inner()(Seat(&raw const *turn)));
-                turn.give(Whose::Over(panic::catch_unwind(run).err()));
+                turn.give(TurnOwner::Over(panic::catch_unwind(run).err()));
             }));
         }
-        let Some(panic) = self.turn.wait_while(|it| matches!(it, Whose::Fiber)) else { return };
+        let Some(panic) = self.turn.wait_while(|it| matches!(it, TurnOwner::Fiber)) else { return };
         self.is_done = true;
         let ended = self.thread.take().map(JoinHandle::join);
         debug_assert!(matches!(ended, Some(Ok(()))), "it catches whatever its body panics with");
@@ -126,52 +131,53 @@ impl Fiber {
         self.is_done
     }
 
-    /// Never lets it go on again. If it has not begun, its body is dropped.
+    /// Never resumes it again. If it has not begun, its body is dropped.
     ///
     /// # Safety
     ///
-    /// What is on its stack need not be dropped.
+    /// The values on its stack need not be dropped.
     pub(in crate::control) unsafe fn give_up(&mut self) {
-        // If it has begun, its thread waits for ever.
+        // If it has begun, its thread waits forever.
         (self.body, self.is_done) = (None, true);
     }
 
-    /// What it ran on, now that it is done.
+    /// Returns the stack of a fiber that is done.
     pub(in crate::control) fn into_stack(self) -> Stack {
         Stack
     }
 }
 
 impl Seat {
-    /// Nobody's.
+    /// The seat of no fiber.
     pub(in crate::control) const NONE: Seat = Seat(ptr::null());
-    /// Whether a turn can be handed on.
+    /// Whether fibers can switch directly to one another.
     pub(in crate::control) const IS_DIRECT: bool = false;
 
-    /// An address on the fiber's stack, above whatever its body has there: nobody knows.
+    /// An address on the fiber's stack, above everything that its body stores there. Unknown here.
     pub(in crate::control) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Gives up the turn to the root.
+    /// Suspends the fiber and resumes the root.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs.
+    /// This is the seat of the running fiber.
     pub(in crate::control) unsafe fn suspend(self) {
-        // SAFETY: the caller says so: the fiber's thread keeps it while its body runs.
+        // SAFETY: guaranteed by the caller: the fiber's thread keeps the turn alive while its body
+        // runs.
         let turn = unsafe { &*self.0 };
-        turn.give(Whose::Root);
-        turn.wait_while(|it| matches!(it, Whose::Root));
+        turn.give(TurnOwner::Root);
+        turn.wait_while(|it| matches!(it, TurnOwner::Root));
     }
 
-    /// The same: whoever is next is the root's to resume.
+    /// Same as `suspend`: the root resumes the next fiber.
     ///
     /// # Safety
     ///
-    /// This is the seat of the fiber that runs.
+    /// This is the seat of the running fiber.
     pub(in crate::control) unsafe fn hand_to(self, _other: Seat) {
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.suspend() };
     }
 }

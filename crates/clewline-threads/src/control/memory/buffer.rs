@@ -1,4 +1,4 @@
-//! The stores of one task that others have not seen.
+//! The store buffer of one task.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use clewline_explore::SharedId;
 
 use super::super::view::View;
 
-/// The stores of one task that others have not seen.
+/// The stores of one task that other tasks cannot see yet.
 #[derive(Debug, Default)]
 pub(super) struct Buffer(pub(super) VecDeque<(SharedId, u64, View)>);
 
@@ -15,7 +15,7 @@ impl Buffer {
         self.0.push_back((object, value, view));
     }
 
-    /// The last store to `object` that is in it.
+    /// The last store to `object` in the buffer.
     pub(super) fn newest(&self, object: SharedId) -> Option<u64> {
         self.0.iter().rev().find(|it| it.0 == object).map(|it| it.1)
     }

@@ -1,13 +1,15 @@
-//! Memory models: which of its stores an atomic may answer, and what happens before what.
+//! Memory models: which stores a load may return, and the happens-before relation.
 //!
-//! In the sequentially consistent model an atomic holds one value, and nothing of this is needed unless data races are looked
-//! for. Otherwise a [`State`] is kept. Each store is a *message*: a value, and a [`View`] of what whoever reads it may learn. Each
-//! task has a view of its own. Acquiring joins the view of the message that was read; releasing puts one's own into the
-//! message. `docs/memory-models.md` says what each model covers.
+//! In the sequentially consistent model an atomic holds one value, and none of this is needed
+//! without race detection. Otherwise a [`MemoryState`] is kept. Each store is a *message*: a value,
+//! and the [`View`] that a reader may acquire. Each task has a view. Acquiring joins the view of
+//! the message that was read; releasing puts the task's own view into the message.
+//! `docs/memory-models.md` describes what each model covers.
 //!
 //! * `view` is what a task knows.
-//! * `release_acquire` lets a load read any store that is not too old, and a store go to any place that is not.
-//! * `tso` has buffers in which stores wait.
+//! * `release_acquire` lets a load read any store that is not too old, and a store take any
+//!   position that is not too old.
+//! * `tso` has store buffers.
 
 mod buffer;
 mod release_acquire;
@@ -20,18 +22,19 @@ use std::{str::FromStr, sync::atomic::Ordering};
 use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
 
-use super::{place::Place, races::Touches, view::View};
+use super::{place::Place, races::CellAccesses, view::View};
 
-/// What a load may see.
+/// Which stores a load may return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryModel {
-    /// The newest store, always.
+    /// Always the newest store.
     #[default]
     SequentiallyConsistent,
-    /// Stores wait in a buffer of their task before others see them, as on x86.
+    /// Stores wait in a buffer of their task before other tasks see them, as on x86.
     Tso,
-    /// Any store that is not older than what the task has seen, as in C++ and Rust, but for loads that see stores of the future.
+    /// Any store that is not older than what the task has seen, as in C++ and Rust, without load
+    /// buffering.
     ReleaseAcquire,
 }
 
@@ -61,19 +64,20 @@ impl FromStr for MemoryModel {
     }
 }
 
-/// What an exploration asks of memory.
+/// The memory options of an exploration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// What loads may see.
+    /// The memory model.
     pub model: MemoryModel,
-    /// Whether data races are looked for. From the first access to an [`UnsafeCell`](crate::sync::UnsafeCell) on they are in any case.
+    /// Whether data races are detected. They always are from the first access to an
+    /// [`UnsafeCell`](crate::sync::UnsafeCell) on.
     pub races: bool,
-    /// Whether `compare_exchange_weak` may fail for no reason: once in each operation, in each place.
+    /// Whether `compare_exchange_weak` may fail spuriously: once per operation and place.
     pub spurious_failures: bool,
 }
 
 impl Memory {
-    /// Whether an atomic is more than its value.
+    /// Whether an atomic needs more state than its value.
     pub(super) fn needs_state(self) -> bool {
         self.races || self.model != MemoryModel::SequentiallyConsistent
     }
@@ -82,71 +86,72 @@ impl Memory {
 /// A store.
 #[derive(Clone, Debug)]
 struct Message {
-    // Stores of a location are ordered by it.
+    // Orders the stores of a location.
     stamp: u64,
     value: u64,
-    // What an acquiring load learns.
+    // The view that an acquiring load joins.
     view: View,
-    // A read-modify-write has read it: nothing comes between the two.
+    // A read-modify-write has read it: no store comes between the two.
     is_followed: bool,
 }
 
-/// What is known of an object.
+/// The state of an object.
 #[derive(Debug, Default)]
 struct Location {
-    // Of an atomic, in modification order. All but the last are kept in the release/acquire model alone.
+    // Of an atomic, in modification order. Only the release/acquire model keeps more than the last.
     messages: Vec<Message>,
-    // What the atomic itself holds. If it holds anything else, it is another one that came to its address.
+    // The value that the atomic itself holds. If it holds another value, it is a different atomic
+    // at the same address.
     held: u64,
-    // Of a lock or a channel: what whoever takes it learns.
+    // Of a lock or a channel: the view that its next owner joins.
     sync: View,
     // Of a cell.
-    touches: Touches,
+    cell_accesses: CellAccesses,
 }
 
 #[derive(Debug, Default)]
 struct TaskState {
     view: View,
-    // At its last release fence: what a relaxed store releases.
-    fenced: View,
-    // What relaxed loads could have learnt: an acquire fence does.
-    unfenced: View,
-    // Of those who woke it.
-    woken: View,
+    // The view at its last release fence: what a relaxed store releases.
+    release_fence: View,
+    // The views of messages read by relaxed loads: an acquire fence joins them.
+    relaxed_reads: View,
+    // The views of the tasks that woke it.
+    waker_view: View,
     buffer: buffer::Buffer,
 }
 
-/// What the models need to ask.
-pub(super) trait Ask {
+/// The nondeterministic choices of the models.
+pub(super) trait ChoiceSource {
     /// A number below `n`.
     fn value(&mut self, n: u32) -> u32;
 
-    /// Whether a `compare_exchange_weak` in `place` that could succeed fails for no reason.
-    fn fails(&mut self, place: Place) -> bool;
+    /// Whether a `compare_exchange_weak` at `place` that could succeed fails spuriously.
+    fn fails_spuriously(&mut self, place: Place) -> bool;
 }
 
-/// Who accesses what, where, and how.
+/// An atomic access: its task, object, place and ordering.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct By {
+pub(super) struct AtomicAccess {
     pub(super) task: TaskId,
     pub(super) object: SharedId,
     pub(super) place: Place,
     pub(super) order: Ordering,
 }
 
-/// What a read-modify-write does.
-pub(crate) struct Change<'a> {
-    /// What becomes of a value; `None` if it is left as it is.
+/// A read-modify-write.
+pub(crate) struct ReadModifyWrite<'a> {
+    /// The new value; `None` leaves the old one.
     pub(crate) make: &'a mut dyn FnMut(u64) -> Option<u64>,
-    /// How it is read if it is left.
+    /// The ordering of the read if the value is left.
     pub(crate) failure: Ordering,
-    /// Whether it may be left for no reason.
+    /// Whether it may fail spuriously.
     pub(crate) may_fail: bool,
 }
 
-/// What a read-modify-write did.
+/// The effect of a read-modify-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Updated {
+pub(super) struct UpdateResult {
     pub(super) old: u64,
     /// `None` if it only read.
     pub(super) new: Option<u64>,
@@ -154,14 +159,15 @@ pub(super) struct Updated {
 
 /// The memory of one execution.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct MemoryState {
     model: MemoryModel,
     tasks: Vec<TaskState>,
     locations: Vec<Location>,
-    // Of each location, what is known to the order of all sequentially consistent accesses and fences.
-    total: Vec<u64>,
-    // How often an old store was read in the same place: a loop does not do so for ever.
-    stale: Vec<(TaskId, Place, SharedId, u64, u32)>,
+    // Of each location, the newest store known to the total order of sequentially consistent
+    // accesses and fences.
+    sc_order: Vec<u64>,
+    // How many times an old store was read at the same place: a loop does not do so forever.
+    stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
 }
 
 fn acquires(order: Ordering) -> bool {
@@ -172,17 +178,23 @@ fn releases(order: Ordering) -> bool {
     matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
 }
 
-impl State {
-    pub(super) fn new(model: MemoryModel) -> State {
-        State { model, tasks: Vec::new(), locations: Vec::new(), total: Vec::new(), stale: Vec::new() }
+impl MemoryState {
+    pub(super) fn new(model: MemoryModel) -> MemoryState {
+        MemoryState {
+            model,
+            tasks: Vec::new(),
+            locations: Vec::new(),
+            sc_order: Vec::new(),
+            stale_reads: Vec::new(),
+        }
     }
 
     /// Begins another execution.
     pub(super) fn clear(&mut self) {
         self.tasks.clear();
         self.locations.clear();
-        self.total.clear();
-        self.stale.clear();
+        self.sc_order.clear();
+        self.stale_reads.clear();
     }
 
     fn task(&mut self, task: TaskId) -> &mut TaskState {
@@ -202,8 +214,8 @@ impl State {
         &mut self.locations[at]
     }
 
-    /// The atomic of `by`, which holds `held`.
-    fn atomic(&mut self, by: By, held: u64) -> &mut Location {
+    /// The atomic that `by` accesses, which holds `held`.
+    fn atomic(&mut self, by: AtomicAccess, held: u64) -> &mut Location {
         self.task(by.task);
         let location = self.at(by.object);
         if location.messages.is_empty() || location.held != held {
@@ -215,13 +227,13 @@ impl State {
         location
     }
 
-    /// What an atomic holds now that all that was stored is in place.
+    /// The value of an atomic after all stores have taken effect.
     pub(super) fn held(&mut self, object: SharedId) -> u64 {
         self.at(object).held
     }
 
     /// A load from an atomic that holds `held`.
-    pub(super) fn load(&mut self, by: By, held: u64, ask: &mut dyn Ask) -> u64 {
+    pub(super) fn load(&mut self, by: AtomicAccess, held: u64, ask: &mut dyn ChoiceSource) -> u64 {
         self.atomic(by, held);
         if let Some(value) = self.tasks[by.task.index()].buffer.newest(by.object) {
             return value;
@@ -233,8 +245,14 @@ impl State {
         self.read(by, at)
     }
 
-    /// A store to an atomic that holds `held`. Answers what it is to hold from now on.
-    pub(super) fn store(&mut self, by: By, value: u64, held: u64, ask: &mut dyn Ask) -> u64 {
+    /// A store to an atomic that holds `held`. Returns the value that it must hold from now on.
+    pub(super) fn store(
+        &mut self,
+        by: AtomicAccess,
+        value: u64,
+        held: u64,
+        ask: &mut dyn ChoiceSource,
+    ) -> u64 {
         self.atomic(by, held);
         let view = self.released(by);
         match self.model {
@@ -252,76 +270,76 @@ impl State {
     /// A read-modify-write of an atomic that holds `held`.
     pub(super) fn update(
         &mut self,
-        by: By,
-        change: &mut Change<'_>,
+        by: AtomicAccess,
+        change: &mut ReadModifyWrite<'_>,
         held: u64,
-        ask: &mut dyn Ask,
-    ) -> Updated {
+        ask: &mut dyn ChoiceSource,
+    ) -> UpdateResult {
         self.atomic(by, held);
         let at = match self.model {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => 0,
             MemoryModel::ReleaseAcquire => self.choose_update(by, change, ask),
         };
         let old = self.at(by.object).messages[at].value;
-        let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails(by.place)));
+        let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails_spuriously(by.place)));
         let Some(new) = new else {
-            self.read(By { order: change.failure, ..by }, at);
-            return Updated { old, new: None };
+            self.read(AtomicAccess { order: change.failure, ..by }, at);
+            return UpdateResult { old, new: None };
         };
         self.read(by, at);
         let mut view = self.released(by);
-        // A release sequence goes on with whoever modifies.
+        // A read-modify-write continues the release sequence.
         view.join(&self.locations[by.object.0 as usize].messages[at].view);
         match self.model {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view),
             MemoryModel::ReleaseAcquire => self.follow(by, at, new, view),
         }
-        Updated { old, new: Some(new) }
+        UpdateResult { old, new: Some(new) }
     }
 
-    /// Reads message `at`, with all that comes of it.
-    fn read(&mut self, by: By, at: usize) -> u64 {
+    /// Reads message `at`, with all its effects.
+    fn read(&mut self, by: AtomicAccess, at: usize) -> u64 {
         let message = &self.locations[by.object.0 as usize].messages[at];
         let task = &mut self.tasks[by.task.index()];
         task.view.saw(by.object, message.stamp);
         if acquires(by.order) {
             task.view.join(&message.view);
         } else {
-            task.unfenced.join(&message.view);
+            task.relaxed_reads.join(&message.view);
         }
         let (stamp, value) = (message.stamp, message.value);
         if by.order == Ordering::SeqCst {
-            self.saw_in_total(by.object, stamp);
+            self.advance_sc_order(by.object, stamp);
         }
         value
     }
 
-    /// What a store of this order tells.
-    fn released(&mut self, by: By) -> View {
+    /// The view that a store with this ordering releases.
+    fn released(&mut self, by: AtomicAccess) -> View {
         let task = &mut self.tasks[by.task.index()];
         if releases(by.order) {
             let view = task.view.clone();
             task.view.tick(by.task);
             view
         } else {
-            task.fenced.clone()
+            task.release_fence.clone()
         }
     }
 
-    /// The one store there is, in models that have no other.
-    fn replace(&mut self, by: By, value: u64, view: View) {
+    /// Replaces the only store, in models that keep just one.
+    fn replace(&mut self, by: AtomicAccess, value: u64, view: View) {
         let location = self.at(by.object);
         location.messages.clear();
         location.messages.push(Message { stamp: 0, value, view, is_followed: false });
         location.held = value;
     }
 
-    fn saw_in_total(&mut self, object: SharedId, stamp: u64) {
+    fn advance_sc_order(&mut self, object: SharedId, stamp: u64) {
         let at = object.0 as usize;
-        if self.total.len() <= at {
-            self.total.resize(at + 1, 0);
+        if self.sc_order.len() <= at {
+            self.sc_order.resize(at + 1, 0);
         }
-        self.total[at] = self.total[at].max(stamp);
+        self.sc_order[at] = self.sc_order[at].max(stamp);
     }
 
     /// A fence of `task`.
@@ -329,32 +347,32 @@ impl State {
         self.task(task);
         let it = &mut self.tasks[task.index()];
         if acquires(order) {
-            it.view.join(&it.unfenced);
+            it.view.join(&it.relaxed_reads);
         }
         if order == Ordering::SeqCst {
-            it.view.join_stores(&self.total);
+            it.view.join_stores(&self.sc_order);
             let stores = it.view.stores();
-            if self.total.len() < stores.len() {
-                self.total.resize(stores.len(), 0);
+            if self.sc_order.len() < stores.len() {
+                self.sc_order.resize(stores.len(), 0);
             }
-            for (total, mine) in self.total.iter_mut().zip(stores) {
+            for (total, mine) in self.sc_order.iter_mut().zip(stores) {
                 *total = (*total).max(*mine);
             }
         }
         if releases(order) {
-            it.fenced = it.view.clone();
+            it.release_fence = it.view.clone();
             it.view.tick(task);
         }
     }
 
-    /// `task` takes a lock, or whatever else lets it know what those did who had it.
+    /// `task` acquires a lock or a similar object: what its previous owners did happens before.
     pub(super) fn acquire(&mut self, task: TaskId, object: SharedId) {
         self.task(task);
         self.at(object);
         self.tasks[task.index()].view.join(&self.locations[object.0 as usize].sync);
     }
 
-    /// `task` gives it back.
+    /// `task` releases it.
     pub(super) fn release(&mut self, task: TaskId, object: SharedId) {
         self.task(task);
         self.at(object);
@@ -363,20 +381,20 @@ impl State {
         view.tick(task);
     }
 
-    /// `by` wakes `task`, which learns what `by` knows when it goes on.
+    /// `by` wakes `task`, which joins the view of `by` when it continues.
     pub(super) fn wake(&mut self, by: TaskId, task: TaskId) {
         self.task(task);
         let view = self.publish(by);
-        self.tasks[task.index()].woken.join(&view);
+        self.tasks[task.index()].waker_view.join(&view);
     }
 
     /// `task` was woken.
     pub(super) fn woken(&mut self, task: TaskId) {
         let task = self.task(task);
-        task.view.join(&task.woken);
+        task.view.join(&task.waker_view);
     }
 
-    /// `child` begins with all that `parent` knows.
+    /// `child` begins with the view of `parent`.
     pub(super) fn begin_after(&mut self, child: TaskId, parent: TaskId) {
         let view = self.publish(parent);
         self.task(child).view.join(&view);
@@ -389,10 +407,10 @@ impl State {
         view
     }
 
-    /// The view of `task`, and what was done to the cell `object`.
-    pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut Touches) {
+    /// The view of `task`, and the accesses to the cell `object`.
+    pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut CellAccesses) {
         self.task(task);
         self.at(object);
-        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].touches)
+        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].cell_accesses)
     }
 }

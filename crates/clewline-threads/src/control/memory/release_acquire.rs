@@ -1,32 +1,37 @@
-//! Release/acquire: a load may read any store that is not too old, and a store may go to any place that is not.
+//! Release/acquire: a load may read any store that is not too old, and a store may take any
+//! position that is not too old.
 //!
-//! The stores of a location are kept in modification order. A load reads any of them that its task has not seen overwritten; a
-//! store comes anywhere after what its task has seen; a read-modify-write comes right after what it reads, and nothing
-//! ever comes between the two. Sequentially consistent accesses happen in the order of the execution: each sees at least what earlier ones of
-//! the location saw and stored, and fences carry that over to whatever their tasks do before and after.
+//! The stores of a location are kept in modification order. A load reads any of them that its task
+//! has not seen overwritten; a store comes anywhere after what its task has seen; a
+//! read-modify-write comes directly after the store it reads, and no store ever comes between the
+//! two. Sequentially consistent accesses take effect in the order of the execution: each sees at
+//! least what earlier ones of the location saw and stored, and fences extend this to the accesses
+//! of their tasks before and after them.
 //!
-//! Source: J. Kang et al., "A promising semantics for relaxed-memory concurrency", 2017, without its promises; the order of
-//! sequentially consistent accesses is that of O. Lahav et al., "Repairing sequential consistency in C/C++11", 2017, section 3,
-//! where it agrees with the execution.
+//! Source: J. Kang et al., "A promising semantics for relaxed-memory concurrency", 2017, without
+//! its promises; the order of sequentially consistent accesses is that of O. Lahav et al.,
+//! "Repairing sequential consistency in C/C++11", 2017, section 3, where it agrees with the
+//! execution.
 
 use std::sync::atomic::Ordering;
 
 use clewline_explore::SharedId;
 
-use super::{Ask, By, Change, Message, State};
+use super::{AtomicAccess, ChoiceSource, MemoryState, Message, ReadModifyWrite};
 use crate::control::view::View;
 
-// Between stores that are one after the other; room for others between them.
-const GAP: u64 = 1 << 40;
+// The distance between the stamps of consecutive stores; leaves room for stores between them.
+const STAMP_GAP: u64 = 1 << 40;
 
-// So often a load in one place may read one store that is not the newest. After that, others have become visible.
-const STALE_MAX: u32 = 3;
+// The maximum number of times that a load at one place reads the same store that is not the newest.
+// After that, newer stores have become visible.
+const STALE_READS_MAX: u32 = 3;
 
-impl State {
-    /// The stamp below which an access of this order can see nothing.
-    fn floor(&self, by: By, order: Ordering) -> u64 {
+impl MemoryState {
+    /// The lowest stamp that an access with this ordering can read.
+    fn oldest_readable(&self, by: AtomicAccess, order: Ordering) -> u64 {
         let seen = self.tasks[by.task.index()].view.oldest(by.object);
-        let total = self.total.get(by.object.0 as usize).copied().unwrap_or(0);
+        let total = self.sc_order.get(by.object.0 as usize).copied().unwrap_or(0);
         if order == Ordering::SeqCst { seen.max(total) } else { seen }
     }
 
@@ -34,16 +39,23 @@ impl State {
         &self.locations[object.0 as usize].messages
     }
 
-    /// Which message a load reads.
-    pub(super) fn choose_load(&mut self, by: By, ask: &mut dyn Ask) -> usize {
-        let floor = self.floor(by, by.order);
+    /// The message that a load reads.
+    pub(super) fn choose_load(&mut self, by: AtomicAccess, ask: &mut dyn ChoiceSource) -> usize {
+        let floor = self.oldest_readable(by, by.order);
         let is_readable = |it: &Message| floor <= it.stamp;
         self.choose(by, is_readable, ask)
     }
 
-    /// Which message an update reads: one that nobody else has updated, or one that it leaves as it is.
-    pub(super) fn choose_update(&mut self, by: By, change: &mut Change<'_>, ask: &mut dyn Ask) -> usize {
-        let (floor, floor_if_left) = (self.floor(by, by.order), self.floor(by, change.failure));
+    /// The message that an update reads: one that no other update has read, or one that it leaves
+    /// unchanged.
+    pub(super) fn choose_update(
+        &mut self,
+        by: AtomicAccess,
+        change: &mut ReadModifyWrite<'_>,
+        ask: &mut dyn ChoiceSource,
+    ) -> usize {
+        let (floor, floor_if_left) =
+            (self.oldest_readable(by, by.order), self.oldest_readable(by, change.failure));
         let messages = &self.locations[by.object.0 as usize].messages;
         let mut allowed: Vec<u64> = Vec::new();
         for (at, it) in messages.iter().enumerate() {
@@ -56,13 +68,21 @@ impl State {
         self.choose(by, |it| allowed.contains(&it.stamp), ask)
     }
 
-    /// Asks which of the messages is read; the newest comes first.
-    fn choose(&mut self, by: By, is_allowed: impl Fn(&Message) -> bool, ask: &mut dyn Ask) -> usize {
+    /// Chooses the message to read; the newest comes first.
+    fn choose(
+        &mut self,
+        by: AtomicAccess,
+        is_allowed: impl Fn(&Message) -> bool,
+        ask: &mut dyn ChoiceSource,
+    ) -> usize {
         let messages = self.messages(by.object);
         let newest = messages.len() - 1;
         let is_fresh = |it: &Message| {
             let key = (by.task, by.place, by.object, it.stamp);
-            !self.stale.iter().any(|old| (old.0, old.1, old.2, old.3) == key && STALE_MAX <= old.4)
+            !self
+                .stale_reads
+                .iter()
+                .any(|old| (old.0, old.1, old.2, old.3) == key && STALE_READS_MAX <= old.4)
         };
         let choices: Vec<usize> = (0..=newest)
             .rev()
@@ -80,19 +100,25 @@ impl State {
         at
     }
 
-    fn note_stale(&mut self, by: By, stamp: u64) {
+    fn note_stale(&mut self, by: AtomicAccess, stamp: u64) {
         let place = by.place;
         let is_same =
             |it: &&mut (_, _, _, _, u32)| (it.0, it.1, it.2, it.3) == (by.task, place, by.object, stamp);
-        match self.stale.iter_mut().find(is_same) {
+        match self.stale_reads.iter_mut().find(is_same) {
             Some(it) => it.4 += 1,
-            None => self.stale.push((by.task, place, by.object, stamp, 1)),
+            None => self.stale_reads.push((by.task, place, by.object, stamp, 1)),
         }
     }
 
-    /// Puts a store somewhere in modification order; at its end if nobody wants anything else.
-    pub(super) fn place_store(&mut self, by: By, value: u64, view: View, ask: &mut dyn Ask) {
-        let floor = self.floor(by, by.order);
+    /// Inserts a store into the modification order; at its end by default.
+    pub(super) fn place_store(
+        &mut self,
+        by: AtomicAccess,
+        value: u64,
+        view: View,
+        ask: &mut dyn ChoiceSource,
+    ) {
+        let floor = self.oldest_readable(by, by.order);
         let messages = self.messages(by.object);
         let is_free = |at: &usize| floor <= messages[*at].stamp && stamp_after(messages, *at).is_some();
         let choices: Vec<usize> = (0..messages.len()).rev().filter(is_free).collect();
@@ -104,32 +130,32 @@ impl State {
         self.insert(by, after, value, view);
     }
 
-    /// Puts the store of an update right after what it read.
-    pub(super) fn follow(&mut self, by: By, at: usize, value: u64, view: View) {
+    /// Inserts the store of an update directly after the store it read.
+    pub(super) fn follow(&mut self, by: AtomicAccess, at: usize, value: u64, view: View) {
         self.insert(by, at, value, view);
         self.locations[by.object.0 as usize].messages[at].is_followed = true;
     }
 
-    fn insert(&mut self, by: By, after: usize, value: u64, view: View) {
+    fn insert(&mut self, by: AtomicAccess, after: usize, value: u64, view: View) {
         let location = &mut self.locations[by.object.0 as usize];
         let stamp = stamp_after(&location.messages, after).expect("there is room where a store is placed");
-        // `view` need not say so: whoever joins it has read this message.
+        // `view` need not contain it: a task that joins the view has read this message.
         self.tasks[by.task.index()].view.saw(by.object, stamp);
         location.messages.insert(after + 1, Message { stamp, value, view, is_followed: false });
         if after + 2 == location.messages.len() {
             location.held = value;
         }
         if by.order == Ordering::SeqCst {
-            self.saw_in_total(by.object, stamp);
+            self.advance_sc_order(by.object, stamp);
         }
     }
 }
 
-/// A stamp between message `at` and the next, if something may come there.
+/// A stamp between message `at` and the next, if a store may come there.
 fn stamp_after(messages: &[Message], at: usize) -> Option<u64> {
     let stamp = messages[at].stamp;
     match messages.get(at + 1) {
-        None => Some(stamp + GAP),
+        None => Some(stamp + STAMP_GAP),
         Some(_) if messages[at].is_followed => None,
         Some(next) => Some(stamp + (next.stamp - stamp) / 2).filter(|it| *it != stamp),
     }

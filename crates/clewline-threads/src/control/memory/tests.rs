@@ -32,7 +32,8 @@ const MODELS: [MemoryModel; 3] = [SequentiallyConsistent, Tso, ReleaseAcquire];
 type Words = [AtomicUsize; 4];
 type Body = fn(&Words) -> usize;
 
-/// What the bodies may answer if each is a task, and `last` what is asked when all have ended: `1 0` or `1 0 21`.
+/// The possible results of the bodies, each run as a task, followed by the result of `last` after
+/// all have ended: `1 0` or `1 0 21`.
 fn outcomes(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> BTreeSet<String> {
     outcomes_by(&mut Exhaustive::default(), Memory { model, ..Memory::default() }, bodies, last)
 }
@@ -50,10 +51,10 @@ fn outcomes_by(
     let mut seen = BTreeSet::new();
     let (coverage, _) = explore(&mut program, scheduler, u64::MAX, |program, ending, _| {
         assert_eq!(*ending, Ending::Full);
-        let answers = program.outcome().operations.into_iter();
-        let answers: Vec<String> =
-            answers.map(|it| it.ret.expect("the execution is full").1.to_string()).collect();
-        seen.insert(answers.join(" "));
+        let results = program.outcome().operations.into_iter();
+        let results: Vec<String> =
+            results.map(|it| it.ret.expect("the execution is full").1.to_string()).collect();
+        seen.insert(results.join(" "));
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
@@ -108,7 +109,8 @@ fn store_buffering() {
     check(store_and_load!(SeqCst, SeqCst), None, [strong, strong, strong]);
     check(store_and_load!(Release, Acquire), None, [strong, all, all]);
     check(store_and_load!(Relaxed, Relaxed), None, [strong, all, all]);
-    // On x86 a sequentially consistent store is a fence; in the language it orders nothing but its like.
+    // On x86 a sequentially consistent store is a fence; in the language it is ordered only with
+    // sequentially consistent accesses.
     check(store_and_load!(SeqCst, Relaxed), None, [strong, strong, all]);
     check(store_and_load!(Release, SeqCst), None, [strong, all, all]);
 }
@@ -263,7 +265,7 @@ fn release_sequences_go_on_with_updates_and_end_with_stores() {
         seen
     };
     check_possible(&[writer, stores, reader], None, "0 1 20", IF_RELAXED);
-    // Not even with a store of the same task: C++20 took that out.
+    // Not even with a store of the same task: C++20 removed that.
     let again: Body = |it| {
         it[0].store(1, Relaxed);
         it[1].store(1, Release);
@@ -274,7 +276,7 @@ fn release_sequences_go_on_with_updates_and_end_with_stores() {
 }
 
 #[test]
-fn loads_see_no_stores_of_the_future() {
+fn loads_do_not_return_future_stores() {
     let bodies: &[Body] = &[
         |it| {
             let seen = it[0].load(Relaxed);
@@ -377,7 +379,7 @@ fn one_location_is_coherent() {
 }
 
 #[test]
-fn what_is_caused_is_seen_with_its_cause() {
+fn causality_is_transitive() {
     let bodies: &[Body] = &[
         |it| {
             it[0].store(1, Release);
@@ -401,7 +403,8 @@ fn what_is_caused_is_seen_with_its_cause() {
     check_possible(relaxed, None, "0 1 10", IF_RELAXED);
 }
 
-/// Counts who was inside at the same time, with two flags and a turn. Whoever would have to wait does not enter: `2`.
+/// Counts the tasks that are inside at the same time, with two flags and a turn. A task that would
+/// have to wait does not enter: `2`.
 macro_rules! peterson {
     ($store:expr, $load:expr) => {{
         fn enter(it: &Words, me: usize) -> usize {
@@ -428,7 +431,8 @@ fn petersons_lock_needs_sequential_consistency() {
     assert_eq!(MODELS.map(|it| is_broken(peterson!(Release, Acquire), it)), IF_WEAK);
 }
 
-/// Two words that are written together; whoever was not disturbed while it read must see both or neither.
+/// Two words that are written together; a reader that was not disturbed must see both writes or
+/// neither.
 macro_rules! sequence_lock {
     ($before:expr, $after:expr) => {{
         let bodies: &[Body] = &[
@@ -465,7 +469,7 @@ fn a_sequence_lock_needs_its_fences() {
 }
 
 #[test]
-fn a_lock_and_a_spin_lock_keep_what_they_guard_together() {
+fn a_mutex_and_a_spin_lock_protect_their_data() {
     struct Guarded {
         lock: Mutex<()>,
         flag: AtomicBool,
@@ -499,9 +503,9 @@ fn a_lock_and_a_spin_lock_keep_what_they_guard_together() {
         let mut seen = BTreeSet::new();
         let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |it, ending, _| {
             assert_eq!(*ending, Ending::Full);
-            let answers: Vec<_> =
+            let results: Vec<_> =
                 it.outcome().operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
-            seen.insert(answers);
+            seen.insert(results);
             ControlFlow::Continue(())
         });
         assert_eq!(coverage, Coverage::Exhausted);
@@ -532,22 +536,22 @@ fn a_loop_that_reads_an_old_store_ends() {
 }
 
 #[test]
-fn a_flush_is_no_preemption() {
+fn a_flush_is_not_a_preemption() {
     let bodies = store_and_load!(Release, Acquire);
     let at = |model, preemptions| {
         let memory = Memory { model, ..Memory::default() };
         outcomes_by(&mut Bounded::new(Some(preemptions)), memory, bodies, None)
     };
-    // The first task stores and loads, the second one too, and only then are the buffers emptied.
+    // Both tasks store and load, and only then are the buffers flushed.
     assert!(at(Tso, 0).contains("0 0"));
     assert!(!at(SequentiallyConsistent, 0).contains("1 1"));
-    // But to go on with someone else after a flush is one.
+    // But switching to another task after a flush is a preemption.
     assert!(!at(Tso, 0).contains("1 1"));
     assert!(at(Tso, 1).contains("1 1"));
 }
 
 #[test]
-fn more_buffers_than_there_may_be_tasks_are_a_cut_and_no_panic() {
+fn too_many_store_buffers_cut_the_execution() {
     let store: Body = |it| {
         it[0].store(1, Release);
         it[0].load(Acquire)
@@ -570,7 +574,7 @@ fn more_buffers_than_there_may_be_tasks_are_a_cut_and_no_panic() {
 }
 
 #[test]
-fn failures_for_no_reason_come_only_on_request() {
+fn spurious_failures_occur_only_on_request() {
     let bodies: &[Body] = &[|it| usize::from(it[0].compare_exchange_weak(0, 1, SeqCst, SeqCst).is_ok())];
     let strong: &[Body] = &[|it| usize::from(it[0].compare_exchange(0, 1, SeqCst, SeqCst).is_ok())];
     for model in MODELS {
@@ -582,7 +586,7 @@ fn failures_for_no_reason_come_only_on_request() {
         assert_eq!(seen(asked, bodies), "0, 1");
         assert_eq!(seen(asked, strong), "1");
         assert_eq!(seen(Memory { model, ..Memory::default() }, bodies), "1");
-        // A loop gets through all the same.
+        // A loop succeeds nevertheless.
         let increment: Body = |it| it[0].fetch_update(SeqCst, SeqCst, |it| Some(it + 1)).unwrap();
         let update: &[Body] = &[increment; 2];
         assert_eq!(seen(asked, update), "0 1, 1 0");
@@ -590,7 +594,7 @@ fn failures_for_no_reason_come_only_on_request() {
 }
 
 #[test]
-fn every_execution_can_be_seen_again() {
+fn every_execution_can_be_replayed() {
     for model in MODELS {
         let bodies = store_and_load!(Release, Acquire);
         let columns = bodies.iter().map(|it| vec![*it]).collect();
@@ -613,8 +617,8 @@ fn every_execution_can_be_seen_again() {
 }
 
 #[test]
-fn a_node_that_takes_the_place_of_another_does_not_take_its_stores() {
-    // Each round makes a node where the last one was, and stores to it.
+fn a_new_node_at_an_old_address_does_not_inherit_stores() {
+    // Each round creates a node at the address of the last one, and stores to it.
     let body: Body = |_| {
         let mut seen = 0;
         for round in 0..2 {
@@ -629,7 +633,7 @@ fn a_node_that_takes_the_place_of_another_does_not_take_its_stores() {
 }
 
 #[test]
-fn an_atomic_that_one_task_has_for_itself_holds_what_was_stored_last() {
+fn exclusive_access_to_an_atomic_returns_the_last_store() {
     let body: Body = |it| {
         it[0].store(1, Relaxed);
         let mut own = AtomicUsize::new(0);
@@ -644,8 +648,8 @@ fn an_atomic_that_one_task_has_for_itself_holds_what_was_stored_last() {
 }
 
 #[test]
-fn what_is_left_in_atomics_is_what_came_last() {
-    // What the subject holds when it is dropped is what the last call saw.
+fn atomics_hold_the_last_store_at_the_end() {
+    // When the subject is dropped it holds what the last call saw.
     use std::sync::{Arc, Mutex as StdMutex};
     struct Held(AtomicUsize, Arc<StdMutex<usize>>);
     impl Drop for Held {
@@ -678,7 +682,7 @@ fn what_is_left_in_atomics_is_what_came_last() {
 }
 
 #[test]
-fn random_schedules_see_nothing_else() {
+fn random_schedules_see_no_other_histories() {
     for model in MODELS {
         let all = outcomes(model, message!(Relaxed, Relaxed), None);
         let settings = Settings { executions: 500, ..Settings::default() };

@@ -1,4 +1,4 @@
-//! What every scheduler in the table owes.
+//! Properties that every scheduler of the table must have.
 
 use std::collections::BTreeSet;
 
@@ -29,13 +29,13 @@ fn programs(n: usize) -> impl Iterator<Item = Matrix> {
     })
 }
 
-/// Lets another scheduler choose, and looks over its shoulder.
-struct Watched {
+/// Delegates to another scheduler, and checks its choices.
+struct CheckedScheduler {
     inner: Box<dyn Scheduler>,
     chosen: Option<Step>,
 }
 
-impl Scheduler for Watched {
+impl Scheduler for CheckedScheduler {
     fn begin(&mut self, begin: Begin) -> bool {
         self.chosen = None;
         self.inner.begin(begin)
@@ -65,7 +65,7 @@ impl Scheduler for Watched {
     }
 }
 
-impl FastPath for Watched {
+impl FastPath for CheckedScheduler {
     fn on_step(&mut self, step: &Step) {
         let chosen = self.chosen.take().expect("a step that was chosen");
         assert_eq!((chosen.task, chosen.object, chosen.access), (step.task, step.object, step.access));
@@ -77,8 +77,8 @@ impl FastPath for Watched {
     }
 }
 
-fn make(entry: &Entry, settings: &Settings) -> Watched {
-    Watched { inner: (entry.make)(settings), chosen: None }
+fn make(entry: &Entry, settings: &Settings) -> CheckedScheduler {
+    CheckedScheduler { inner: (entry.make)(settings), chosen: None }
 }
 
 fn histories(matrix: &Matrix, scheduler: &mut dyn Scheduler) -> (BTreeSet<History>, Option<u64>) {
@@ -98,7 +98,7 @@ fn executions(matrix: &Matrix, scheduler: &mut dyn Scheduler, most: usize) -> Ve
 }
 
 #[test]
-fn those_that_exhaust_see_exactly_the_canonical_histories() {
+fn exhaustive_schedulers_see_exactly_the_canonical_histories() {
     for matrix in programs(pick(1, 5)) {
         let (expected, Some(_)) = histories(&matrix, &mut Exhaustive::default()) else { continue };
         for entry in &SCHEDULERS {
@@ -114,7 +114,7 @@ fn those_that_exhaust_see_exactly_the_canonical_histories() {
 }
 
 #[test]
-fn those_that_bound_see_the_same_within_the_bound() {
+fn bounded_schedulers_see_the_same_within_the_bound() {
     let names = ["bounded", "bounded-dpor", "iterative"];
     for matrix in programs(pick(1, 4)) {
         for preemptions in 0..3 {
@@ -132,11 +132,11 @@ fn those_that_bound_see_the_same_within_the_bound() {
 }
 
 #[test]
-fn those_that_bound_say_whether_they_left_anything_out() {
+fn bounded_schedulers_report_whether_they_excluded_anything() {
     let (mut whole, mut parts) = (0, 0);
     for model in [MemoryModel::SequentiallyConsistent, MemoryModel::Tso] {
         let world = World { model, ..World::default() };
-        // One task alone is never interrupted, whenever its store is seen.
+        // A single task is never preempted, whenever its store is flushed.
         let alone =
             Calls { columns: vec![vec![vec![Action::Store(0, 1), Action::Load(0)]]], ..Calls::default() };
         for matrix in programs(2).chain([alone]) {
@@ -163,7 +163,7 @@ fn those_that_bound_say_whether_they_left_anything_out() {
 }
 
 #[test]
-fn a_reduction_with_a_bound_says_so_if_a_history_is_left_out_and_not_if_the_bound_is_great() {
+fn a_bounded_reduction_reports_whether_the_bound_excluded_anything() {
     let entry = SCHEDULERS.iter().find(|it| it.name == "bounded-dpor").unwrap();
     let (mut whole, mut parts) = (0, 0);
     for matrix in programs(2) {
@@ -197,7 +197,7 @@ fn a_schedule_that_is_replayed_gives_the_same_history() {
 }
 
 #[test]
-fn one_seed_gives_one_sequence_of_executions_also_if_it_begins_anew() {
+fn one_seed_gives_one_sequence_of_executions_also_after_a_restart() {
     for matrix in programs(2) {
         for entry in &SCHEDULERS {
             let mut scheduler = make(entry, &within(None));
@@ -209,7 +209,7 @@ fn one_seed_gives_one_sequence_of_executions_also_if_it_begins_anew() {
 }
 
 #[test]
-fn what_is_not_deterministic_is_found_out() {
+fn nondeterminism_is_detected() {
     for entry in SCHEDULERS.iter().filter(|it| it.is_exhaustive) {
         let calls = Calls { columns: vec![vec![0; 2], vec![0; 2]], ..Calls::default() };
         let made = Cell::new(0);
@@ -218,7 +218,7 @@ fn what_is_not_deterministic_is_found_out() {
             (made.get() % 2, [AtomicUsize::new(0), AtomicUsize::new(0)])
         };
         let call = |it: &(usize, [AtomicUsize; 2]), _: &usize| {
-            // Every other time it does something else.
+            // Makes a different access every other time.
             if it.0 == 0 { it.1[0].load(SeqCst) } else { it.1[0].fetch_add(1, SeqCst) }
         };
         let mut program = Program::new(calls, make_subject, call, Limits::default());

@@ -136,10 +136,13 @@ fn dpor() -> Dpor {
 #[test]
 fn counts_of_increments_and_of_a_counter_with_a_lock() {
     for mut scheduler in [plain(), dpor()] {
-        assert_eq!(increments(&mut scheduler), Seen { executions: 20, stuck: 0, histories: 20 });
+        assert_eq!(increments(&mut scheduler), ExplorationCounts { executions: 20, stuck: 0, histories: 20 });
     }
     for mut scheduler in [plain(), dpor()] {
-        assert_eq!(mutex_counter(&mut scheduler), Seen { executions: 1_680, stuck: 0, histories: 1_680 });
+        assert_eq!(
+            mutex_counter(&mut scheduler),
+            ExplorationCounts { executions: 1_680, stuck: 0, histories: 1_680 }
+        );
     }
     assert_eq!(increments(&mut BoundedDpor::new(Some(2))).executions, 14);
     assert_eq!(mutex_counter(&mut BoundedDpor::new(Some(2))).executions, 192);
@@ -155,7 +158,7 @@ fn counts_of_a_stack() {
 }
 
 #[test]
-fn counts_of_a_queue_of_which_plain_reduction_loses_histories() {
+fn counts_of_a_queue_whose_histories_a_plain_reduction_loses() {
     assert_eq!(queue(&mut Exhaustive::default()), (75_570, 30));
     assert_eq!(queue(&mut plain()), (158, 22));
     assert_eq!(queue(&mut dpor()), (220, 30));
@@ -164,7 +167,7 @@ fn counts_of_a_queue_of_which_plain_reduction_loses_histories() {
 }
 
 #[test]
-fn locks_in_opposite_orders_have_one_schedule_for_each_order_and_one_that_gets_stuck() {
+fn locks_in_opposite_orders_have_one_schedule_per_order_and_one_deadlock() {
     let columns: &[&[usize]] = &[&[0], &[1]];
     let make = || [Mutex::new(0), Mutex::new(0)];
     let call = |it: &[Mutex<usize>; 2], first: &usize| {
@@ -193,7 +196,7 @@ fn serial_executions_are_the_orders_of_operations() {
 fn serial_operations_wait_for_the_tasks_that_they_join() {
     use clewline_explore::schedulers::serial::Serial;
     let make = || Rc::new((AtomicUsize::new(0), 0_u8));
-    // The operation starts a task and waits for its end: nobody else moves in between.
+    // The operation starts a task and joins it: no other task moves in between.
     let call = |it: &Rc<(AtomicUsize, u8)>, by: &usize| {
         let (shared, by) = (Rc::clone(it), *by);
         let task = control().unwrap().spawn(Box::new(move || {

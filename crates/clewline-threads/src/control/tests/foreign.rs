@@ -14,22 +14,22 @@ use crate::{
 };
 
 thread_local! {
-    // Executions that began, tasks that went on, tasks that stopped and none went on after, executions that ended.
-    static TOLD: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
-    // Who goes on.
+    // Counts: executions begun, tasks entered, tasks left with none continuing, executions ended.
+    static NOTIFICATIONS: Cell<[usize; 4]> = const { Cell::new([0; 4]) };
+    // The running task.
     static INSIDE: Cell<Option<TaskId>> = const { Cell::new(None) };
 }
 
 fn count(at: usize) {
-    let mut told = TOLD.get();
-    told[at] += 1;
-    TOLD.set(told);
+    let mut counts = NOTIFICATIONS.get();
+    counts[at] += 1;
+    NOTIFICATIONS.set(counts);
 }
 
-/// Notes what it is told.
-struct Notes;
+/// Counts its notifications.
+struct CountingForeign;
 
-impl Foreign for Notes {
+impl Foreign for CountingForeign {
     fn stack(&self, _task: TaskId, stack: Range<usize>) {
         assert!(stack.start < stack.end);
     }
@@ -44,7 +44,7 @@ impl Foreign for Notes {
         count(1);
     }
 
-    fn mind(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
+    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
         look()
     }
 
@@ -60,22 +60,30 @@ impl Foreign for Notes {
     }
 }
 
-// Objects are known by their addresses, whatever is there.
+// Objects are identified by their addresses, whatever is there.
 const WORD: usize = 0x1000;
 const LOCK: usize = 0x2001;
 
-/// Runs `call` in each of so many columns, under every schedule. Answers each ending with how often it was seen, and the last message.
+/// Runs `call` in each of `columns` columns, under every schedule. Returns each ending with its
+/// count, and the last panic message.
 fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -> (Vec<(String, u64)>, u64) {
-    TOLD.set([0; 4]);
+    NOTIFICATIONS.set([0; 4]);
     let labels = Calls { columns: (0..columns).map(|it| vec![it.to_string()]).collect(), ..Calls::default() };
     let calls = labels.try_map(|it| it.parse::<usize>()).unwrap();
     let call = move |column: &usize| call(control().unwrap(), *column);
-    let mut trial =
-        instrument::trial(&labels, calls, &Limits::default(), &Notes, || (), call, |it| it.to_string());
+    let mut program = instrument::program(
+        &labels,
+        calls,
+        &Limits::default(),
+        &CountingForeign,
+        || (),
+        call,
+        |it| it.to_string(),
+    );
     let mut endings: Vec<(String, u64)> = Vec::new();
     let mut scheduler = Exhaustive::default();
-    let (coverage, executions) = explore(&mut *trial, &mut scheduler, 100_000, |trial, ending, _| {
-        let panic = trial.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
+    let (coverage, executions) = explore(&mut *program, &mut scheduler, 100_000, |program, ending, _| {
+        let panic = program.outcome().panic.map_or_else(String::new, |it| format!(" {}", it.1.message));
         let ending = format!("{ending:?}{panic}");
         match endings.iter_mut().find(|it| it.0 == ending) {
             Some(it) => it.1 += 1,
@@ -84,7 +92,7 @@ fn explore_all(columns: usize, call: impl Fn(Control, usize) -> i64 + 'static) -
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
-    let [begun, entered, left, ended] = TOLD.get();
+    let [begun, entered, left, ended] = NOTIFICATIONS.get();
     assert_eq!((begun, ended), (executions as usize, executions as usize));
     assert!(left <= entered);
     endings.sort();
@@ -96,11 +104,11 @@ fn place() -> Place {
 }
 
 #[test]
-fn accesses_are_merged_in_every_way() {
+fn accesses_are_interleaved_in_every_order() {
     let (endings, _) = explore_all(2, |control, column| {
         for it in 0..3 {
-            control.comes_to(WORD, Access::Write, place());
-            control.changes(WORD + 8 * column + it);
+            control.access_point(WORD, Access::Write, place());
+            control.mark_changed(WORD + 8 * column + it);
         }
         0
     });
@@ -108,13 +116,13 @@ fn accesses_are_merged_in_every_way() {
 }
 
 #[test]
-fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
+fn tasks_that_block_forever_are_abandoned_where_they_are() {
     let owned = Rc::new(());
     let other = Rc::clone(&owned);
     let (endings, executions) = explore_all(2, move |control, _| {
         let _kept = &other;
-        control.waits_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
-        control.sets_level(LOCK, 1);
+        control.wait_for(LOCK, Access::Acquire, Need::AtMost(0), Until::Met, place());
+        control.set_level_at(LOCK, 1);
         0
     });
     assert_eq!(endings, [("Stuck".to_owned(), executions)]);
@@ -122,16 +130,16 @@ fn tasks_that_wait_for_ever_are_given_up_where_they_stand() {
 }
 
 #[test]
-fn whoever_fails_ends_the_execution() {
+fn a_failure_ends_the_execution() {
     let (endings, _) = explore_all(2, |control, column| {
-        control.comes_to(WORD, Access::Write, place());
+        control.access_point(WORD, Access::Write, place());
         if column == 1 {
-            control.fails(Panic { message: "no".to_owned(), ..Panic::default() }, place());
+            control.fail(Panic { message: "no".to_owned(), ..Panic::default() }, place());
         }
-        control.comes_to(WORD, Access::Write, place());
+        control.access_point(WORD, Access::Write, place());
         0
     });
-    // Before the first, between the two and after the second access of the other.
+    // Before the first, between the two, and after the second access of the other task.
     assert_eq!(endings, [("Panicked no".to_owned(), 3)]);
 }
 
@@ -139,10 +147,10 @@ fn whoever_fails_ends_the_execution() {
 fn a_program_can_end_while_others_wait() {
     let (endings, _) = explore_all(2, |control, column| {
         if column == 1 {
-            control.waits_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
+            control.wait_for(LOCK, Access::Acquire, Need::AtLeast(1), Until::Met, place());
         }
-        control.comes_to(WORD, Access::Write, place());
-        control.ends_all(place())
+        control.access_point(WORD, Access::Write, place());
+        control.end_execution(place())
     });
     assert_eq!(endings, [("Full".to_owned(), 1)]);
 }
@@ -152,11 +160,11 @@ fn tasks_start_others_and_wait_for_them() {
     let (endings, executions) = explore_all(1, |control, _| {
         let body = || {
             let control = control_here();
-            control.comes_to(WORD, Access::Write, place());
+            control.access_point(WORD, Access::Write, place());
         };
-        let [one, other] = [control.starts(body, place()), control.starts(body, place())];
-        control.joins(one, place());
-        control.joins(other, place());
+        let [one, other] = [control.start(body, place()), control.start(body, place())];
+        control.join(one, place());
+        control.join(other, place());
         0
     });
     assert_eq!(endings, [("Full".to_owned(), executions)]);
@@ -168,11 +176,11 @@ fn control_here() -> Control {
 }
 
 #[test]
-fn a_task_that_leaves_for_good_has_ended() {
+fn a_task_that_exits_has_ended() {
     let (endings, _) = explore_all(1, |control, _| {
-        let body = || control_here().leaves_for_good();
-        let task = control.starts(body, place());
-        control.joins(task, place());
+        let body = || control_here().end_task();
+        let task = control.start(body, place());
+        control.join(task, place());
         0
     });
     assert_eq!(endings, [("Full".to_owned(), 1)]);

@@ -1,7 +1,8 @@
-//! Reductions lose no canonical history: random programs, explored with and without.
+//! Reductions lose no canonical history: random programs, explored with and without reduction.
 //!
-//! `CLEWLINE_SEEDS=100 CLEWLINE_EXECUTIONS=100000 cargo test --release -p clewline-threads --lib reductions -- --nocapture`
-//! takes as many seeds (from `CLEWLINE_SEED` on), takes in larger programs, and says what it saw of each kind.
+//! `CLEWLINE_SEEDS=100 CLEWLINE_EXECUTIONS=100000 cargo test --release -p clewline-threads --lib
+//! reductions -- --nocapture` uses that many seeds (from `CLEWLINE_SEED` on), includes larger
+//! programs, and prints what it saw of each kind.
 
 mod programs;
 
@@ -23,10 +24,10 @@ pub(super) use programs::{
 };
 use programs::{PLAIN, SPURIOUS_KINDS, WEAK_KINDS, random_like, smaller};
 
-// Programs that take more executions are left out.
+// Programs that take more executions are skipped.
 pub(super) const EXECUTIONS_MAX: u64 = 1_000;
 
-/// Whether only some kind is looked at.
+/// Whether only some kinds are tested.
 fn is_partial() -> bool {
     std::env::var_os("CLEWLINE_KIND").is_some()
 }
@@ -37,7 +38,7 @@ fn number(name: &str, default: u64) -> u64 {
 
 type Make<'a> = &'a dyn Fn() -> Box<dyn Scheduler>;
 
-/// What is compared with what.
+/// Two schedulers to compare.
 #[derive(Clone, Copy)]
 struct Comparison<'a> {
     world: World,
@@ -46,8 +47,8 @@ struct Comparison<'a> {
     executions_max: u64,
 }
 
-/// What came of it: histories that only one of the two saw, and how many executions each took.
-struct Compared {
+/// The result: histories that only one of the two saw, and the executions of each.
+struct ComparisonResult {
     differences: Vec<History>,
     executions: u64,
     reduced: u64,
@@ -55,18 +56,18 @@ struct Compared {
 
 impl Comparison<'_> {
     /// `None` if there are too many executions.
-    fn compare(&self, matrix: &Matrix) -> Option<Compared> {
+    fn compare(&self, matrix: &Matrix) -> Option<ComparisonResult> {
         let see = |make: Make<'_>, most: u64| histories_within(matrix, self.world, &mut *make(), most);
         let (expected, executions) = see(self.expect, self.executions_max);
         let executions = executions?;
         // A reduction never takes more.
         let (found, reduced) = see(self.find, executions + 1);
         let differences = expected.symmetric_difference(&found).cloned().collect();
-        Some(Compared { differences, executions, reduced: reduced.unwrap_or(u64::MAX) })
+        Some(ComparisonResult { differences, executions, reduced: reduced.unwrap_or(u64::MAX) })
     }
 
-    /// Panics if they do not see the same, with the smallest such program.
-    fn check(&self, matrix: &Matrix) -> Option<Compared> {
+    /// Panics if they do not see the same, with a minimal program.
+    fn check(&self, matrix: &Matrix) -> Option<ComparisonResult> {
         let compared = self.compare(matrix)?;
         let fails = |it: &Matrix| self.compare(it).filter(|it| !it.differences.is_empty());
         if !compared.differences.is_empty() {
@@ -78,12 +79,12 @@ impl Comparison<'_> {
             }
             panic!("{least:?}: one of the two does not see {differences:?}");
         }
-        let Compared { executions, reduced, .. } = compared;
+        let ComparisonResult { executions, reduced, .. } = compared;
         assert!(reduced <= executions, "{matrix:?}: {reduced} executions instead of {executions}");
         Some(compared)
     }
 
-    /// How many programs there were, and the executions without and with the reduction.
+    /// The number of programs, and the executions without and with the reduction.
     fn check_random(self, name: &str, kinds: &[(&str, &[Action])], programs: usize) -> (usize, u64, u64) {
         let (first, seeds) = (number("CLEWLINE_SEED", SEED), number("CLEWLINE_SEEDS", 1));
         let only = std::env::var("CLEWLINE_KIND").ok();
@@ -121,10 +122,10 @@ fn dpor() -> Box<dyn Scheduler> {
     Box::new(Dpor::new(Dependence::Histories))
 }
 
-// One seed for all, so that a failure can be seen again; what it says is the smallest program it found.
+// One seed for all, so that a failure can be reproduced; it reports a minimal program.
 const SEED: u64 = 5;
 
-/// Programs in which a reduction that left out one of its rules has lost histories.
+/// Programs for which a reduction without one of its rules has lost histories.
 fn hard_programs() -> Vec<Matrix> {
     use Action::{
         Add, Barrier, Load, Lock, Once, Put, Read, Sleep, Spawn, Store, Take, TakeOrLate, TryLock, Wake,
@@ -137,62 +138,63 @@ fn hard_programs() -> Vec<Matrix> {
             vec![vec![TryLock(1, vec![Load(2)]), Store(1, 42)]],
             vec![vec![], vec![]],
         ],
-        // One waits for ever where all others sleep.
+        // One task waits forever while all others sleep.
         vec![
             vec![vec![TryLock(1, vec![]), TryLock(1, vec![Lock(1, vec![])])]],
             vec![vec![Lock(1, vec![])]],
             vec![vec![], vec![Lock(0, vec![])]],
         ],
-        // One waits for a step that has nothing to do with the one it races with.
+        // One task waits for a step that is independent of the one it races with.
         vec![
             vec![vec![TryLock(0, vec![Store(2, 48)])]],
             vec![vec![TryLock(1, vec![Load(1)])]],
             vec![vec![Lock(0, vec![Load(0), TryLock(1, vec![])])]],
         ],
-        // A task that comes to wait saves a preemption.
+        // A task that blocks saves a preemption.
         vec![vec![vec![], vec![Lock(0, vec![])]], vec![vec![Lock(0, vec![Load(1)]), Add(2)]]],
-        // A race behind another one, which a preemption too many would show.
+        // A race behind another one, which a preemption beyond the bound would show.
         vec![vec![vec![Add(2), Lock(1, vec![Load(0)])], vec![]], vec![vec![], vec![Lock(1, vec![])]]],
-        // Those who share a lock do not wait for one another.
+        // Tasks that share a lock do not wait for one another.
         vec![vec![vec![Read(vec![Load(0)])]], vec![vec![], vec![Read(vec![Store(0, 11)]), Write(vec![])]]],
-        // Somebody who looks without an access.
+        // A task that observes without an access.
         vec![vec![vec![], vec![Once(vec![])]], vec![vec![Once(vec![Load(1)]), Barrier]], vec![vec![Barrier]]],
-        // A switch that is free in the midst of a block.
+        // A free switch inside a block.
         vec![vec![vec![], vec![TakeOrLate(1), Put(0)]], vec![vec![TakeOrLate(0), TakeOrLate(1)]]],
-        // A step that gives back two locks.
+        // A step that releases two locks.
         vec![
             vec![vec![Lock(0, vec![Lock(1, vec![Load(0)])])]],
             vec![vec![], vec![Lock(1, vec![Store(0, 1)]), Lock(0, vec![])]],
         ],
-        // A writer waits for all who share the lock, not only for the last.
+        // A writer waits for all readers, not only for the last.
         vec![
             vec![vec![Store(2, 66), Load(2)]],
             vec![vec![Read(vec![Load(0)]), Write(vec![])], vec![]],
             vec![vec![Read(vec![Store(1, 83), Store(2, 55)])], vec![Write(vec![])]],
         ],
-        // Whoever shares a lock could have had it before another gave his share back.
+        // A reader could have acquired the lock before another reader released it.
         vec![
             vec![vec![Read(vec![Read(vec![]), Store(2, 8)]), Read(vec![])], vec![Read(vec![Write(vec![])])]],
             vec![vec![Read(vec![])], vec![Read(vec![Load(2), Store(0, 72)])]],
         ],
-        // Whoever was woken comes after the one who woke it.
+        // A woken task comes after the task that woke it.
         vec![vec![vec![Sleep, Load(0), Load(1)]], vec![vec![Wake, Store(1, 2)]], vec![vec![Store(0, 1)]]],
-        // Whoever joins a task comes after all that the task did.
+        // A join comes after everything that the joined task did.
         vec![vec![vec![Spawn(vec![Store(0, 1), Store(1, 1)], true), Load(0)]], vec![vec![Load(0), Load(1)]]],
-        // A task that comes to wait for a lock before whoever has it goes on saves a preemption: afterwards it would not wait.
+        // A task that blocks on a lock before the holder continues saves a preemption: afterwards
+        // it would not block.
         vec![
             vec![vec![Lock(0, vec![Take(0), Load(1)]), Take(1)]],
             vec![vec![Store(0, 1), Lock(0, vec![])]],
             vec![vec![Put(0)]],
             vec![vec![]],
         ],
-        // Whoever waits where it is to be tried is let go by another one first.
+        // A task that waits where it is to be tried is first released by another one.
         vec![vec![vec![TryLock(1, vec![])]], vec![vec![Spawn(vec![], true)]]],
     ];
     all.into_iter().map(|columns| Calls { columns, ..Calls::default() }).collect()
 }
 
-/// Does something with `bounded-dpor` and `bounded`, for some bounds.
+/// Runs `act` with `bounded-dpor` and `bounded`, for some bounds.
 fn with_bounds(act: impl Fn(u32, Comparison<'_>)) {
     for bound in 0..=3 {
         let expect = || -> Box<dyn Scheduler> { Box::new(Bounded::new(Some(bound))) };
@@ -212,7 +214,7 @@ fn hard_programs_lose_no_history() {
 }
 
 #[test]
-fn programs_like_hard_ones_lose_no_history() {
+fn variants_of_hard_programs_lose_no_history() {
     let mut random = Random::new(number("CLEWLINE_SEED", SEED));
     let (mut programs, bounded) = (0, Cell::new(0));
     for _ in 0..pick(1, 6) * number("CLEWLINE_SEEDS", 1) {
@@ -226,7 +228,7 @@ fn programs_like_hard_ones_lose_no_history() {
     assert!(pick(10, 60) < programs && pick(40, 240) < bounded, "{programs} programs, {bounded} with bounds");
 }
 
-/// How many executions each of them takes: of `dpor`, and of `bounded-dpor` with 0 to 3 preemptions.
+/// The executions of each: with `dpor`, and with `bounded-dpor` and 0 to 3 preemptions.
 const HARD_EXECUTIONS: &[[u64; 5]] = &[
     [131, 6, 39, 124, 256],
     [66, 5, 21, 58, 93],
@@ -259,11 +261,12 @@ fn hard_programs_take_no_more_executions_than_they_need() {
     assert_eq!(taken.collect::<Vec<_>>(), HARD_EXECUTIONS);
 }
 
-/// How many executions random programs take: with `dpor`, and with `bounded-dpor` and 0 to 3 preemptions. If there are more, a rule is
-/// lost that leaves some out; if there are fewer, and no history is lost, the better.
+/// The executions of random programs: with `dpor`, and with `bounded-dpor` and 0 to 3 preemptions.
+/// If there are more, a rule that excludes executions is lost; fewer, without a lost history, are
+/// better.
 const RANDOM_EXECUTIONS: [u64; 5] = [31_507, 3_967, 7_545, 13_905, 19_560];
 
-/// Whether these are the programs, all of them, that were counted.
+/// Whether all the counted programs run, and no others.
 fn is_usual() -> bool {
     let names = ["CLEWLINE_KIND", "CLEWLINE_SEED", "CLEWLINE_SEEDS", "CLEWLINE_EXECUTIONS"];
     pick(false, true) && names.iter().all(|it| std::env::var_os(it).is_none())
@@ -295,7 +298,7 @@ fn bounded_dpor_sees_what_bounded_does() {
 }
 
 #[test]
-fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
+fn reductions_see_every_canonical_history_with_spurious_wakeups() {
     let world = World { spurious: 1, ..World::default() };
     let check = |name: &str, comparison: Comparison<'_>| {
         let comparison = Comparison { world, ..comparison };
@@ -310,7 +313,7 @@ fn reductions_see_every_canonical_history_of_those_who_wake_up_by_themselves() {
 }
 
 #[test]
-fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
+fn dpor_sees_every_canonical_history_in_weaker_memory_models() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let comparison = Comparison { world: World { model, ..World::default() }, ..unbounded(&dpor) };
         let (programs, all, few) =
@@ -323,7 +326,7 @@ fn dpor_sees_every_canonical_history_in_other_models_of_memory() {
 }
 
 #[test]
-fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
+fn bounded_dpor_sees_what_bounded_does_in_weaker_memory_models() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         with_bounds(|bound, it| {
             let name = format!("bound {bound}, {model:?}");
@@ -338,7 +341,7 @@ fn bounded_dpor_sees_what_bounded_does_in_other_models_of_memory() {
 }
 
 #[test]
-fn reduction_that_looks_at_conflicts_alone_loses_histories() {
+fn a_reduction_that_considers_only_conflicts_loses_histories() {
     let mut random = Random::new(SEED);
     let conflicts = || -> Box<dyn Scheduler> { Box::new(Dpor::new(Dependence::Conflicts)) };
     let (mut lost, mut programs) = (0, 0);

@@ -1,4 +1,5 @@
-//! What counts as a change, who goes on because of it, and what an execution leaves to the next: each rule in a program of a few steps.
+//! What counts as a change, which tasks continue because of it, and what an execution leaves to the
+//! next: each rule in a program of a few steps.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -42,7 +43,7 @@ fn schedules<T: 'static>(
     seen
 }
 
-/// The same in another model of memory. A buffer is a task that comes after all others.
+/// The same in a weaker memory model. A store buffer is a task that comes after all others.
 fn weak_schedules(model: MemoryModel, store: fn(&AtomicUsize)) -> BTreeSet<String> {
     let call = move |it: &[AtomicUsize; 2], task: &usize| {
         if *task == 0 {
@@ -74,7 +75,7 @@ fn waits_for(number: &Number) {
 }
 
 #[test]
-fn whoever_spins_goes_on_right_after_the_store_it_waits_for() {
+fn a_spinning_task_continues_right_after_the_store_it_waits_for() {
     let call = |it: &Pair, task: usize| {
         if task == 0 {
             waits_for(&it[0]);
@@ -97,7 +98,7 @@ fn whoever_spins_goes_on_right_after_the_store_it_waits_for() {
 }
 
 #[test]
-fn whoever_spins_goes_on_right_after_the_store_it_waits_for_in_other_models_of_memory() {
+fn a_spinning_task_continues_right_after_its_store_in_weaker_memory_models() {
     use MemoryModel::{ReleaseAcquire, Tso};
     let stores: [fn(&AtomicUsize); 3] = [
         |it| it.store(1, Relaxed),
@@ -106,7 +107,7 @@ fn whoever_spins_goes_on_right_after_the_store_it_waits_for_in_other_models_of_m
             it.fetch_add(1, Relaxed);
         },
     ];
-    // A store that waits in a buffer is not seen before it leaves it.
+    // A buffered store is not visible before it is flushed.
     for (model, begins) in [(Tso, ["a2bca", "a2ba", "a2ba"]), (ReleaseAcquire, ["a2ba"; 3])] {
         for (store, begins) in stores.into_iter().zip(begins) {
             let seen = weak_schedules(model, store);
@@ -116,14 +117,14 @@ fn whoever_spins_goes_on_right_after_the_store_it_waits_for_in_other_models_of_m
 }
 
 #[test]
-fn whoever_looks_below_a_lock_goes_on_right_after_it_was_written() {
+fn a_reader_under_a_lock_continues_right_after_the_write() {
     let call = |it: &(Mutex<i32>, Number), task: usize| {
         if task == 0 {
-            while *it.0.lock().expect("nobody panics") == 0 {
+            while *it.0.lock().expect("no task panics") == 0 {
                 spin_loop();
             }
         } else {
-            *it.0.lock().expect("nobody panics") = 1;
+            *it.0.lock().expect("no task panics") = 1;
             it.1.load();
         }
     };
@@ -132,7 +133,7 @@ fn whoever_looks_below_a_lock_goes_on_right_after_it_was_written() {
 }
 
 #[test]
-fn whoever_waits_for_other_owners_goes_on_right_after_the_last_is_gone() {
+fn a_task_that_waits_for_other_owners_continues_right_after_the_last_drop() {
     type Owners = (Arc<()>, std::sync::Mutex<Option<Arc<()>>>, Number);
     let make = || {
         let owner = Arc::new(());
@@ -144,7 +145,7 @@ fn whoever_waits_for_other_owners_goes_on_right_after_the_last_is_gone() {
                 spin_loop();
             }
         } else {
-            let owner = it.1.lock().expect("nobody panics").take();
+            let owner = it.1.lock().expect("no task panics").take();
             drop(owner);
             it.2.load();
         }
@@ -154,8 +155,8 @@ fn whoever_waits_for_other_owners_goes_on_right_after_the_last_is_gone() {
 }
 
 #[test]
-fn whoever_only_says_that_it_waits_goes_on_after_any_change() {
-    // It reads what nobody can see it read.
+fn a_task_with_hints_only_continues_after_any_change() {
+    // It reads without an observed access.
     let call = |it: &(Number, std::sync::atomic::AtomicBool), task: usize| {
         if task == 0 {
             while !it.1.load(Relaxed) {
@@ -174,7 +175,7 @@ fn whoever_only_says_that_it_waits_goes_on_after_any_change() {
 }
 
 #[test]
-fn a_loop_that_counts_on_its_stack_may_end_before_anybody_else_moves() {
+fn a_loop_that_counts_on_its_stack_may_end_before_another_task_moves() {
     let call = |it: &Pair, task: usize| {
         if task == 1 {
             let seen = it[1].load();
@@ -182,7 +183,7 @@ fn a_loop_that_counts_on_its_stack_may_end_before_anybody_else_moves() {
             return seen;
         }
         let count = Cell::new(0);
-        // From here on nobody knows that it could be in a register.
+        // From here on the compiler cannot keep it in a register.
         let count = std::hint::black_box(&count);
         while count.get() < 9 {
             count.set(count.get() + 1);
@@ -195,7 +196,7 @@ fn a_loop_that_counts_on_its_stack_may_end_before_anybody_else_moves() {
 }
 
 #[test]
-fn whoever_panics_gives_a_lock_back_after_its_stores() {
+fn a_panicking_task_releases_a_lock_after_its_stores() {
     let call = |it: &(Mutex<()>, AtomicUsize), task: &usize| {
         if *task == 0 {
             let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -211,12 +212,12 @@ fn whoever_panics_gives_a_lock_back_after_its_stores() {
     let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
     let make = || (Mutex::new(()), AtomicUsize::new(0));
     let program = Program::new(calls, make, call, Limits::default());
-    let seen = answers(program, MemoryModel::Tso);
+    let seen = results(program, MemoryModel::Tso);
     assert_eq!(seen, [vec![Some(1), Some(0)], vec![Some(1), Some(11)]].into());
 }
 
 #[test]
-fn whoever_spins_does_not_go_on_for_another_store_or_one_that_changes_nothing() {
+fn a_spinning_task_does_not_continue_after_an_unrelated_or_silent_store() {
     for (at, value) in [(1, 1), (0, 0)] {
         let call = move |it: &Pair, task: usize| {
             if task == 0 {
@@ -232,7 +233,7 @@ fn whoever_spins_does_not_go_on_for_another_store_or_one_that_changes_nothing() 
 }
 
 #[test]
-fn a_look_that_sees_something_new_is_no_round_in_vain() {
+fn a_read_of_a_new_value_does_not_count_as_an_idle_round() {
     let call = |it: &Pair, task: usize| {
         if task == 1 {
             it[0].store(1);
@@ -246,12 +247,12 @@ fn a_look_that_sees_something_new_is_no_round_in_vain() {
         it[1].store(1);
         sum
     };
-    // Two looks that see the same are taken for a loop that waits.
+    // Two equal reads are taken for a waiting loop.
     check(2, pair, call, &["0 0", "0 1", "1 0", "1 1", "2 0"]);
 }
 
 #[test]
-fn rounds_in_vain_are_counted_from_the_last_change() {
+fn idle_rounds_are_counted_from_the_last_change() {
     let call = |it: &Pair, _| {
         for change in 1..=4 {
             let waits = (0..5).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
@@ -268,7 +269,7 @@ fn rounds_in_vain_are_counted_from_the_last_change() {
 }
 
 #[test]
-fn those_who_give_up_waiting_do_so_in_any_order() {
+fn tasks_stop_waiting_in_any_order() {
     let call = |it: &Pair, _| {
         let waits = (0..3).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
         waits.count();
@@ -278,17 +279,17 @@ fn those_who_give_up_waiting_do_so_in_any_order() {
 }
 
 #[test]
-fn a_loop_of_waits_for_some_time_waits_though_it_counts() {
+fn a_counting_loop_of_timed_waits_is_a_waiting_loop() {
     let call = |_: &(), _: &usize| {
         (0..40).for_each(|_| park_timeout(Duration::from_secs(1)));
         0
     };
-    // It answers, and nobody had to guess.
+    // It returns, without a guess.
     assert_eq!(run(&mut Exhaustive::default(), &[&[0]], || (), call).stuck, 0);
 }
 
 #[test]
-fn whoever_parks_again_waits_for_another_token() {
+fn a_second_park_waits_for_another_token() {
     let call = |it: &Pair, _| {
         let parked = crate::thread::current();
         scope(|scope| {
@@ -307,7 +308,7 @@ fn whoever_parks_again_waits_for_another_token() {
 }
 
 #[test]
-fn what_others_did_before_a_panic_is_seen_in_every_order() {
+fn steps_before_a_panic_occur_in_every_order() {
     for panics in [0, 1] {
         let call = move |it: &Pair, task: usize| {
             it[task].add(1);
@@ -322,16 +323,16 @@ fn what_others_did_before_a_panic_is_seen_in_every_order() {
     }
 }
 
-/// Chooses the first task so often; from then on nothing is new.
+/// Chooses the first task this many times; from then on everything is redundant.
 #[derive(Default)]
-struct GivesUp {
+struct StopsAfter {
     choices: u32,
     is_over: bool,
     is_asked_later: bool,
     abandoned: Vec<(u8, Access)>,
 }
 
-impl Scheduler for GivesUp {
+impl Scheduler for StopsAfter {
     fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
@@ -356,7 +357,7 @@ impl Scheduler for GivesUp {
     }
 }
 
-impl FastPath for GivesUp {
+impl FastPath for StopsAfter {
     fn on_step(&mut self, _step: &Step) {
         self.is_asked_later |= self.is_over;
     }
@@ -367,7 +368,7 @@ impl FastPath for GivesUp {
 }
 
 #[test]
-fn nobody_is_told_of_what_is_redundant_and_nobody_asked() {
+fn redundant_steps_are_not_reported_without_a_request() {
     let ends: [fn(&Pair) -> usize; 5] = [
         |_| crate::choose(2),
         |_| {
@@ -384,15 +385,15 @@ fn nobody_is_told_of_what_is_redundant_and_nobody_asked() {
     ];
     for end in ends {
         let call = move |it: &(Mutex<()>, Pair), task: &usize| {
-            let _guard = it.0.lock().expect("nobody else panics");
+            let _guard = it.0.lock().expect("no other task panics");
             it.1[0].add(1);
             if *task == 0 { end(&it.1) } else { 0 }
         };
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
         let limits = Limits { steps: 50, ..Limits::default() };
         let mut program = Program::new(calls, || (Mutex::new(()), pair()), call, limits);
-        // The first one has the lock, and the second one waits for it.
-        let mut scheduler = GivesUp { choices: 1, ..GivesUp::default() };
+        // The first task has the lock, and the second one waits for it.
+        let mut scheduler = StopsAfter { choices: 1, ..StopsAfter::default() };
         assert_eq!(program.run(&mut scheduler), Ending::Redundant);
         assert!(scheduler.is_over && !scheduler.is_asked_later);
         assert_eq!(scheduler.abandoned, [(1, Access::Acquire)], "the others have been seen to");
@@ -400,7 +401,7 @@ fn nobody_is_told_of_what_is_redundant_and_nobody_asked() {
 }
 
 #[test]
-fn threads_know_what_was_stored_before_they_were_started_and_whoever_joins_them_what_they_stored() {
+fn spawn_and_join_establish_happens_before() {
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let call = |it: &[AtomicUsize; 2], (): &()| {
             it[0].store(1, Relaxed);
@@ -409,19 +410,19 @@ fn threads_know_what_was_stored_before_they_were_started_and_whoever_joins_them_
                     it[1].store(1, Relaxed);
                     it[0].load(Relaxed)
                 });
-                handle.join().expect("nobody panics")
+                handle.join().expect("no task panics")
             });
             10 * seen + it[1].load(Relaxed)
         };
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
         let make = || [AtomicUsize::new(0), AtomicUsize::new(0)];
         let program = Program::new(calls, make, call, Limits::default());
-        assert_eq!(answers(program, model), [[Some(11)].into()].into(), "{model:?}");
+        assert_eq!(results(program, model), [[Some(11)].into()].into(), "{model:?}");
     }
 }
 
 #[test]
-fn whoever_is_notified_knows_what_was_stored_before() {
+fn a_notification_happens_before_the_wakeup() {
     type Signal = (Mutex<()>, Condvar, AtomicUsize);
     for model in [MemoryModel::Tso, MemoryModel::ReleaseAcquire] {
         let call = |it: &Signal, task: &usize| {
@@ -430,19 +431,19 @@ fn whoever_is_notified_knows_what_was_stored_before() {
                 it.1.notify_one();
                 return 0;
             }
-            drop(it.1.wait(it.0.lock().expect("nobody panics")));
+            drop(it.1.wait(it.0.lock().expect("no task panics")));
             it.2.load(Relaxed)
         };
         let calls = Calls { columns: vec![vec![0], vec![1]], ..Calls::default() };
         let make = || (Mutex::new(()), Condvar::new(), AtomicUsize::new(0));
         let program = Program::new(calls, make, call, Limits::default());
-        let seen = answers(program, model);
+        let seen = results(program, model);
         assert_eq!(seen, [vec![Some(0), None], vec![Some(0), Some(1)]].into(), "{model:?}");
     }
 }
 
-/// What each call may answer in that model of memory; `None` if it does not.
-fn answers<T: 'static, C: 'static>(
+/// The possible results of each call in that memory model; `None` if it does not return.
+fn results<T: 'static, C: 'static>(
     program: Program<T, C, usize>,
     model: MemoryModel,
 ) -> BTreeSet<Vec<Option<usize>>> {
@@ -456,7 +457,7 @@ fn answers<T: 'static, C: 'static>(
     seen
 }
 
-/// What a call of each kind does: executions end in every way there is.
+/// A call of each kind: executions end in every possible way.
 fn mixed(it: &(Pair, Mutex<i32>), kind: usize) -> usize {
     let (pair, lock) = it;
     match kind {
@@ -467,7 +468,7 @@ fn mixed(it: &(Pair, Mutex<i32>), kind: usize) -> usize {
             pair[0].load() as usize
         }
         1 => {
-            let guard = lock.lock().expect("nobody panics with it");
+            let guard = lock.lock().expect("no task panics with it");
             waits_for(&pair[0]);
             *guard as usize
         }
@@ -501,7 +502,7 @@ fn mixed(it: &(Pair, Mutex<i32>), kind: usize) -> usize {
 }
 
 #[test]
-fn executions_leave_nothing_to_the_next() {
+fn executions_do_not_affect_later_ones() {
     for columns in [[0, 1], [0, 2], [1, 3], [2, 3], [1, 4], [2, 4], [0, 4], [0, 0], [5, 5], [0, 6], [5, 6]] {
         let calls = Calls { columns: columns.map(|it| vec![it]).to_vec(), ..Calls::default() };
         let make = || (pair(), Mutex::new(0));
@@ -510,22 +511,24 @@ fn executions_leave_nothing_to_the_next() {
         program.keep(true, false);
         let mut seen: Vec<(Schedule, String)> = Vec::new();
         explore(&mut program, &mut Bounded::new(Some(1)), 40, |program, ending, _| {
-            let told = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            seen.extend(program.schedule().map(|it| (it, told)));
+            let description = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
+            seen.extend(program.schedule().map(|it| (it, description)));
             ControlFlow::Continue(())
         });
         assert!(2 <= seen.len(), "{columns:?}");
         // In another order, each after each.
-        for (schedule, told) in seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other])) {
+        for (schedule, description) in
+            seen.iter().flat_map(|one| seen.iter().flat_map(move |other| [one, other]))
+        {
             let ending = program.run(&mut Replay::new(schedule.clone()));
             let again = format!("{ending:?} {:?} {:?}", program.limit(), program.outcome());
-            assert_eq!(again, *told, "{columns:?}: {schedule}");
+            assert_eq!(again, *description, "{columns:?}: {schedule}");
         }
     }
 }
 
 #[test]
-fn a_switch_where_a_task_yields_or_waits_for_some_time_is_no_preemption() {
+fn a_switch_at_a_yield_or_a_timed_wait_is_not_a_preemption() {
     let pauses: [fn(); 3] = [yield_now, || park_timeout(Duration::from_secs(1)), || ()];
     for (pause, expected) in
         pauses.into_iter().zip([&["0 0", "0 1", "0 2"][..]; 2].into_iter().chain([&["0 0", "0 2"][..]]))
@@ -545,7 +548,7 @@ fn a_switch_where_a_task_yields_or_waits_for_some_time_is_no_preemption() {
 }
 
 #[test]
-fn nobody_is_about_to_call_where_an_operation_waits_alone() {
+fn a_blocked_operation_is_not_about_to_be_called() {
     let call = |it: &Pair, task: &usize| {
         it[0].load();
         if *task == 0 {

@@ -7,9 +7,10 @@ use clewline_core::{Deterministic, End};
 use clewline_testing::pick;
 
 use super::*;
-use crate::Doing;
+use crate::ThreadActivity;
 
-/// Each ticket is one more than the last: the order of the tickets is the order in which they were drawn.
+/// Each ticket is one more than the last: the order of the tickets is the order in which they were
+/// drawn.
 #[derive(Clone)]
 struct Tickets;
 
@@ -37,7 +38,8 @@ impl Subject<Tickets> for Dispenser {
     }
 }
 
-/// How many operations the history puts behind one that drew a later ticket: behind one that was not over.
+/// How many operations the history orders after one that drew a later ticket: after one that was
+/// not complete.
 fn false_claims(history: &History<(), u64>) -> usize {
     let mut latest_returned = 0;
     let mut claims = 0;
@@ -55,35 +57,35 @@ fn false_claims(history: &History<(), u64>) -> usize {
     claims
 }
 
-fn crew(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
+fn workers(kind: ClockKind, threads: usize, noise: Noise) -> Workers<Tickets> {
     let clock = Clock::of(kind).unwrap_or(Clock::best());
     Workers::new(Settings { threads, clock, noise, ..Settings::default() }).unwrap()
 }
 
-/// Operations a run: fewer where every instruction is interpreted.
+/// Operations per run: fewer where every instruction is interpreted.
 const RUN: usize = if cfg!(miri) { 100 } else { 200_000 };
 
 #[track_caller]
 fn check_never_claims(kind: ClockKind, threads: usize, noise: Noise, operations: usize) {
-    let mut crew = crew(kind, threads, noise);
+    let mut workers = workers(kind, threads, noise);
     for run in 0..operations.div_ceil(RUN) {
-        crew.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
-        let took = crew.wait();
-        assert_eq!(took.ending, Ending::Full);
-        let history = took.logs.merge();
+        workers.launch(Arc::new(Dispenser::default()), vec![vec![(); RUN / threads]; threads], run as u64);
+        let run_result = workers.wait();
+        assert_eq!(run_result.ending, Ending::Full);
+        let history = run_result.logs.merge();
         assert_eq!(history.len(), RUN / threads * threads);
         assert_eq!(false_claims(&history), 0, "{kind:?}, {threads} threads, run {run}");
     }
 }
 
 #[test]
-fn the_counter_claims_no_order_that_was_not_in_millions_of_operations() {
+fn the_counter_claims_no_false_order_in_millions_of_operations() {
     let operations = if cfg!(miri) { 4 * RUN } else { pick(1_000_000, 10_000_000) };
     check_never_claims(ClockKind::Counter, 2, Noise::NONE, operations);
 }
 
 #[test]
-fn no_clock_claims_an_order_that_was_not() {
+fn no_clock_claims_a_false_order() {
     for kind in ClockKind::ALL {
         for threads in [1, 3, 4] {
             check_never_claims(kind, threads, Noise::NONE, pick(1, 4) * RUN);
@@ -92,7 +94,7 @@ fn no_clock_claims_an_order_that_was_not() {
     }
 }
 
-/// A number that only grows: thread 0 bumps it, everybody looks at it.
+/// A number that only grows: thread 0 increments it, all threads read it.
 #[derive(Clone)]
 struct Growth;
 
@@ -117,7 +119,8 @@ impl Deterministic for Growth {
     }
 }
 
-/// The number, and a long way to it: places in memory, each of which says where the next one is.
+/// The number, and a long pointer chain to it: memory locations, each of which holds the index of
+/// the next one.
 struct Number {
     number: AtomicU64,
     way: Arc<Vec<u32>>,
@@ -127,28 +130,29 @@ impl Subject<Growth> for Number {
     fn call(&self, call: &Grow) -> u64 {
         match call {
             Grow::Look => {
-                // Where it stands does not matter to anyone, but the processor has to find out before it can load.
+                // The end of the chain does not matter, but the processor must compute it before it
+                // can load.
                 let known = self.number.load(Ordering::Relaxed);
                 let place =
                     (0..3).fold(known as usize * 4_099 % self.way.len(), |it, _| self.way[it] as usize);
                 let numbers = [&self.number];
                 numbers[usize::from(self.way.len() <= place)].load(Ordering::SeqCst)
             }
-            // There is one who bumps.
+            // Only one thread increments.
             Grow::Bump => self.number.fetch_add(1, Ordering::SeqCst) + 1,
         }
     }
 }
 
-/// A way through memory that no cache holds.
+/// A pointer chain through memory that no cache holds.
 fn way() -> Arc<Vec<u32>> {
     let places = if cfg!(miri) { 64 } else { 1 << 23 };
     let mut random = clewline_core::Random::new(1);
     Arc::new((0..places).map(|_| random.below(places) as u32).collect())
 }
 
-/// How many operations saw less than what had been seen before they were called, or what was bumped only after they
-/// had returned.
+/// How many operations saw less than what had been seen before they were called, or an increment
+/// made only after they had returned.
 fn false_sights(history: &History<Grow, u64>) -> usize {
     let (mut seen, mut bumps, mut false_sights) = (0, 0, 0);
     let mut seen_at_call = vec![0; history.len()];
@@ -168,20 +172,20 @@ fn false_sights(history: &History<Grow, u64>) -> usize {
     false_sights
 }
 
-/// A load that is not over when its return is stamped finds what came later. Locked instructions, as the dispenser's,
-/// would hide that.
+/// A load that is not complete when its return is stamped may return a later value. Locked
+/// instructions, like those of the dispenser, would hide that.
 #[test]
-fn a_look_is_over_when_its_return_is_stamped() {
+fn a_load_is_complete_when_its_return_is_stamped() {
     let way = way();
     for kind in ClockKind::ALL {
         let clock = Clock::of(kind).unwrap_or(Clock::best());
-        let mut crew: Workers<Growth> =
+        let mut workers: Workers<Growth> =
             Workers::new(Settings { threads: 2, clock, ..Settings::default() }).unwrap();
         for run in 0..pick(2, 20) {
             let calls = vec![vec![Grow::Bump; RUN / 2], vec![Grow::Look; RUN / 4]];
             let subject = Number { number: AtomicU64::new(0), way: Arc::clone(&way) };
-            crew.launch(Arc::new(subject), calls, run);
-            let history = crew.wait().logs.merge();
+            workers.launch(Arc::new(subject), calls, run);
+            let history = workers.wait().logs.merge();
             assert_eq!(false_sights(&history), 0, "{kind:?}, run {run}");
         }
     }
@@ -191,25 +195,25 @@ fn a_look_is_over_when_its_return_is_stamped() {
 #[derive(Clone, Copy)]
 struct Swapped<'a>(&'a AtomicU64);
 
-/// Makes calls as `make_calls` does, but stamps each after its operation, at both ends.
-fn make_calls_swapped(calls: &Logged<Tickets>, gate: &Gate, stamp: Swapped<'_>) {
-    let mut pen = calls.log.pen();
-    gate.pass();
+/// Makes calls as `make_calls` does, but stamps each after its operation, for call and return.
+fn make_calls_swapped(calls: &LoggedCalls<Tickets>, barrier: &StartBarrier, stamp: Swapped<'_>) {
+    let mut writer = calls.log.writer();
+    barrier.pass();
     for call in calls.log.calls() {
         let ret = calls.subject.call(call);
         let called = Shared(stamp.0).now();
         let returned = Shared(stamp.0).now();
-        pen.ret(called, returned, ret);
+        writer.ret(called, returned, ret);
     }
 }
 
 #[test]
-fn a_recorder_that_stamps_calls_late_is_found_out() {
+fn a_recorder_that_stamps_calls_late_is_detected() {
     let (threads, calls) = (4, if cfg!(miri) { 100 } else { 100_000 });
     let mut claims = 0;
     for _ in 0..10 {
         let subject: Arc<dyn Subject<Tickets>> = Arc::new(Dispenser::default());
-        let gate = Arc::new(Gate {
+        let barrier = Arc::new(StartBarrier {
             awaited: AtomicUsize::new(threads),
             begun: Instant::now(),
             counter: AtomicU64::new(1),
@@ -217,9 +221,9 @@ fn a_recorder_that_stamps_calls_late_is_found_out() {
         let logs: Vec<_> = (0..threads).map(|_| Arc::new(Log::new(vec![(); calls]))).collect();
         thread::scope(|scope| {
             for log in &logs {
-                let (subject, log, gate) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&gate));
+                let (subject, log, barrier) = (Arc::clone(&subject), Arc::clone(log), Arc::clone(&barrier));
                 scope.spawn(move || {
-                    make_calls_swapped(&Logged { subject, log }, &gate, Swapped(&gate.counter));
+                    make_calls_swapped(&LoggedCalls { subject, log }, &barrier, Swapped(&barrier.counter));
                 });
             }
         });
@@ -232,7 +236,7 @@ fn a_recorder_that_stamps_calls_late_is_found_out() {
     panic!("the test of the recorder can fail, but did not");
 }
 
-/// A door: passing it waits until it is open, and nobody opens it.
+/// A door: passing it waits until it is open, and no thread opens it.
 struct Door {
     is_open: AtomicBool,
     wait: fn(&Door),
@@ -257,7 +261,7 @@ impl Subject<Doors> for Door {
     fn call(&self, call: &&'static str) {
         match *call {
             "pass" => (self.wait)(self),
-            // Not `panic!`: to tell where it was may take longer than the patience there is.
+            // Not `panic!`: finding its location may take longer than the patience.
             "panic" => panic::resume_unwind(Box::new("the door fell off")),
             _ => (),
         }
@@ -266,15 +270,15 @@ impl Subject<Doors> for Door {
 
 fn doors(wait: fn(&Door), calls: &[&[&'static str]]) -> Run<&'static str, ()> {
     let patience = Duration::from_millis(200);
-    let mut crew: Workers<Doors> =
+    let mut workers: Workers<Doors> =
         Workers::new(Settings { threads: calls.len(), patience, ..Settings::default() }).unwrap();
     let door = Arc::new(Door { is_open: AtomicBool::new(false), wait });
-    crew.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
-    crew.wait()
+    workers.launch(door, calls.iter().map(|it| it.to_vec()).collect(), 1);
+    workers.wait()
 }
 
 #[test]
-fn a_thread_that_loops_is_told_with_its_place() {
+fn a_looping_thread_is_reported_with_its_place() {
     let wait = |door: &Door| {
         while !door.is_open.load(Ordering::Relaxed) {
             crate::hint::spin_loop();
@@ -291,7 +295,7 @@ fn a_thread_that_loops_is_told_with_its_place() {
     assert_eq!(pending, ["pass"]);
 }
 
-/// A subject that cannot be taken apart.
+/// A subject whose destructor does not return.
 struct Endless;
 
 impl Subject<Doors> for Endless {
@@ -307,12 +311,12 @@ impl Drop for Endless {
 }
 
 #[test]
-fn a_subject_that_cannot_be_dropped_does_not_hang_its_crew() {
+fn a_subject_that_cannot_be_dropped_does_not_hang_its_workers() {
     let patience = Duration::from_millis(200);
-    let mut crew: Workers<Doors> =
+    let mut workers: Workers<Doors> =
         Workers::new(Settings { threads: 2, patience, ..Settings::default() }).unwrap();
-    crew.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
-    let run = crew.wait();
+    workers.launch(Arc::new(Endless), vec![vec!["look"]; 2], 1);
+    let run = workers.wait();
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!((standings.len(), run.logs.returned()), (1, 2));
 }
@@ -325,13 +329,13 @@ fn slow_operations_are_not_stuck() {
             std::hint::spin_loop();
         }
     };
-    // Each returns within the patience of 200 ms, all of them do not.
+    // Each call returns within the patience of 200 ms, all together do not.
     let run = doors(wait, &[&["pass"; 8]]);
     assert_eq!(run.ending, Ending::Full);
 }
 
 #[test]
-fn a_thread_that_sleeps_is_told() {
+fn a_sleeping_thread_is_reported() {
     let wait = |door: &Door| {
         let (lock, signal) = (Mutex::new(()), Condvar::new());
         let mut guard = lock.lock().unwrap();
@@ -343,26 +347,29 @@ fn a_thread_that_sleeps_is_told() {
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
-        assert!(standings.iter().all(|it| matches!(it.doing, Doing::Sleeping(_))), "{standings:?}");
+        assert!(
+            standings.iter().all(|it| matches!(it.activity, ThreadActivity::Sleeping(_))),
+            "{standings:?}"
+        );
     }
     assert_eq!(run.logs.merge().operations().filter(|it| it.ret.is_none()).count(), 2);
 }
 
 #[test]
-fn a_panic_is_told_and_the_crew_goes_on() {
-    let mut crew: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
+fn a_panic_is_reported_and_the_workers_continue() {
+    let mut workers: Workers<Doors> = Workers::new(Settings { threads: 2, ..Settings::default() }).unwrap();
     let door = || Arc::new(Door { is_open: AtomicBool::new(true), wait: |_| () });
-    crew.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
-    let run = crew.wait();
+    workers.launch(door(), vec![vec!["look", "panic", "look"], vec!["look"; 3]], 1);
+    let run = workers.wait();
     let panicked = Panicked { thread: 0, message: "the door fell off".to_owned() };
     assert_eq!(run.ending, Ending::Panicked(vec![panicked]));
     assert_eq!((run.logs.returned(), run.logs.merge().len()), (4, 5));
-    crew.launch(door(), vec![vec!["look"; 3]; 2], 2);
-    assert_eq!(crew.wait().ending, Ending::Full);
+    workers.launch(door(), vec![vec!["look"; 3]; 2], 2);
+    assert_eq!(workers.wait().ending, Ending::Full);
 }
 
 #[test]
-fn a_panic_is_told_though_others_wait_forever() {
+fn a_panic_is_reported_although_other_threads_block_forever() {
     let wait = |door: &Door| {
         while !door.is_open.load(Ordering::Relaxed) {
             crate::hint::spin_loop();

@@ -29,13 +29,13 @@ fn outcomes<T: 'static>(
     outcomes
 }
 
-fn answers(outcomes: &[Outcome<usize>]) -> BTreeSet<Vec<usize>> {
+fn results(outcomes: &[Outcome<usize>]) -> BTreeSet<Vec<usize>> {
     let of = |it: &Outcome<usize>| it.operations.iter().filter_map(|it| it.ret.map(|it| it.1)).collect();
     outcomes.iter().map(of).collect()
 }
 
 #[test]
-fn it_is_that_of_std() {
+fn it_behaves_as_in_std() {
     let mut arc = Arc::new(3);
     assert_eq!((*arc, Arc::strong_count(&arc), Arc::weak_count(&arc)), (3, 1, 0));
     *Arc::get_mut(&mut arc).unwrap() = 4;
@@ -56,15 +56,15 @@ fn it_is_that_of_std() {
     let cyclic = Arc::new_cyclic(|it: &Weak<usize>| it.strong_count());
     assert_eq!(*cyclic, 0);
     let raw = Arc::into_raw(cyclic);
-    // SAFETY: it was just made from one.
+    // SAFETY: it was just made by `into_raw`.
     assert_eq!(*unsafe { Arc::from_raw(raw) }, 0);
     let any: Arc<dyn std::any::Any> = Arc::from(std::sync::Arc::new(7) as std::sync::Arc<dyn std::any::Any>);
     assert!(any.is::<i32>());
 }
 
 #[test]
-fn either_task_may_be_the_last_owner() {
-    // Each takes one of two owners, and says whether it got the value out.
+fn either_task_may_drop_the_last_owner() {
+    // Each task takes one of two owners, and returns whether it got the value out.
     let make = || {
         let arc = Arc::new(7);
         [Mutex::new(Some(arc.clone())), Mutex::new(Some(arc))]
@@ -73,23 +73,23 @@ fn either_task_may_be_the_last_owner() {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::into_inner(arc).unwrap_or(0)
     };
-    assert_eq!(answers(&outcomes(2, make, take)), BTreeSet::from([vec![0, 7], vec![7, 0]]));
-    // With `try_unwrap` both may fail: each sees the other, and only then gives up its own.
+    assert_eq!(results(&outcomes(2, make, take)), BTreeSet::from([vec![0, 7], vec![7, 0]]));
+    // With `try_unwrap` both may fail: each sees the other owner, and only then drops its own.
     let unwrap = |it: &[Mutex<Option<Arc<usize>>>; 2], at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::try_unwrap(arc).unwrap_or(0)
     };
     let all = BTreeSet::from([vec![0, 0], vec![0, 7], vec![7, 0]]);
-    assert_eq!(answers(&outcomes(2, make, unwrap)), all);
+    assert_eq!(results(&outcomes(2, make, unwrap)), all);
     let counts = |it: &[Mutex<Option<Arc<usize>>>; 2], at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         Arc::strong_count(&arc)
     };
-    assert_eq!(answers(&outcomes(2, make, counts)), BTreeSet::from([vec![1, 2], vec![2, 1], vec![2, 2]]));
+    assert_eq!(results(&outcomes(2, make, counts)), BTreeSet::from([vec![1, 2], vec![2, 1], vec![2, 2]]));
 }
 
 #[test]
-fn a_weak_one_sees_the_value_go() {
+fn a_weak_reference_observes_the_drop_of_the_value() {
     let make = || {
         let arc = Arc::new(7);
         (Arc::downgrade(&arc), Mutex::new(Some(arc)))
@@ -101,11 +101,11 @@ fn a_weak_one_sees_the_value_go() {
         drop(it.1.lock().unwrap().take());
         1
     };
-    assert_eq!(answers(&outcomes(2, make, call)), BTreeSet::from([vec![0, 1], vec![7, 1]]));
+    assert_eq!(results(&outcomes(2, make, call)), BTreeSet::from([vec![0, 1], vec![7, 1]]));
 }
 
 #[test]
-fn what_nobody_drops_is_a_leak() {
+fn an_object_that_is_never_dropped_is_a_leak() {
     struct Node {
         next: Mutex<Option<Arc<Node>>>,
     }
@@ -126,7 +126,7 @@ fn what_nobody_drops_is_a_leak() {
 }
 
 #[test]
-fn what_the_subject_owns_is_no_leak() {
+fn an_object_owned_by_the_subject_is_not_a_leak() {
     let make = || Mutex::new(vec![Arc::new(0)]);
     let call = |it: &Mutex<Vec<Arc<usize>>>, at: &usize| {
         it.lock().unwrap().push(Arc::new(*at));
@@ -136,11 +136,11 @@ fn what_the_subject_owns_is_no_leak() {
 }
 
 #[test]
-fn the_last_owner_knows_what_the_others_did() {
+fn drops_of_other_owners_happen_before_the_last_drop() {
     struct Shared {
         cell: UnsafeCell<usize>,
     }
-    // SAFETY: each task writes before it gives its owner up, and only one of them writes.
+    // SAFETY: each task writes before it drops its owner, and only one of them writes.
     unsafe impl Sync for Shared {}
     type Subject = [Mutex<Option<Arc<Shared>>>; 2];
     let make = || -> Subject {
@@ -150,14 +150,14 @@ fn the_last_owner_knows_what_the_others_did() {
     let call = |it: &Subject, at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         if *at == 0 {
-            // SAFETY: nobody else accesses it before it is dropped.
+            // SAFETY: no other task accesses it before it is dropped.
             arc.cell.with_mut(|it| unsafe { *it = 1 });
         }
         0
     };
     let good = outcomes(2, make, call);
     assert!(1 < good.len() && good.iter().all(|it| it.race.is_none()));
-    // But whoever sees a count of 1 knows nothing: the count is read without an order.
+    // But reading a count of 1 does not synchronize: the count is read with a relaxed ordering.
     let call = |it: &Subject, at: &usize| {
         let arc = it[*at].lock().unwrap().take().unwrap();
         if *at == 0 || Arc::strong_count(&arc) == 1 {
@@ -176,6 +176,6 @@ fn an_owner_is_not_taken_for_the_atomic_it_owns() {
         let other = it.clone();
         other.fetch_add(1, SeqCst) + 10 * Arc::strong_count(&other)
     };
-    let seen = answers(&outcomes(2, make, call));
+    let seen = results(&outcomes(2, make, call));
     assert!(seen.contains(&vec![20, 21]) && seen.contains(&vec![30, 31]), "{seen:?}");
 }

@@ -8,8 +8,8 @@ use super::*;
 use crate::control::{Calls, Limits, Memory, MemoryModel, Program};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
-/// Runs `body` outside of an exploration, and as the only task in each model, with data races looked for or not. All must
-/// leave the same.
+/// Runs `body` outside an exploration, and as the only task in each model, with and without race
+/// detection. All must return the same.
 #[track_caller]
 fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expected: R) {
     assert_eq!(body(), expected, "outside of an exploration");
@@ -17,8 +17,8 @@ fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expecte
     for (model, races) in models.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let left = Rc::new(RefCell::new(None));
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
-        let answer = Rc::clone(&left);
-        let call = move |(): &(), (): &()| *answer.borrow_mut() = Some(body());
+        let result = Rc::clone(&left);
+        let call = move |(): &(), (): &()| *result.borrow_mut() = Some(body());
         let memory = Memory { model, races, spurious_failures: false };
         let mut program = Program::new(calls, || (), call, Limits::default()).with_memory(memory);
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |_, ending, _| {
@@ -29,18 +29,18 @@ fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expecte
     }
 }
 
-/// The same random calls on an atomic of `std` or of ours: all answers, and what is left.
+/// The same random calls on an atomic of `std` or of ours: all results, and the final value.
 macro_rules! random_calls {
     ($name:ty, $type:ty, $of:expr) => {{
         let mut random = Random::new(7);
         let of: fn(u64) -> $type = $of;
         let atomic = <$name>::new(of(random.next()));
-        let mut answers = vec![atomic.load(SeqCst)];
+        let mut results = vec![atomic.load(SeqCst)];
         let orders = [Relaxed, Acquire, Release, AcqRel, SeqCst];
         for _ in 0..pick(20, 200) {
             let (value, order) = (of(random.next()), orders[random.below(5)]);
-            let now = *answers.last().unwrap();
-            answers.push(match random.below(8) {
+            let now = *results.last().unwrap();
+            results.push(match random.below(8) {
                 0 => atomic.swap(value, order),
                 1 => atomic.fetch_and(value, order),
                 2 => atomic.fetch_nand(value, order),
@@ -56,8 +56,8 @@ macro_rules! random_calls {
                 }
             });
         }
-        answers.push(atomic.into_inner());
-        answers
+        results.push(atomic.into_inner());
+        results
     }};
 }
 
@@ -65,17 +65,17 @@ macro_rules! random_sums {
     ($name:ty, $type:ty) => {{
         let mut random = Random::new(7);
         let atomic = <$name>::default();
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         for _ in 0..pick(20, 100) {
             let value = random.next() as $type;
-            answers.push(match random.below(4) {
+            results.push(match random.below(4) {
                 0 => atomic.fetch_add(value, SeqCst),
                 1 => atomic.fetch_sub(value, Relaxed),
                 2 => atomic.fetch_max(value, AcqRel),
                 _ => atomic.fetch_min(value, Release),
             });
         }
-        answers
+        results
     }};
 }
 
@@ -110,7 +110,7 @@ integers_are_those_of_std! {
 }
 
 #[test]
-fn bool_is_that_of_std() {
+fn atomic_bool_behaves_as_in_std() {
     let expected = random_calls!(atomic::AtomicBool, bool, |it| it % 2 == 0);
     check_same(|| random_calls!(AtomicBool, bool, |it| it % 2 == 0), expected);
     let not = || {
@@ -121,7 +121,7 @@ fn bool_is_that_of_std() {
 }
 
 #[test]
-fn pointers_are_those_of_std() {
+fn atomic_pointers_behave_as_in_std() {
     let body = || {
         let (mut one, mut two) = (1, 2);
         let (first, second): (*mut i32, *mut i32) = (&mut one, &mut two);
@@ -141,14 +141,14 @@ fn pointers_are_those_of_std() {
 #[test]
 fn a_pointer_to_an_atomic_gives_it_back() {
     static COUNT: AtomicUsize = AtomicUsize::new(3);
-    // SAFETY: the pointer comes from an atomic that lives for ever.
+    // SAFETY: the pointer comes from a static atomic.
     let same = unsafe { AtomicUsize::from_ptr(COUNT.as_ptr()) };
     same.fetch_add(1, SeqCst);
     assert_eq!(COUNT.load(SeqCst), 4);
 }
 
 #[test]
-fn orders_that_make_no_sense_panic_as_in_std() {
+fn invalid_orderings_panic_as_in_std() {
     for races in [false, true] {
         let bodies: [fn(&AtomicUsize); 3] = [
             |it| {

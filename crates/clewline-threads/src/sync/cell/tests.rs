@@ -64,7 +64,7 @@ fn races(model: MemoryModel, bodies: &[Body], last: Option<Body>) -> Vec<Race> {
     races
 }
 
-/// Whether some execution has a race must not depend on the model here.
+/// Whether some execution has a race must not depend on the memory model here.
 #[track_caller]
 fn check(bodies: &[Body], is_race: bool) {
     for model in MODELS {
@@ -93,7 +93,7 @@ fn check_publication(writer: Body, reader: Body) -> [bool; 3] {
 }
 
 #[test]
-fn what_is_published_is_released_and_acquired() {
+fn publication_releases_and_acquires() {
     assert_eq!(publication!(Release, Acquire), [false; 3]);
     assert_eq!(publication!(SeqCst, SeqCst), [false; 3]);
     assert_eq!(publication!(Relaxed, Acquire), [true; 3]);
@@ -131,7 +131,7 @@ fn fences_publish_with_relaxed_accesses() {
 }
 
 #[test]
-fn a_release_is_carried_on_by_updates_of_others() {
+fn updates_of_other_tasks_continue_a_release_sequence() {
     let writer: Body = |it| {
         it.write();
         it.flag.store(1, Release);
@@ -160,7 +160,7 @@ fn a_release_is_carried_on_by_updates_of_others() {
 }
 
 #[test]
-fn what_is_done_after_a_release_is_not_released() {
+fn accesses_after_a_release_are_not_released() {
     let writer: Body = |it| {
         it.flag.store(1, Release);
         it.write();
@@ -181,7 +181,7 @@ fn locks_order_what_they_guard() {
     };
     check(&[locked, locked], false);
     check(&[locked, |it| it.write()], true);
-    // One that could not be taken orders nothing.
+    // A failed `try_lock` does not synchronize.
     let tries: Body = |it| {
         if it.lock.try_lock().is_err() {
             it.read();
@@ -219,7 +219,7 @@ fn a_spin_lock_acquires_and_releases() {
 
 #[test]
 fn a_sequence_lock_reads_what_is_being_written() {
-    // Its readers look whether they were disturbed, but only after they have read.
+    // Its readers check whether they were disturbed, but only after they have read.
     let writer: Body = |it| {
         it.flag.fetch_add(1, Acquire);
         it.write();
@@ -274,7 +274,7 @@ fn a_pointer_counts_as_a_write_but_not_for_certain() {
 }
 
 #[test]
-fn what_comes_after_all_others_knows_what_they_did() {
+fn final_calls_happen_after_all_others() {
     for model in MODELS {
         let only: &[Body] = &[|it| it.write()];
         assert_eq!(races(model, only, Some(|it| it.write())), []);
@@ -282,7 +282,7 @@ fn what_comes_after_all_others_knows_what_they_did() {
 }
 
 #[test]
-fn whoever_joins_a_thread_knows_what_it_did() {
+fn the_end_of_a_thread_happens_before_its_join() {
     check(
         &[|it| {
             thread::scope(|scope| {
@@ -303,7 +303,7 @@ fn whoever_joins_a_thread_knows_what_it_did() {
     );
 }
 
-/// One thread waits and then reads; another one writes before or after it lets the first go.
+/// One thread waits and then reads; another one writes before or after it releases the first.
 macro_rules! let_go {
     ($wait:expr, $go:expr) => {{
         check(
@@ -338,7 +338,7 @@ macro_rules! let_go {
 }
 
 #[test]
-fn whoever_is_let_go_knows_what_was_done_before() {
+fn a_release_happens_before_the_wakeup() {
     let_go!(|_: &mpsc::Receiver<()>| thread::park(), |it: &thread::Thread, _: &mpsc::Sender<()>| it.unpark());
     let_go!(|it: &mpsc::Receiver<()>| it.recv().unwrap(), |_: &thread::Thread, it: &mpsc::Sender<()>| it
         .send(())
@@ -346,26 +346,26 @@ fn whoever_is_let_go_knows_what_was_done_before() {
 }
 
 #[test]
-fn a_race_says_who_did_what_and_where() {
+fn a_race_has_the_tasks_accesses_and_places() {
     let bodies: &[Body] = &[|it| it.write(), |it| assert!(it.read() < 2)];
     let line = line!() - 1;
     let found = races(MemoryModel::SequentiallyConsistent, bodies, None);
     assert!(!found.is_empty());
     for race in found {
         let of = |task| if race.first.task == TaskId(task) { race.first } else { race.second };
-        assert_eq!((of(0).touch, of(1).touch), (Touch::Write, Touch::Read));
+        assert_eq!((of(0).access, of(1).access), (CellAccess::Write, CellAccess::Read));
         assert_eq!((of(0).place.site().line, of(1).place.site().line), (line, line));
         assert!(race.is_certain());
     }
 }
 
 #[test]
-fn a_cell_that_takes_the_place_of_another_does_not_race_with_it() {
+fn a_new_cell_at_an_old_address_does_not_race_with_the_old_one() {
     let body: Body = |it| {
         for _ in 0..2 {
             let cell = Box::new(UnsafeCell::new(0));
             it.flag.fetch_add(1, Relaxed);
-            // SAFETY: only this task knows the cell.
+            // SAFETY: only this task can access the cell.
             cell.with_mut(|it| unsafe { *it = 1 });
         }
     };
@@ -377,7 +377,8 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
     struct Node {
         value: UnsafeCell<usize>,
     }
-    // Freed by whoever takes it, after the other has said that it is done; or without waiting for that.
+    // Freed by the task that takes it, after the other task has declared that it is done; or
+    // without waiting for that.
     for waits in [true, false] {
         let make = || {
             let node = Box::into_raw(Box::new(Node { value: UnsafeCell::new(7) }));
@@ -385,8 +386,9 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
         };
         let call = move |it: &(AtomicPtr<Node>, AtomicBool), task: &usize| {
             if *task == 0 {
-                // SAFETY: it is not freed before `it.1` is set; or, in the bad variant, is freed by a task that runs when this
-                // one is at a point, which it is not between this load and the read.
+                // SAFETY: it is not freed before `it.1` is set; or, in the bad variant, it is freed
+                // by a task that runs while this one is at a point, and there is no point between
+                // this load and the read.
                 let value = match unsafe { it.0.load(Acquire).as_ref() } {
                     // SAFETY: as above.
                     Some(node) => node.value.with(|it| unsafe { *it }),
@@ -406,7 +408,7 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
         let mut program = Program::new(calls, make, call, Limits::default());
         let mut is_race = false;
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
-            is_race |= program.outcome().race.is_some_and(|it| it.second.touch == Touch::Drop);
+            is_race |= program.outcome().race.is_some_and(|it| it.second.access == CellAccess::Drop);
             ControlFlow::Continue(())
         });
         assert_eq!(is_race, !waits);
@@ -414,7 +416,7 @@ fn a_node_is_not_freed_while_another_task_reads_it() {
 }
 
 #[test]
-fn it_is_that_of_std() {
+fn it_behaves_as_in_std() {
     static CELL: Mutex<UnsafeCell<usize>> = Mutex::new(UnsafeCell::new(1));
     let cell = CELL.lock().unwrap();
     assert_eq!(cell.get(), UnsafeCell::raw_get(&*cell));

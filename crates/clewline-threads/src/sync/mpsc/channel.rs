@@ -1,8 +1,9 @@
 //! The channel of tasks.
 //!
-//! A send, a receive, the drop of the last sender and that of the receiver are points. Without room for a message, a sender
-//! leaves it as an offer and waits until somebody has taken it. Whether a receiver waits matters only if somebody tries to send
-//! without waiting; then a receiver comes to a point before it waits as well.
+//! A send, a receive, the drop of the last sender and that of the receiver are points. If the
+//! channel is full, a sender leaves its message as an offer and waits until the receiver has taken
+//! it. Whether a receiver waits matters only if a task uses `try_send`; then a receiver arrives at
+//! a point before it waits as well.
 
 use std::{
     collections::VecDeque,
@@ -23,16 +24,16 @@ use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 pub(super) struct Channel<T> {
     id: Identity,
     state: Mutex<State<T>>,
-    /// How many messages there is room for, if not for any number.
+    /// The capacity; `None` if unbounded.
     bound: Option<usize>,
 }
 
 struct State<T> {
     messages: VecDeque<Message<T>>,
-    /// Offers that were not taken because the receiver is gone.
+    /// Offers that were not taken because the receiver was dropped.
     returned: Vec<Message<T>>,
     senders: usize,
-    /// The last sender is gone.
+    /// The last sender was dropped.
     is_closed: bool,
     has_receiver: bool,
     /// The receiver waits for an offer.
@@ -41,7 +42,7 @@ struct State<T> {
 
 struct Message<T> {
     value: T,
-    /// Who waits until it is taken.
+    /// The task that waits until it is taken.
     from: Option<TaskId>,
 }
 
@@ -64,12 +65,13 @@ impl<T> Channel<T> {
         Arc::new(Channel { id: Identity, state: Mutex::new(state), bound })
     }
 
-    /// Nothing foreign is called while this is held.
+    /// No foreign code is called while this is held.
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those who wait for a message need at least 1, those who wait for room at most what there is room for.
+    /// A task that waits for a message needs at least 1; a task that waits for room needs at most
+    /// the remaining capacity.
     fn level(&self) -> i32 {
         let state = self.state();
         match (state.has_receiver, state.is_closed) {
@@ -79,10 +81,10 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Comes to a point. Messages may have been sent where there was no point.
+    /// A point. Messages may have been sent where there was no point.
     #[track_caller]
     fn attempt(&self, control: Control, attempt: Attempt) -> bool {
-        control.set_level_quietly(&self.id, self.level());
+        control.set_level_only(&self.id, self.level());
         control.attempt(&self.id, attempt)
     }
 
@@ -93,7 +95,7 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Sends, when there is room.
+    /// Sends when there is room.
     #[track_caller]
     pub(super) fn send(&self, value: T) -> Result<(), SendError<T>> {
         if self.bound == Some(0) {
@@ -108,18 +110,18 @@ impl<T> Channel<T> {
             self.attempt(control, Attempt::new(Access::Send).needing(need));
         }
         self.push(control, value).map_err(|error| match error {
-            // Only where nobody would ever make room: the task is given up.
+            // Only if no task would ever make room: the task is abandoned.
             TrySendError::Full(value) | TrySendError::Disconnected(value) => SendError(value),
         })
     }
 
-    /// Sends, if that needs no waiting.
+    /// Sends if it can do so without waiting.
     #[track_caller]
     pub(super) fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         let control = control();
         if let Some(control) = control {
             if self.bound == Some(0) {
-                control.tries_locks();
+                control.note_try_lock_use();
             }
             self.attempt(control, Attempt::new(Access::Send));
         }
@@ -131,7 +133,7 @@ impl<T> Channel<T> {
         if !state.has_receiver {
             return Err(TrySendError::Disconnected(value));
         }
-        // Without room, one message at a time goes to a receiver that waits for it.
+        // With capacity 0, one message at a time goes to a receiver that waits for it.
         let room = self.bound.map(|it| if it == 0 { usize::from(state.is_awaited) } else { it });
         if room.is_some_and(|it| it <= state.messages.len()) {
             return Err(TrySendError::Full(value));
@@ -145,7 +147,7 @@ impl<T> Channel<T> {
     /// Sends without room: waits until the message is taken.
     #[track_caller]
     fn offer(&self, value: T) -> Result<(), SendError<T>> {
-        // Nobody would ever take it.
+        // No task would ever take it.
         let Some(control) = control() else { return Err(SendError(value)) };
         self.attempt(control, Attempt::new(Access::Send));
         let me = control.me();
@@ -155,7 +157,7 @@ impl<T> Channel<T> {
         }
         state.messages.push_back(Message { value, from: Some(me) });
         drop(state);
-        control.waits_at(&self.id);
+        control.wait_at(&self.id);
         self.changed(Some(control));
         self.attempt(control, Attempt::new(Access::Join).until(Until::Woken));
         let mut state = self.state();
@@ -163,13 +165,13 @@ impl<T> Channel<T> {
         let is_mine = |it: &Message<T>| it.from == Some(me);
         let mut unsent = returned.iter().position(is_mine).map(|at| returned.swap_remove(at));
         if unsent.is_none() {
-            // Nobody has taken it: the task is given up.
+            // It was not taken: the task is abandoned.
             unsent = messages.iter().position(is_mine).and_then(|at| messages.remove(at));
         }
         unsent.map_or(Ok(()), |it| Err(SendError(it.value)))
     }
 
-    /// Receives, when there is a message or there never will be one.
+    /// Receives a message, or an error if there will never be one.
     #[track_caller]
     pub(super) fn receive(&self, until: Until) -> Result<T, RecvTimeoutError> {
         if let Some(control) = control() {
@@ -189,7 +191,7 @@ impl<T> Channel<T> {
         })
     }
 
-    /// Receives, if there is a message.
+    /// Receives if there is a message.
     #[track_caller]
     pub(super) fn try_receive(&self) -> Result<T, TryRecvError> {
         if let Some(control) = control() {
@@ -216,7 +218,7 @@ impl<T> Channel<T> {
         self.state().senders += 1;
     }
 
-    /// The last one closes the channel.
+    /// Dropping the last sender closes the channel.
     #[track_caller]
     pub(super) fn drop_sender(&self) {
         let mut state = self.state();
@@ -233,7 +235,7 @@ impl<T> Channel<T> {
         self.changed(control);
     }
 
-    /// Nobody will receive what was sent.
+    /// What was sent will not be received.
     #[track_caller]
     pub(super) fn drop_receiver(&self) {
         let control = here();

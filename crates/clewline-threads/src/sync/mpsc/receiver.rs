@@ -1,4 +1,4 @@
-//! Those who receive.
+//! Receivers.
 
 use std::{
     cell::Cell,
@@ -37,7 +37,7 @@ impl<T> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// If there is no message, and all senders are gone.
+    /// If there is no message, and all senders were dropped.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         let receiver = match &self.end {
@@ -46,10 +46,10 @@ impl<T> Receiver<T> {
         };
         let Some(control) = control() else { return receiver.recv() };
         loop {
-            control.access_somewhere();
+            control.access_unaddressed();
             match receiver.try_recv() {
                 Ok(value) => {
-                    control.changed_somewhere();
+                    control.changed_unaddressed();
                     return Ok(value);
                 }
                 Err(TryRecvError::Disconnected) => return Err(RecvError),
@@ -70,23 +70,23 @@ impl<T> Receiver<T> {
             End::Thread(receiver) => receiver,
         };
         let control = control();
-        control.inspect(|it| it.access_somewhere());
+        control.inspect(|it| it.access_unaddressed());
         let result = receiver.try_recv();
         if result.is_ok() {
-            control.inspect(|it| it.changed_somewhere());
+            control.inspect(|it| it.changed_unaddressed());
         }
         result
     }
 
-    /// See `std`. In an exploration, time may be up whenever there is no message.
+    /// See `std`. In an exploration, the timeout may occur whenever there is no message.
     ///
     /// # Errors
     ///
-    /// If there is no message in time, or never will be.
+    /// On a timeout, or if there will never be a message.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         let receiver = match &self.end {
-            End::Task(channel) => return channel.receive(Until::MetOrLate),
+            End::Task(channel) => return channel.receive(Until::MetOrTimeout),
             End::Thread(receiver) => receiver,
         };
         if control().is_none() {
@@ -116,8 +116,8 @@ impl<T> Drop for Receiver<T> {
             End::Task(channel) => channel.drop_receiver(),
             End::Thread(_) => {
                 if let Some(control) = here() {
-                    control.access_somewhere();
-                    control.changed_somewhere();
+                    control.access_unaddressed();
+                    control.changed_unaddressed();
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Those who send.
+//! Senders.
 
 use std::{
     fmt,
@@ -40,8 +40,8 @@ impl<S, T> Drop for End<S, T> {
             // It may be the last one.
             End::Thread(_) => {
                 if let Some(control) = here() {
-                    control.access_somewhere();
-                    control.changed_somewhere();
+                    control.access_unaddressed();
+                    control.changed_unaddressed();
                 }
             }
         }
@@ -61,16 +61,16 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if the receiver is gone.
+    /// The value, if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
             End::Task(channel) => channel.send(value),
             End::Thread(sender) => {
                 let control = control();
-                control.inspect(|it| it.access_somewhere());
+                control.inspect(|it| it.access_unaddressed());
                 let result = sender.send(value);
-                control.inspect(|it| it.changed_somewhere());
+                control.inspect(|it| it.changed_unaddressed());
                 result
             }
         }
@@ -90,7 +90,7 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if the receiver is gone.
+    /// The value, if the receiver was dropped.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         let sender = match &self.0 {
@@ -100,7 +100,7 @@ impl<T> SyncSender<T> {
         let Some(control) = control() else { return sender.send(value) };
         let mut value = value;
         loop {
-            control.access_somewhere();
+            control.access_unaddressed();
             match sender.try_send(value) {
                 Ok(()) => break,
                 Err(TrySendError::Disconnected(value)) => return Err(SendError(value)),
@@ -108,7 +108,7 @@ impl<T> SyncSender<T> {
             }
             control.hint();
         }
-        control.changed_somewhere();
+        control.changed_unaddressed();
         Ok(())
     }
 
@@ -116,16 +116,16 @@ impl<T> SyncSender<T> {
     ///
     /// # Errors
     ///
-    /// The value, if there is no room or the receiver is gone.
+    /// The value, if there is no room or the receiver was dropped.
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
             End::Task(channel) => channel.try_send(value),
             End::Thread(sender) => {
                 let control = control();
-                control.inspect(|it| it.access_somewhere());
+                control.inspect(|it| it.access_unaddressed());
                 let result = sender.try_send(value);
-                control.inspect(|it| it.changed_somewhere());
+                control.inspect(|it| it.changed_unaddressed());
                 result
             }
         }

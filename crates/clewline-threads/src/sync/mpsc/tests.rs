@@ -7,7 +7,7 @@ use crate::{
     thread,
 };
 
-/// What each task takes for itself.
+/// The channel ends that each task takes.
 struct Ends<S, T> {
     senders: Vec<StdMutex<Option<S>>>,
     receiver: StdMutex<Option<Receiver<T>>>,
@@ -32,7 +32,7 @@ type Any = Ends<Sender<i32>, i32>;
 type Bound = Ends<SyncSender<i32>, i32>;
 
 #[test]
-fn messages_come_in_some_order_and_then_the_end() {
+fn messages_arrive_in_some_order_before_the_disconnect() {
     let call = |it: &Any, task: usize| match task {
         0 => it.receiver().iter().fold(0, |sum, it| 10 * sum + it),
         _ => it.sender(task - 1).send(task as i32).map_or(-1, |()| 0),
@@ -41,7 +41,7 @@ fn messages_come_in_some_order_and_then_the_end() {
 }
 
 #[test]
-fn nobody_sends_to_nobody() {
+fn channels_report_missing_senders_and_receivers() {
     let call = |it: &Ends<Sender<Counted>, Counted>, task: usize| match task {
         0 => {
             drop(it.receiver());
@@ -67,7 +67,7 @@ fn a_receiver_waits_only_while_there_is_a_sender() {
 }
 
 #[test]
-fn receivers_that_do_not_wait_see_everything() {
+fn receivers_that_do_not_wait_observe_every_state() {
     let call = |it: &Any, task: usize| match task {
         0 => match it.receiver().try_recv() {
             Ok(value) => value,
@@ -127,7 +127,7 @@ fn a_full_channel_makes_senders_wait() {
 }
 
 #[test]
-fn without_room_both_meet() {
+fn a_channel_with_capacity_0_is_a_rendezvous() {
     let call = |it: &(Bound, Number), task: usize| match task {
         0 => {
             let receiver = it.0.receiver();
@@ -141,7 +141,7 @@ fn without_room_both_meet() {
     };
     let make = || (Ends::new(1, sync_channel(0)), Number::new(0));
     check_with_threads(2, make, call, &["5 10"]);
-    // Nobody comes.
+    // No message arrives.
     let call = |it: &Bound, task: usize| match task {
         0 => {
             drop(it.receiver());
@@ -154,7 +154,7 @@ fn without_room_both_meet() {
 }
 
 #[test]
-fn without_room_a_try_needs_a_receiver_that_waits() {
+fn try_send_with_capacity_0_needs_a_waiting_receiver() {
     let call = |it: &Bound, task: usize| match task {
         0 => it.receiver().recv().unwrap_or(-1),
         _ => match it.sender(0).try_send(5) {
@@ -185,24 +185,24 @@ fn messages_are_dropped_in_executions_that_are_stuck() {
         check(3, move || Ends::new(2, sync_channel(bound)), call, &["- - -"]);
     }
     // Destructors that send and receive.
-    struct Sends(SyncSender<Counted>);
-    impl Drop for Sends {
+    struct SendsOnDrop(SyncSender<Counted>);
+    impl Drop for SendsOnDrop {
         fn drop(&mut self) {
             drop(self.0.send(Counted::new(0)));
         }
     }
-    struct Receives(Receiver<Counted>);
-    impl Drop for Receives {
+    struct ReceivesOnDrop(Receiver<Counted>);
+    impl Drop for ReceivesOnDrop {
         fn drop(&mut self) {
             self.0.iter().for_each(drop);
         }
     }
     let call = |it: &(Ends<SyncSender<Counted>, Counted>, Mutex<()>), task: usize| {
         if task == 0 {
-            let _receives = Receives(it.0.receiver());
+            let _receives = ReceivesOnDrop(it.0.receiver());
             thread::park();
         } else {
-            let _sends = Sends(it.0.sender(task - 1));
+            let _sends = SendsOnDrop(it.0.sender(task - 1));
             thread::park();
         }
         0
@@ -214,7 +214,7 @@ fn messages_are_dropped_in_executions_that_are_stuck() {
 
 #[test]
 fn a_channel_of_threads_can_be_used_by_tasks() {
-    // Made before, and not with the subject.
+    // Created before the exploration, not with the subject.
     let ends = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     for _ in 0..64 {
         ends.borrow_mut().push(Any::new(1, channel()));

@@ -1,7 +1,7 @@
-//! Atomic operations, which are made here.
+//! Atomic operations, which the runtime makes itself.
 //!
-//! Tasks run one at a time, so that whatever is done between two points is atomic. Code that is no task's may have real threads, and
-//! gets real atomics.
+//! Tasks run one at a time, so everything between two points is atomic. Code outside tasks may have
+//! real threads, and gets real atomics.
 
 use std::{
     ffi::c_int,
@@ -11,48 +11,51 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
-use super::{check, object, point, shown, within};
-use crate::linux::{call::stubs, here, races};
+use super::{check, describe_address, object, point, shown};
+use crate::linux::{call::stubs, current_task, races};
 
-/// Comes to the point before an operation on `address`. `None` if this is no task.
+/// The point before an operation on `address`. `None` outside a task.
 #[inline(always)]
 fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Control> {
-    let control = here::control()?;
-    here::count();
+    let control = current_task::control()?;
+    current_task::count_call();
     point(control, address, size, access, pc);
     check(control, address, size, access != Access::Read, pc);
-    here::touches(address, pc);
+    current_task::set_last_access(address, pc);
     Some(control)
 }
 
-/// What the operation did.
+/// Records the effect of the operation.
 #[inline(always)]
 fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
-    here::writes();
+    current_task::count_write();
     races::synchronize(control, address, T::SIZE, true);
     if old != new {
-        control.changes(object(address));
+        control.mark_changed(object(address));
     }
-    control.says(|| format!("{}{} -> {}", within(address), shown(old.bits()), shown(new.bits())));
+    control.set_detail(|| {
+        format!("{}{} -> {}", describe_address(address), shown(old.bits()), shown(new.bits()))
+    });
 }
 
 #[inline(always)]
-fn saw<T: Word>(control: Control, address: usize, value: T) {
+fn record_load<T: Word>(control: Control, address: usize, value: T) {
     races::synchronize(control, address, T::SIZE, false);
-    control.says(|| format!("{}{}", within(address), shown(value.bits())));
+    control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
 }
 
-/// A value that there are atomic operations on.
+/// A value with atomic operations.
 trait Word: Copy + PartialEq + 'static {
     const SIZE: usize = size_of::<Self>();
 
     fn bits(self) -> u64;
 
-    /// Makes of what is at `address` whatever `change` makes of it, all at once, for real. Answers what was there.
+    /// Applies `change` to the value at `address` with a real atomic operation. Returns the old
+    /// value.
     ///
     /// # Safety
     ///
-    /// There is such a value.
+    /// There is such a value at `address`.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self;
 }
 
@@ -65,7 +68,7 @@ macro_rules! words {
                 }
 
                 unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
-                    // SAFETY: the caller says so.
+                    // SAFETY: guaranteed by the caller.
                     let atomic = unsafe { <$atomic>::from_ptr(address) };
                     atomic.fetch_update(SeqCst, SeqCst, change).unwrap_or_else(|found| found)
                 }
@@ -86,9 +89,9 @@ impl Word for u128 {
         self as u64
     }
 
-    // Only code that makes a subject comes here, and it is alone.
+    // Only code that constructs a subject comes here, and no other thread runs.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
-        // SAFETY: the caller says so.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let old = address.read_volatile();
             if let Some(new) = change(old) {
@@ -102,22 +105,22 @@ impl Word for u128 {
 #[inline(always)]
 fn load<T: Word>(address: *mut T, pc: usize) -> T {
     let Some(control) = before(address as usize, T::SIZE, Access::Read, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { address.read_volatile() };
-    saw(control, address as usize, value);
+    record_load(control, address as usize, value);
     value
 }
 
 #[inline(always)]
 fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T) -> T) -> T {
     let Some(control) = before(address as usize, T::SIZE, access, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     let new = change(old);
     // SAFETY: as above.
@@ -129,21 +132,21 @@ fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T
 #[inline(always)]
 fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc: usize) -> Result<T, T> {
     let Some(control) = before(address as usize, T::SIZE, Access::Update, pc) else {
-        // SAFETY: the code asks for it.
+        // SAFETY: the code under test requests this access.
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };
     };
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     if old != current {
-        saw(control, address as usize, old);
-        let within = || within(address as usize);
-        control.says(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
+        record_load(control, address as usize, old);
+        let within = || describe_address(address as usize);
+        control.set_detail(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
         return Err(old);
     }
-    if may_fail && control.fails_weakly(here::place(pc)) {
-        let within = || within(address as usize);
-        control.says(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
+    if may_fail && control.fails_spuriously(current_task::place(pc)) {
+        let within = || describe_address(address as usize);
+        control.set_detail(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
         return Err(old);
     }
     // SAFETY: as above.
@@ -152,9 +155,9 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     Ok(old)
 }
 
-/// As gcc calls it: what was expected is told where it was.
-fn exchange_told<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
-    // SAFETY: the code asks for it.
+/// gcc's calling convention: the found value is written to `expected`.
+fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
+    // SAFETY: the code under test requests this access.
     let current = unsafe { expected.read() };
     match exchange_if(address, current, new, may_fail, pc) {
         Ok(_) => true,
@@ -168,8 +171,8 @@ fn exchange_told<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: b
 
 type Order = c_int;
 
-/// The operations on one type. The orders that an exchange is told are those that its arguments leave room for: where the address of
-/// the caller goes is the place of the last.
+/// The operations on one type. An exchange receives only the orderings for which its arguments
+/// leave room: the return address takes the place of the last one.
 macro_rules! operations {
     ($($module:ident $type:ty, exchange($($order:ident)*), value($($other:ident)*);)+) => {
         $(
@@ -215,11 +218,11 @@ macro_rules! operations {
                 }
 
                 pub(crate) extern "C" fn strong(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    exchange_told(a, e, v, false, pc)
+                    compare_exchange(a, e, v, false, pc)
                 }
 
                 pub(crate) extern "C" fn weak(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    exchange_told(a, e, v, true, pc)
+                    compare_exchange(a, e, v, true, pc)
                 }
 
                 pub(crate) extern "C" fn value(a: *mut T, c: T, v: T, $($other: Order,)* pc: usize) -> T {

@@ -1,4 +1,5 @@
-//! What compilers call for objects that they do not take for lock-free: those of 16 bytes, and larger ones.
+//! The functions that compilers call for objects that are not lock-free: those of 16 bytes, and
+//! larger ones.
 
 use std::{
     ffi::{c_int, c_void},
@@ -9,14 +10,14 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{atomic::word_128, check, object, point};
-use crate::linux::{call::stubs, here, races};
+use crate::linux::{call::stubs, current_task, races};
 
 fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Control> {
-    let control = here::control()?;
-    here::count();
+    let control = current_task::control()?;
+    current_task::count_call();
     point(control, address, size.max(1), access, pc);
     check(control, address, size.max(1), access != Access::Read, pc);
-    here::touches(address, pc);
+    current_task::set_last_access(address, pc);
     races::atomic(control, address, size.max(1), access != Access::Read);
     races::acquire(control.task(), object(address));
     Some(control)
@@ -24,15 +25,15 @@ fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Cont
 
 fn after(control: Option<Control>, address: usize) {
     if let Some(control) = control {
-        here::writes();
+        current_task::count_write();
         races::release(control.task(), object(address));
-        control.changes(object(address));
+        control.mark_changed(object(address));
     }
 }
 
 extern "C" fn load(size: usize, object: *const u8, to: *mut u8, _: c_int, pc: usize) {
     before(size, object as usize, Access::Read, pc);
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     unsafe { ptr::copy(object, to, size) };
 }
 
@@ -54,7 +55,7 @@ extern "C" fn swap(size: usize, object: *mut u8, from: *const u8, to: *mut u8, _
     after(control, object as usize);
 }
 
-/// The last argument is where the order for a failure would be: no register is left.
+/// The last argument takes the place of the failure ordering: no register is left.
 extern "C" fn exchange(
     size: usize,
     object: *mut u8,

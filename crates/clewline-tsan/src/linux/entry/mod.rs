@@ -1,7 +1,7 @@
-//! What the compiler calls.
+//! The functions that the compiler calls.
 //!
-//! `plain` is called before an access that is not atomic, which the code then makes itself. `atomic` makes the access. Both come to a point
-//! first, if theirs is one.
+//! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
+//! the access. Both arrive at a point first, if the access is one.
 
 mod atomic;
 mod libatomic;
@@ -11,59 +11,67 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{
-    heap::{self, Grain},
-    here, places,
+    current_task,
+    heap::{self, GrainState},
+    places,
 };
 
-/// What is accessed: words, so that accesses of different sizes are known to meet.
+/// The accessed object: a word, so that accesses of different sizes conflict.
 #[inline(always)]
 pub(super) fn object(address: usize) -> usize {
     address & !7
 }
 
-/// Where in its word an access begins: fields that are neighbours may share one, and its name. Reports put it behind the name.
-fn within(address: usize) -> String {
+/// The offset of an access in its word: neighbouring fields may share a word and its name. Reports
+/// append it to the name.
+fn describe_address(address: usize) -> String {
     match address & 7 {
         0 => String::new(),
         offset => format!("+{offset} "),
     }
 }
 
-/// Comes to a point before an access.
+/// A point before an access.
 #[inline(always)]
 pub(super) fn point(control: Control, address: usize, size: usize, access: Access, pc: usize) {
-    here::reset_idle();
-    // Whatever is at no address fails when it is accessed.
-    control.comes_to(object(address).max(8), access, here::place(pc).part(address & 7));
+    current_task::reset_idle();
+    // An access to the null page fails when it is made.
+    control.access_point(object(address).max(8), access, current_task::place(pc).part(address & 7));
     if object(address) != object(address + size - 1) {
-        control.matters();
+        control.conflict_with_all();
     }
 }
 
-/// An access to the heap must be inside of a block.
+/// Checks that an access to the heap is inside a block.
 #[inline(always)]
 pub(super) fn check(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
     if heap::contains(address) {
         let (first, last) = (heap::grain(address), heap::grain(address + size - 1));
-        if first != Grain::Live || last != Grain::Live {
-            bad(control, address, if first == Grain::Live { last } else { first }, is_write, pc);
+        if first != GrainState::Live || last != GrainState::Live {
+            report_bad_access(
+                control,
+                address,
+                if first == GrainState::Live { last } else { first },
+                is_write,
+                pc,
+            );
         }
     }
 }
 
 #[cold]
-fn bad(control: Control, address: usize, grain: Grain, is_write: bool, pc: usize) -> ! {
+fn report_bad_access(control: Control, address: usize, grain: GrainState, is_write: bool, pc: usize) -> ! {
     let what = if is_write { "write to" } else { "read of" };
-    let told = match grain {
-        Grain::Freed => format!("use after free: {what} {}", places::describe(address)),
-        Grain::Unused | Grain::Header | Grain::Live => {
+    let message = match grain {
+        GrainState::Freed => format!("use after free: {what} {}", places::describe(address)),
+        GrainState::Unused | GrainState::Header | GrainState::Live => {
             format!("{what} memory outside of any block: {}", places::describe(address))
         }
     };
-    places::fail(control, told, pc)
+    places::fail(control, message, pc)
 }
 
-/// A value as it is shown: a block by its number.
+/// The text of a value: a pointer to a block is shown by the block's number.
 pub(super) fn shown(value: u64) -> String {
     places::name(value as usize).unwrap_or_else(|| match value as i64 {
         small @ -9_999..=999_999 => small.to_string(),
@@ -71,7 +79,7 @@ pub(super) fn shown(value: u64) -> String {
     })
 }
 
-/// An object that the code hands to the C library must not be freed.
+/// Checks that an object passed to the C library is not freed.
 pub(super) fn check_at(control: Control, address: usize, pc: usize) {
     check(control, address, 1, true, pc);
 }

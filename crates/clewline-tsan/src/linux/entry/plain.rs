@@ -1,4 +1,4 @@
-//! Accesses that are not atomic.
+//! Non-atomic accesses.
 
 use std::ffi::c_int;
 
@@ -6,53 +6,54 @@ use clewline_explore::Access;
 use clewline_remote::Points;
 use clewline_threads::instrument::Control;
 
-use super::{check, point, shown, within};
-use crate::linux::{call::stubs, heap, here, races};
+use super::{check, describe_address, point, shown};
+use crate::linux::{call::stubs, current_task, heap, races};
 
-// After so many accesses in a row that are no points, others get their turn: the code may be waiting for them.
-const IDLE_MAX: u32 = 20_000;
+// After this many consecutive accesses that are not points, other tasks run: the code may be
+// waiting for them.
+const IDLE_ACCESSES_MAX: u32 = 20_000;
 
-/// The code is about to access so many bytes.
+/// The code is about to access `size` bytes.
 #[inline(always)]
 fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
-    if let Some(control) = here::control() {
+    if let Some(control) = current_task::control() {
         access(control, address, size, is_write, races::is_point(pc), pc);
     }
 }
 
 #[inline(always)]
 fn access(control: Control, address: usize, size: usize, is_write: bool, is_point: bool, pc: usize) {
-    here::count();
-    if here::is_own_stack(address) {
+    current_task::count_call();
+    if current_task::is_own_stack(address) {
         if !races::is_shared(address) {
             return;
         }
-    } else if !heap::contains(address) && here::is_other_stack(address) {
-        races::share(control, address);
+    } else if !heap::contains(address) && current_task::is_other_stack(address) {
+        races::note_shared_stack(control, address);
     }
     if is_point {
         point(control, address, size, if is_write { Access::Write } else { Access::Read }, pc);
         if is_write {
-            control.changes(super::object(address).max(8));
+            control.mark_changed(super::object(address).max(8));
         }
-        let told = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
-        control.says(|| format!("{}{}", within(address), told()));
-    } else if IDLE_MAX <= here::idle() {
-        here::reset_idle();
-        control.gives_way(here::place(pc));
+        let value = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
+        control.set_detail(|| format!("{}{}", describe_address(address), value()));
+    } else if IDLE_ACCESSES_MAX <= current_task::count_idle() {
+        current_task::reset_idle();
+        control.yield_once(current_task::place(pc));
     }
     if is_write {
-        here::writes();
+        current_task::count_write();
     }
     check(control, address, size, is_write, pc);
     races::plain(control, address, size, is_write, pc);
 }
 
-/// What a plain read is going to see.
+/// The value that a plain read is going to return.
 fn peek(address: usize, size: usize, pc: usize) -> String {
-    here::touches(address, pc);
+    current_task::set_last_access(address, pc);
     let pointer = address as *const u8;
-    // SAFETY: the code is about to read the same. If it must not, that is a finding.
+    // SAFETY: the code is about to read the same memory. An invalid access is a finding.
     let value = unsafe {
         match size {
             1 => pointer.read_volatile().into(),
@@ -72,9 +73,9 @@ pub(in crate::linux) fn access_range(address: usize, size: usize, is_write: bool
     }
 }
 
-/// An access to something volatile is always a point.
+/// A volatile access is always a point.
 fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
-    if let Some(control) = here::control() {
+    if let Some(control) = current_task::control() {
         access(control, address, size, is_write, races::points() != Points::Atomics, pc);
     }
 }
@@ -121,19 +122,19 @@ extern "C" fn write_range(address: usize, size: usize, pc: usize) {
     access_range(address, size, true, pc);
 }
 
-/// Copies, whether or not the two overlap.
+/// Copies memory that may overlap.
 extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
     access_range(from as usize, size, false, pc);
     access_range(to as usize, size, true, pc);
-    here::touches(to as usize, pc);
-    // SAFETY: the code asks for it. If it must not, that is a finding.
+    current_task::set_last_access(to as usize, pc);
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
     unsafe { std::ptr::copy(from, to, size) };
     to
 }
 
 extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize) -> *mut u8 {
     access_range(to as usize, size, true, pc);
-    here::touches(to as usize, pc);
+    current_task::set_last_access(to as usize, pc);
     // SAFETY: as above.
     unsafe { std::ptr::write_bytes(to, value as u8, size) };
     to
@@ -197,7 +198,7 @@ stubs! {
     __wrap_memset, "rcx" => fill;
 }
 
-/// Nothing is to be done when a module is loaded, or when a function begins or ends.
+/// Nothing needs to be done when a module is loaded, or when a function begins or ends.
 macro_rules! nothing {
     ($($name:ident)+) => {
         $(

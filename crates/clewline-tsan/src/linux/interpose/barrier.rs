@@ -5,24 +5,24 @@ use std::ffi::{c_int, c_uint, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Need, Until};
 
-use super::{check, given_back, lock_at, taken};
+use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     real,
 };
 
-// Behind what the C library keeps there, which has 32 bytes and uses 20.
+// Behind the fields of the C library, which has 32 bytes and uses 20.
 const COUNT: usize = 24;
 
 fn count<'a>(barrier: usize) -> &'a mut u32 {
-    // SAFETY: the caller of the function of the C library says that a barrier is there, and it has the room.
+    // SAFETY: the caller of the C function guarantees that a barrier is there, and it has the room.
     unsafe { &mut *((barrier + COUNT) as *mut u32) }
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn pthread_barrier_init(barrier: *mut c_void, attributes: *const c_void, n: c_uint) -> c_int {
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     let error = unsafe { real::pthread_barrier_init(barrier, attributes, n) };
     if error == 0 {
         *count(barrier as usize) = n;
@@ -31,26 +31,26 @@ extern "C" fn pthread_barrier_init(barrier: *mut c_void, attributes: *const c_vo
 }
 
 extern "C" fn wait_at(barrier: *mut c_void, pc: usize) -> c_int {
-    let Some(control) = here::control() else {
-        // SAFETY: the caller asks for it.
+    let Some(control) = current_task::control() else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_barrier_wait(barrier) };
     };
     let barrier = barrier as usize;
     check(control, barrier, pc);
     let key = lock_at(barrier);
-    control.comes_to(key, Access::Update, place(pc));
-    let (came, n) = (control.those_at(key).len() + 1, *count(barrier) as usize);
-    control.says(|| format!("{came} of {n}"));
-    control.changes(key);
-    given_back(control, key);
+    control.access_point(key, Access::Update, place(pc));
+    let (came, n) = (control.waiters_at(key).len() + 1, *count(barrier) as usize);
+    control.set_detail(|| format!("{came} of {n}"));
+    control.mark_changed(key);
+    note_released(control, key);
     if n <= came {
-        taken(control, key);
-        control.those_at(key).iter().for_each(|it| control.wakes_at(key, it));
+        note_acquired(control, key);
+        control.waiters_at(key).iter().for_each(|it| control.wake_waiter(key, it));
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
-    control.waits_among(key);
-    control.waits_for(key, Access::Join, Need::Nothing, Until::Woken, place(pc));
-    taken(control, key);
+    control.add_waiter(key);
+    control.wait_for(key, Access::Join, Need::Nothing, Until::Woken, place(pc));
+    note_acquired(control, key);
     0
 }
 

@@ -1,4 +1,5 @@
-//! Threads of C11. To the C library they are those of POSIX by other names, with other numbers for errors.
+//! Threads of C11. In the C library they are those of POSIX with other names and other error
+//! numbers.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -6,14 +7,14 @@ use std::{
 };
 
 use super::{condvar, keys, mutex, once, threads, time};
-use crate::linux::{call::stubs, here, real};
+use crate::linux::{call::stubs, current_task, real};
 
 const BUSY: c_int = 1;
 const ERROR: c_int = 2;
 const TIMED_OUT: c_int = 4;
 
-/// What C11 calls an error of POSIX.
-fn named(error: c_int) -> c_int {
+/// The C11 error for a POSIX error.
+fn c11_error(error: c_int) -> c_int {
     match error {
         0 => 0,
         libc::EBUSY => BUSY,
@@ -28,17 +29,17 @@ extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
-    if here::is_code() {
-        // It answers a number, which is in the lower half of what it is taken to answer.
-        return named(threads::create(thread, ptr::null(), start, argument, pc));
+    if current_task::is_code() {
+        // The function returns an `int`, which is in the lower half of the assumed return value.
+        return c11_error(threads::create(thread, ptr::null(), start, argument, pc));
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::thrd_create(thread, start as *const () as usize, argument) }
 }
 
 extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_int {
-    if !here::is_code() {
-        // SAFETY: the caller asks for it.
+    if !current_task::is_code() {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::thrd_join(thread, result) };
     }
     let mut ended = ptr::null_mut();
@@ -47,7 +48,7 @@ extern "C" fn join(thread: libc::pthread_t, result: *mut c_int, pc: usize) -> c_
         // SAFETY: as above.
         unsafe { *result = ended as usize as c_int };
     }
-    named(error)
+    c11_error(error)
 }
 
 #[unsafe(no_mangle)]
@@ -57,7 +58,7 @@ extern "C" fn thrd_exit(result: c_int) -> ! {
 
 #[unsafe(no_mangle)]
 extern "C" fn thrd_detach(thread: libc::pthread_t) -> c_int {
-    named(threads::pthread_detach(thread))
+    c11_error(threads::pthread_detach(thread))
 }
 
 extern "C" fn rest(pc: usize) {
@@ -69,35 +70,35 @@ extern "C" fn sleep(time: *const c_void, left: *mut c_void, pc: usize) -> c_int 
 }
 
 extern "C" fn lock(mutex: *mut c_void, pc: usize) -> c_int {
-    named(mutex::lock_at_call(mutex, pc))
+    c11_error(mutex::lock_at_call(mutex, pc))
 }
 
 extern "C" fn try_lock(mutex: *mut c_void, pc: usize) -> c_int {
-    named(mutex::try_at_call(mutex, pc))
+    c11_error(mutex::try_at_call(mutex, pc))
 }
 
 extern "C" fn timed_lock(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
-    named(mutex::timed_at_call(mutex, until, pc))
+    c11_error(mutex::timed_at_call(mutex, until, pc))
 }
 
 extern "C" fn unlock(mutex: *mut c_void, pc: usize) -> c_int {
-    named(mutex::unlock_at_call(mutex, pc))
+    c11_error(mutex::unlock_at_call(mutex, pc))
 }
 
 extern "C" fn wait(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
-    named(condvar::wait_at(condvar, mutex, pc))
+    c11_error(condvar::wait_at(condvar, mutex, pc))
 }
 
 extern "C" fn timed_wait(condvar: *mut c_void, mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
-    named(condvar::timed_wait_at(condvar, mutex, until, pc))
+    c11_error(condvar::timed_wait_at(condvar, mutex, until, pc))
 }
 
 extern "C" fn signal(condvar: *mut c_void, pc: usize) -> c_int {
-    named(condvar::signal_at(condvar, pc))
+    c11_error(condvar::signal_at(condvar, pc))
 }
 
 extern "C" fn broadcast(condvar: *mut c_void, pc: usize) -> c_int {
-    named(condvar::broadcast_at(condvar, pc))
+    c11_error(condvar::broadcast_at(condvar, pc))
 }
 
 extern "C" fn call_once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) {
@@ -106,7 +107,7 @@ extern "C" fn call_once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) {
 
 #[unsafe(no_mangle)]
 extern "C" fn tss_create(key: *mut c_uint, destructor: Option<keys::Destructor>) -> c_int {
-    named(keys::pthread_key_create(key, destructor))
+    c11_error(keys::pthread_key_create(key, destructor))
 }
 
 #[unsafe(no_mangle)]
@@ -121,7 +122,7 @@ extern "C" fn tss_get(key: c_uint) -> *mut c_void {
 
 #[unsafe(no_mangle)]
 extern "C" fn tss_set(key: c_uint, value: *const c_void) -> c_int {
-    named(keys::pthread_setspecific(key, value))
+    c11_error(keys::pthread_setspecific(key, value))
 }
 
 stubs! {

@@ -1,4 +1,4 @@
-//! Condition variables. They know nothing themselves: who waits, the engine knows.
+//! Condition variables. They hold no state: the engine knows the waiters.
 
 use std::ffi::{c_int, c_void};
 
@@ -6,79 +6,79 @@ use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
 use super::{
-    check, given_back, lock_at,
-    mutex::{self, How},
-    taken, time,
+    check, lock_at,
+    mutex::{self, LockMode},
+    note_acquired, note_released, time,
 };
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     real,
 };
 
 fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, condvar, pc);
     let key = lock_at(condvar);
-    control.comes_to(key, Access::Wait, place(pc));
-    control.waits_among(key);
+    control.access_point(key, Access::Wait, place(pc));
+    control.add_waiter(key);
     let count = match mutex::unlock(control, mutex, true, pc) {
         Ok(count) => count,
         Err(error) => {
-            control.leaves_those(key);
+            control.remove_waiter(key);
             return error;
         }
     };
     let mut error = 0;
-    if until.is_some() || control.may_be_woken_early() {
-        let is_woken = control.waits_for(key, Access::Wait, Need::Nothing, Until::WokenOrLate, place(pc));
+    if until.is_some() || control.may_wake_spuriously() {
+        let is_woken = control.wait_for(key, Access::Wait, Need::Nothing, Until::WokenOrTimeout, place(pc));
         if !is_woken {
-            control.leaves_those(key);
+            control.remove_waiter(key);
             match until {
                 Some(until) => {
-                    time::reach(until);
+                    time::advance_to(until);
                     error = libc::ETIMEDOUT;
                 }
-                None => control.woken_early(),
+                None => control.note_spurious_wakeup(),
             }
         }
-        mutex::lock(control, mutex, How::Waits, pc);
+        mutex::lock(control, mutex, LockMode::Waits, pc);
     } else {
-        mutex::lock(control, mutex, How::Woken, pc);
+        mutex::lock(control, mutex, LockMode::Woken, pc);
     }
     mutex::set_count(mutex, count);
-    taken(control, key);
+    note_acquired(control, key);
     error
 }
 
 fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_int {
     check(control, condvar, pc);
     let key = lock_at(condvar);
-    control.comes_to(key, Access::Notify, place(pc));
-    control.changes(key);
-    given_back(control, key);
-    let waiters = control.those_at(key);
+    control.access_point(key, Access::Notify, place(pc));
+    control.mark_changed(key);
+    note_released(control, key);
+    let waiters = control.waiters_at(key);
     if is_for_all {
-        waiters.iter().for_each(|it| control.wakes_at(key, it));
+        waiters.iter().for_each(|it| control.wake_waiter(key, it));
         return 0;
     }
     let chosen = match waiters.len() {
         0 => {
-            control.says(|| "nobody waits".to_owned());
+            control.set_detail(|| "nobody waits".to_owned());
             return 0;
         }
         1 => 0,
-        n => control.chooses(n as u32),
+        n => control.choose(n as u32),
     };
     if let Some(task) = waiters.iter().nth(chosen as usize) {
-        control.wakes_at(key, task);
+        control.wake_waiter(key, task);
     }
     0
 }
 
 pub(super) extern "C" fn wait_at(condvar: *mut c_void, mutex: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => wait(control, condvar as usize, mutex as usize, None, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::pthread_cond_wait(condvar, mutex) },
     }
 }
@@ -89,7 +89,7 @@ pub(super) extern "C" fn timed_wait_at(
     until: *const c_void,
     pc: usize,
 ) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => wait(control, condvar as usize, mutex as usize, Some(until), pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_timedwait(condvar, mutex, until) },
@@ -103,7 +103,7 @@ extern "C" fn clock_wait_at(
     until: *const c_void,
     pc: usize,
 ) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => wait(control, condvar as usize, mutex as usize, Some(until), pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_clockwait(condvar, mutex, clock, until) },
@@ -111,7 +111,7 @@ extern "C" fn clock_wait_at(
 }
 
 pub(super) extern "C" fn signal_at(condvar: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => notify(control, condvar as usize, false, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_signal(condvar) },
@@ -119,7 +119,7 @@ pub(super) extern "C" fn signal_at(condvar: *mut c_void, pc: usize) -> c_int {
 }
 
 pub(super) extern "C" fn broadcast_at(condvar: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => notify(control, condvar as usize, true, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_cond_broadcast(condvar) },

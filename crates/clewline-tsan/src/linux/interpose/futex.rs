@@ -1,4 +1,4 @@
-//! Calls of the system that wait: `futex`, which `std::atomic::wait` and the locks of Rust are made of.
+//! Blocking system calls: `futex`, which implements `std::atomic::wait` and the locks of Rust.
 
 use std::{
     arch::asm,
@@ -8,22 +8,21 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, taken, time};
+use super::{check, fails_with, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
-    entry,
-    here::{self, place},
-    places,
+    current_task::{self, place},
+    entry, places,
 };
 
 const WAIT: usize = libc::FUTEX_WAIT as usize;
 const WAKE: usize = libc::FUTEX_WAKE as usize;
 const WAIT_BITS: usize = libc::FUTEX_WAIT_BITSET as usize;
 const WAKE_BITS: usize = libc::FUTEX_WAKE_BITSET as usize;
-// Whether others of the process may wait, and which clock counts.
+// Whether other processes may wait, and which clock is used.
 const FLAGS: usize = (libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME) as usize;
 
-/// How long somebody waits.
+/// The time limit of a wait.
 #[derive(Clone, Copy)]
 enum Time {
     Any,
@@ -33,31 +32,31 @@ enum Time {
 
 fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
-    // To look at the word and to be among the waiters is one step.
-    control.comes_to(entry::object(word), Access::Update, place(pc));
-    given_back(control, entry::object(word));
-    taken(control, entry::object(word));
-    // SAFETY: the caller asks for it. If it must not, that is a finding.
+    // Reading the word and becoming a waiter is one step.
+    control.access_point(entry::object(word), Access::Update, place(pc));
+    note_released(control, entry::object(word));
+    note_acquired(control, entry::object(word));
+    // SAFETY: the caller requests this access. An invalid access is a finding.
     let found = unsafe { *(word as *const u32) };
-    control.says(|| format!("futex wait, {found}"));
+    control.set_detail(|| format!("futex wait, {found}"));
     if found != expected {
         return fails_with(libc::EAGAIN).into();
     }
     let key = lock_at(word);
-    control.waits_among(key);
+    control.add_waiter(key);
     let is_timed = !matches!(time, Time::Any);
-    let until = if is_timed || control.may_be_woken_early() { Until::WokenOrLate } else { Until::Woken };
-    let is_woken = control.waits_for(key, Access::Park, Need::Nothing, until, place(pc));
-    taken(control, key);
+    let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrTimeout } else { Until::Woken };
+    let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
+    note_acquired(control, key);
     if is_woken {
         return 0;
     }
-    control.leaves_those(key);
+    control.remove_waiter(key);
     match time {
-        Time::For(time) => time::pass(time),
-        Time::Until(until) => time::reach(until),
+        Time::For(time) => time::advance_by(time),
+        Time::Until(until) => time::advance_to(until),
         Time::Any => {
-            control.woken_early();
+            control.note_spurious_wakeup();
             return fails_with(libc::EINTR).into();
         }
     }
@@ -65,34 +64,35 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
 }
 
 fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
-    here::count();
+    current_task::count_call();
     let key = lock_at(word);
-    control.comes_to(entry::object(word), Access::Update, place(pc));
-    given_back(control, entry::object(word));
-    control.comes_to(key, Access::Unpark, place(pc));
-    given_back(control, key);
-    control.changes(key);
+    control.access_point(entry::object(word), Access::Update, place(pc));
+    note_released(control, entry::object(word));
+    control.access_point(key, Access::Unpark, place(pc));
+    note_released(control, key);
+    control.mark_changed(key);
     let mut woken = 0;
     while woken < most {
-        let waiters = control.those_at(key);
+        let waiters = control.waiters_at(key);
         let chosen = match waiters.len() {
             0 => break,
             1 => 0,
             n if n <= most - woken => 0,
-            n => control.chooses(n as u32),
+            n => control.choose(n as u32),
         };
         let Some(task) = waiters.iter().nth(chosen as usize) else { break };
-        control.wakes_at(key, task);
+        control.wake_waiter(key, task);
         woken += 1;
     }
-    control.says(|| format!("futex wake, {woken}"));
+    control.set_detail(|| format!("futex wake, {woken}"));
     woken as c_long
 }
 
-/// The number of the call, its first four arguments, and where it was called from. Others are passed on as they are.
+/// The number of the call, its first four arguments, and its return address. Other calls are passed
+/// on unchanged.
 extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize, pc: usize) -> c_long {
     if number == libc::SYS_futex
-        && let Some(control) = here::control()
+        && let Some(control) = current_task::control()
     {
         return match b & !FLAGS {
             WAIT | WAIT_BITS if d == 0 => wait(control, a, c as u32, Time::Any, pc),
@@ -102,7 +102,7 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
             other => places::fail(control, format!("futex operation {other}, which is not known here"), pc),
         };
     }
-    if number == libc::SYS_getrandom && here::is_code() {
+    if number == libc::SYS_getrandom && current_task::is_code() {
         time::random(a as *mut u8, b);
         return b as c_long;
     }
@@ -110,12 +110,12 @@ extern "C" fn syscall_at(number: c_long, a: usize, b: usize, c: usize, d: usize,
 }
 
 fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
-    let answer: isize;
-    // SAFETY: the caller asks for it.
+    let result: isize;
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe {
         asm!(
             "syscall",
-            inlateout("rax") number as isize => answer,
+            inlateout("rax") number as isize => result,
             in("rdi") a,
             in("rsi") b,
             in("rdx") c,
@@ -126,9 +126,9 @@ fn pass(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> c_long {
             out("r11") _,
         );
     }
-    match answer {
-        -4095..=-1 => fails_with(-answer as i32).into(),
-        _ => answer as c_long,
+    match result {
+        -4095..=-1 => fails_with(-result as i32).into(),
+        _ => result as c_long,
     }
 }
 
@@ -144,7 +144,7 @@ extern "C" fn pass_whole(
     pass(number, [a, b, c, d, e, f])
 }
 
-/// Those two calls alone are looked at.
+/// Only these two calls are inspected.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall() {

@@ -1,4 +1,4 @@
-//! What threads keep by keys, and what is done when they end.
+//! Thread-specific data, and destructors at thread exit.
 
 use std::{
     ffi::{c_int, c_uint, c_void},
@@ -9,7 +9,7 @@ use clewline_explore::TaskId;
 use clewline_threads::instrument::Control;
 
 use crate::linux::{
-    here::{self, Alone},
+    current_task::{self, RuntimeOwned},
     real,
 };
 
@@ -19,14 +19,14 @@ pub(super) type Destructor = unsafe extern "C" fn(*mut c_void);
 struct Keys {
     destructors: Vec<Option<Destructor>>,
     values: [Vec<usize>; TaskId::MAX],
-    /// What each task does when it ends, the last first.
-    last: [Vec<(Destructor, usize)>; TaskId::MAX],
+    /// What each task runs when it ends, the last first.
+    thread_exit: [Vec<(Destructor, usize)>; TaskId::MAX],
 }
 
-static KEYS: Alone<Option<Keys>> = Alone::new(None);
+static KEYS: RuntimeOwned<Option<Keys>> = RuntimeOwned::new(None);
 
 // Keys of the C library are smaller.
-const FIRST: c_uint = 1 << 20;
+const FIRST_KEY: c_uint = 1 << 20;
 
 fn keys() -> &'static mut Keys {
     KEYS.get().get_or_insert_default()
@@ -37,23 +37,23 @@ pub(in crate::linux) fn begin() {
     let keys = keys();
     keys.destructors.clear();
     keys.values.iter_mut().for_each(Vec::clear);
-    keys.last.iter_mut().for_each(Vec::clear);
+    keys.thread_exit.iter_mut().for_each(Vec::clear);
 }
 
-/// The task that runs ends: what it keeps is destroyed.
+/// The running task ends: its values are destroyed.
 pub(super) fn end(control: Control) {
     let me = control.task().index();
-    while let Some((destructor, object)) = keys().last[me].pop() {
-        // SAFETY: the code asked for it.
+    while let Some((destructor, object)) = keys().thread_exit[me].pop() {
+        // SAFETY: the code under test registered this call.
         unsafe { destructor(ptr::with_exposed_provenance_mut(object)) };
     }
-    // As often as the C library does: a destructor may set a value again.
+    // As many times as the C library: a destructor may set a value again.
     for _ in 0..4 {
         for at in 0..keys().values[me].len() {
             let value = std::mem::take(&mut keys().values[me][at]);
             let destructor = keys().destructors.get(at).copied().flatten();
             if let Some(destructor) = destructor.filter(|_| value != 0) {
-                // SAFETY: the code asked for it.
+                // SAFETY: the code under test registered this call.
                 unsafe { destructor(ptr::with_exposed_provenance_mut(value)) };
             }
         }
@@ -61,19 +61,19 @@ pub(super) fn end(control: Control) {
 }
 
 fn of_task(key: c_uint) -> Option<(usize, usize)> {
-    let control = here::control()?;
-    Some((control.task().index(), key.checked_sub(FIRST)? as usize))
+    let control = current_task::control()?;
+    Some((control.task().index(), key.checked_sub(FIRST_KEY)? as usize))
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_key_create(key: *mut c_uint, destructor: Option<Destructor>) -> c_int {
-    if here::control().is_none() {
-        // SAFETY: the caller asks for it.
+    if current_task::control().is_none() {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_key_create(key, destructor) };
     }
     let destructors = &mut keys().destructors;
-    // SAFETY: the caller asks for it.
-    unsafe { *key = FIRST + destructors.len() as c_uint };
+    // SAFETY: the caller guarantees the preconditions of the C function.
+    unsafe { *key = FIRST_KEY + destructors.len() as c_uint };
     destructors.push(destructor);
     0
 }
@@ -114,9 +114,9 @@ pub(super) extern "C" fn pthread_setspecific(key: c_uint, value: *const c_void) 
 }
 
 fn at_exit(destructor: Destructor, object: *mut c_void, module: *mut c_void) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
-            keys().last[control.task().index()].push((destructor, object as usize));
+            keys().thread_exit[control.task().index()].push((destructor, object as usize));
             0
         }
         // SAFETY: as above.

@@ -1,19 +1,21 @@
-//! `malloc` and its kin.
+//! `malloc` and related functions.
 
 use std::{ffi::c_int, ptr};
 
 use super::super::allocator::*;
-use crate::linux::{call::stubs, entry, heap, here, modules, places, races, real};
+use crate::linux::{call::stubs, current_task, entry, heap, modules, places, races, real};
 
-// What the standard library of C++ takes when it is loaded, for exceptions that find no memory. It is large, and never used.
-const POOL: usize = 32 << 10;
+// The size that the C++ standard library allocates when it is loaded, for exceptions without
+// memory. It is large, and never used.
+const EXCEPTION_POOL_BYTES: usize = 32 << 10;
 
-/// Whether the code at `pc` is to have a block of the heap: if it is under test, and not the system inside of it.
+/// Whether the code at `pc` gets a block of the heap: if it is under test, and not system code
+/// called by it.
 #[inline(always)]
 fn is_for_code(pc: usize, size: usize) -> bool {
-    here::is_code()
+    current_task::is_code()
         && !modules::is_system(pc)
-        && !(POOL < size && here::control().is_none() && modules::is_standard(pc))
+        && !(EXCEPTION_POOL_BYTES < size && current_task::control().is_none() && modules::is_standard(pc))
 }
 
 fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
@@ -24,9 +26,9 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
         }
         return block as *mut u8;
     }
-    match here::control() {
+    match current_task::control() {
         Some(control) => places::fail(control, format!("no memory is left for {size} bytes"), pc),
-        // SAFETY: any size will do.
+        // SAFETY: every size is valid.
         None => unsafe { __libc_memalign(align, size) },
     }
 }
@@ -35,19 +37,19 @@ extern "C" fn malloc_at(size: usize, pc: usize) -> *mut u8 {
     if is_for_code(pc, size) {
         return allocate(size, 16, pc);
     }
-    // SAFETY: any size will do.
+    // SAFETY: every size is valid.
     unsafe { __libc_malloc(size) }
 }
 
 extern "C" fn calloc_at(n: usize, size: usize, pc: usize) -> *mut u8 {
     let Some(all) = n.checked_mul(size) else { return ptr::null_mut() };
     if !is_for_code(pc, all) {
-        // SAFETY: any size will do.
+        // SAFETY: every size is valid.
         return unsafe { __libc_calloc(n, size) };
     }
     let block = allocate(all, 16, pc);
     if !block.is_null() {
-        // SAFETY: it is as large.
+        // SAFETY: the block is as large.
         unsafe { ptr::write_bytes(block, 0, all) };
     }
     block
@@ -57,7 +59,7 @@ extern "C" fn memalign_at(align: usize, size: usize, pc: usize) -> *mut u8 {
     if is_for_code(pc, size) && align.is_power_of_two() {
         return allocate(size, align, pc);
     }
-    // SAFETY: the C library looks at both.
+    // SAFETY: the C library checks both arguments.
     unsafe { __libc_memalign(align, size) }
 }
 
@@ -66,7 +68,7 @@ extern "C" fn posix_memalign_at(block: *mut *mut u8, align: usize, size: usize, 
     if found.is_null() {
         return libc::ENOMEM;
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *block = found };
     0
 }
@@ -77,20 +79,20 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
         // SAFETY: the caller got it from the C library.
         return unsafe { __libc_free(block) };
     }
-    if let Some(control) = here::control() {
-        here::count();
+    if let Some(control) = current_task::control() {
+        current_task::count_call();
         if races::is_point(pc) {
             entry::point(control, address, 1, clewline_explore::Access::Write, pc);
-            control.matters();
-            control.changes(entry::object(address));
-            control.says(|| "free".to_owned());
+            control.conflict_with_all();
+            control.mark_changed(entry::object(address));
+            control.set_detail(|| "free".to_owned());
         }
         if !heap::is_block(address) {
-            let told = match heap::grain(address) {
-                heap::Grain::Freed => format!("double free of {}", places::describe(address)),
+            let message = match heap::grain(address) {
+                heap::GrainState::Freed => format!("double free of {}", places::describe(address)),
                 _ => format!("free of what is no block: {}", places::describe(address)),
             };
-            places::fail(control, told, pc);
+            places::fail(control, message, pc);
         }
         races::plain(control, address, heap::size_of(address), true, pc);
     }
@@ -109,14 +111,14 @@ extern "C" fn realloc_at(block: *mut u8, size: usize, pc: usize) -> *mut u8 {
         return unsafe { __libc_realloc(block, size) };
     }
     if !heap::is_block(address) {
-        // It says what is wrong, if anybody listens.
+        // It reports the error, if there is a task.
         free_at(block, pc);
         return ptr::null_mut();
     }
     let old = heap::size_of(address);
     let new = allocate(size, 16, pc);
     if !new.is_null() {
-        // SAFETY: both are as large, and they are two.
+        // SAFETY: both blocks are as large, and they are distinct.
         unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
         free_at(block, pc);
     }

@@ -1,10 +1,10 @@
-//! What the code under test calls of the C library.
+//! Functions of the C library that the code under test calls.
 //!
-//! Functions of these names take the place of the C library's, for the program and for the libraries it uses. Called by a task they are
-//! made of points; called by anybody else they are what they were.
+//! Functions with these names replace those of the C library, for the program and its libraries.
+//! Called by a task they consist of points; called by other code they forward to the C library.
 //!
-//! What a lock knows is kept in the object itself, where the C library would keep it, so that it is restored with everything else. Who
-//! waits, the engine knows.
+//! The state of a lock is kept in the object itself, where the C library would keep it, so that it
+//! is restored with everything else. The engine knows the waiters.
 
 mod barrier;
 mod c11;
@@ -27,38 +27,38 @@ pub(super) use time::begin as begin_time;
 
 use std::ffi::c_int;
 
-use super::{here, races};
+use super::{current_task, races};
 
-/// What tells a lock from the words that it is made of: those have even addresses.
+/// Distinguishes a lock from the words it consists of: those have even addresses.
 fn lock_at(address: usize) -> usize {
     address | 1
 }
 
-/// The number of the task in an object: never 0.
+/// The number of the task as stored in an object: never 0.
 fn owner(control: clewline_threads::instrument::Control) -> i32 {
     i32::from(control.task().0) + 1
 }
 
-/// A lock was taken: what was done under it before is known now.
-fn taken(control: clewline_threads::instrument::Control, lock: usize) {
+/// A lock was acquired: what was done under it before happens before what follows.
+fn note_acquired(control: clewline_threads::instrument::Control, lock: usize) {
     races::acquire(control.task(), lock);
 }
 
-/// A lock is given back.
-fn given_back(control: clewline_threads::instrument::Control, lock: usize) {
+/// A lock is released.
+fn note_released(control: clewline_threads::instrument::Control, lock: usize) {
     races::release(control.task(), lock);
 }
 
-/// Answers an error as system calls do.
+/// Returns an error as system calls do.
 fn fails_with(error: c_int) -> c_int {
-    // SAFETY: it is this thread's own.
+    // SAFETY: it belongs to this thread.
     unsafe { *libc::__errno_location() = error };
     -1
 }
 
-/// A pointer that a lock is at must not be to freed memory.
+/// Checks that a lock is not in freed memory.
 fn check(control: clewline_threads::instrument::Control, address: usize, pc: usize) {
-    here::count();
-    here::touches(address, pc);
+    current_task::count_call();
+    current_task::set_last_access(address, pc);
     super::entry::check_at(control, address, pc);
 }

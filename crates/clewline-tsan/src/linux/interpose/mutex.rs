@@ -5,15 +5,15 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, owner, taken, time};
+use super::{check, lock_at, note_acquired, note_released, owner, time};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     places, real,
-    tried::tries,
+    try_locks::tries,
 };
 
-/// A mutex as the C library lays it out, as far as it is used here.
+/// A mutex in the layout of the C library, as far as it is used here.
 #[repr(C)]
 pub(super) struct Mutex {
     lock: i32,
@@ -24,7 +24,7 @@ pub(super) struct Mutex {
 }
 
 const RECURSIVE: i32 = 1;
-const CHECKED: i32 = 2;
+const ERROR_CHECKING: i32 = 2;
 
 impl Mutex {
     fn kind(&self) -> i32 {
@@ -32,44 +32,45 @@ impl Mutex {
     }
 }
 
-/// The mutex at an address. The code says that there is one.
+/// The mutex at an address, as the code under test claims.
 #[allow(clippy::mut_from_ref, reason = "tasks run one at a time")]
 fn at<'a>(mutex: usize) -> &'a mut Mutex {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(mutex as *mut Mutex) }
 }
 
-/// How a lock is taken.
+/// How a lock is acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum LockMode {
     Waits,
     WaitsSome,
-    /// Waits until somebody wakes it, and then for the lock.
+    /// Waits until it is woken, and then for the lock.
     Woken,
 }
 
-pub(super) fn lock(control: Control, mutex: usize, how: How, pc: usize) -> c_int {
+pub(super) fn lock(control: Control, mutex: usize, how: LockMode, pc: usize) -> c_int {
     check(control, mutex, pc);
     let me = owner(control);
-    if at(mutex).lock != 0 && at(mutex).owner == me && how != How::Woken {
+    if at(mutex).lock != 0 && at(mutex).owner == me && how != LockMode::Woken {
         match at(mutex).kind() {
             RECURSIVE => {
                 at(mutex).count += 1;
                 return 0;
             }
-            CHECKED => return libc::EDEADLK,
+            ERROR_CHECKING => return libc::EDEADLK,
             _ => (),
         }
     }
     let key = lock_at(mutex);
-    // It may have been taken before there were tasks, or be a new one where another was.
-    control.sets_level(key, at(mutex).lock);
+    // It may have been acquired before there were tasks, or be a new mutex at an old address.
+    control.set_level_at(key, at(mutex).lock);
     let until = match how {
-        How::Waits => Until::Met,
-        How::WaitsSome => Until::MetOrLate,
-        How::Woken => Until::Woken,
+        LockMode::Waits => Until::Met,
+        LockMode::WaitsSome => Until::MetOrTimeout,
+        LockMode::Woken => Until::Woken,
     };
-    if !control.waits_for(key, Access::Acquire, Need::AtMost(0), until, place(pc)) {
+    if !control.wait_for(key, Access::Acquire, Need::AtMost(0), until, place(pc)) {
         return libc::ETIMEDOUT;
     }
     take(control, mutex);
@@ -79,16 +80,16 @@ pub(super) fn lock(control: Control, mutex: usize, how: How, pc: usize) -> c_int
 fn take(control: Control, mutex: usize) {
     let (it, key) = (at(mutex), lock_at(mutex));
     (it.lock, it.count, it.owner) = (1, 1, owner(control));
-    control.sets_level(key, 1);
-    here::takes_lock();
-    taken(control, key);
+    control.set_level_at(key, 1);
+    current_task::note_lock();
+    note_acquired(control, key);
 }
 
 fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
     check(control, mutex, pc);
     let key = lock_at(mutex);
     tries(control);
-    control.comes_to(key, Access::TryAcquire, place(pc));
+    control.access_point(key, Access::TryAcquire, place(pc));
     let it = at(mutex);
     if it.lock == 0 {
         take(control, mutex);
@@ -98,11 +99,11 @@ fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {
         it.count += 1;
         return 0;
     }
-    control.says(|| "held".to_owned());
+    control.set_detail(|| "held".to_owned());
     libc::EBUSY
 }
 
-/// Gives it back. Answers how often it was taken, for whoever takes it again.
+/// Releases it. Returns how many times it was acquired, for acquiring it again.
 pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) -> Result<u32, c_int> {
     check(control, mutex, pc);
     let it = at(mutex);
@@ -118,34 +119,34 @@ pub(super) fn unlock(control: Control, mutex: usize, is_whole: bool, pc: usize) 
         return Ok(count);
     }
     let key = lock_at(mutex);
-    if control.releases_are_points() {
-        control.comes_to(key, Access::Release, place(pc));
+    if control.are_releases_points() {
+        control.access_point(key, Access::Release, place(pc));
     }
     let it = at(mutex);
     (it.lock, it.count, it.owner) = (0, 0, 0);
-    given_back(control, key);
-    control.sets_level(key, 0);
-    if here::gives_lock_back() {
-        control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, 0);
+    if current_task::note_unlock() {
+        control.mark_changed(key);
     }
     Ok(count)
 }
 
-/// Sets how often it was taken, by whoever has it again.
+/// Sets how many times it was acquired.
 pub(super) fn set_count(mutex: usize, count: u32) {
     at(mutex).count = count;
 }
 
 pub(super) extern "C" fn lock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
-        Some(control) => lock(control, mutex as usize, How::Waits, pc),
-        // SAFETY: the caller asks for it.
+    match current_task::control() {
+        Some(control) => lock(control, mutex as usize, LockMode::Waits, pc),
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::pthread_mutex_lock(mutex) },
     }
 }
 
 pub(super) extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => try_lock(control, mutex as usize, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_trylock(mutex) },
@@ -153,15 +154,15 @@ pub(super) extern "C" fn try_at_call(mutex: *mut c_void, pc: usize) -> c_int {
 }
 
 fn timed(control: Control, mutex: usize, until: *const c_void, pc: usize) -> c_int {
-    let error = lock(control, mutex, How::WaitsSome, pc);
+    let error = lock(control, mutex, LockMode::WaitsSome, pc);
     if error == libc::ETIMEDOUT {
-        time::reach(until);
+        time::advance_to(until);
     }
     error
 }
 
 pub(super) extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => timed(control, mutex as usize, until, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_timedlock(mutex, until) },
@@ -169,7 +170,7 @@ pub(super) extern "C" fn timed_at_call(mutex: *mut c_void, until: *const c_void,
 }
 
 extern "C" fn clock_at_call(mutex: *mut c_void, clock: c_int, until: *const c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => timed(control, mutex as usize, until, pc),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_clocklock(mutex, clock, until) },
@@ -177,7 +178,7 @@ extern "C" fn clock_at_call(mutex: *mut c_void, clock: c_int, until: *const c_vo
 }
 
 pub(super) extern "C" fn unlock_at_call(mutex: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => unlock(control, mutex as usize, false, pc).map_or_else(|it| it, |_| 0),
         // SAFETY: as above.
         None => unsafe { real::pthread_mutex_unlock(mutex) },

@@ -1,66 +1,66 @@
-//! What is done once: `pthread_once`, and the initialization of statics of C++.
+//! One-time initialization: `pthread_once`, and that of C++ statics.
 
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, taken};
+use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     real,
 };
 
-/// Comes to the gate, and waits until nobody is inside.
-fn arrive(control: Control, gate: usize, pc: usize) {
-    check(control, gate, pc);
-    control.waits_for(lock_at(gate), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
-    taken(control, lock_at(gate));
+/// Arrives, and waits until no task runs the initialization.
+fn arrive(control: Control, once: usize, pc: usize) {
+    check(control, once, pc);
+    control.wait_for(lock_at(once), Access::Acquire, Need::AtMost(0), Until::Met, place(pc));
+    note_acquired(control, lock_at(once));
 }
 
-/// Is inside from now on.
-fn enter(control: Control, gate: usize) {
-    control.sets_level(lock_at(gate), 1);
-    control.changes(lock_at(gate));
+/// Begins the initialization.
+fn enter(control: Control, once: usize) {
+    control.set_level_at(lock_at(once), 1);
+    control.mark_changed(lock_at(once));
 }
 
-/// Is so no more. Others may see it from here on.
-fn leave(control: Control, gate: usize, pc: usize) {
-    let key = lock_at(gate);
-    if control.releases_are_points() {
-        control.comes_to(key, Access::Release, place(pc));
+/// Ends the initialization. Other tasks may observe it from here on.
+fn leave(control: Control, once: usize, pc: usize) {
+    let key = lock_at(once);
+    if control.are_releases_points() {
+        control.access_point(key, Access::Release, place(pc));
     }
-    given_back(control, key);
-    control.sets_level(key, 0);
-    control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, 0);
+    control.mark_changed(key);
 }
 
-// What the C library keeps in what is done.
+// The C library's value for a completed initialization.
 const DONE: c_int = 2;
 
 pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: usize) -> c_int {
-    let Some(control) = here::control() else {
-        // SAFETY: the caller asks for it.
+    let Some(control) = current_task::control() else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_once(once.cast::<c_void>(), work) };
     };
-    let gate = once as usize;
-    arrive(control, gate, pc);
-    // SAFETY: the caller asks for it.
+    let address = once as usize;
+    arrive(control, address, pc);
+    // SAFETY: the caller guarantees the preconditions of the C function.
     if unsafe { *once } != DONE {
-        enter(control, gate);
+        enter(control, address);
         work();
-        leave(control, gate, pc);
-        // SAFETY: as above. Nobody else looks before it comes to a point.
+        leave(control, address, pc);
+        // SAFETY: as above. No other task reads it before it arrives at a point.
         unsafe { *once = DONE };
     }
     0
 }
 
-// The first byte of a guard says that all is done.
+// The first byte of a guard marks completion.
 extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
-    let Some(control) = here::control() else {
-        // SAFETY: the caller asks for it.
+    let Some(control) = current_task::control() else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::__cxa_guard_acquire(guard) };
     };
     arrive(control, guard as usize, pc);
@@ -73,10 +73,10 @@ extern "C" fn guard_acquire_at(guard: *mut u8, pc: usize) -> c_int {
 }
 
 extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
             leave(control, guard as usize, pc);
-            // SAFETY: the caller asks for it.
+            // SAFETY: the caller guarantees the preconditions of the C function.
             unsafe { *guard = 1 };
         }
         // SAFETY: as above.
@@ -85,7 +85,7 @@ extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
 }
 
 extern "C" fn guard_abort_at(guard: *mut u8, pc: usize) {
-    match here::control() {
+    match current_task::control() {
         Some(control) => leave(control, guard as usize, pc),
         // SAFETY: as above.
         None => unsafe { real::__cxa_guard_abort(guard) },

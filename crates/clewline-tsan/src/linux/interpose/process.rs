@@ -1,18 +1,20 @@
-//! What ends the process, and is a finding in a task.
+//! Functions that end the process, which is a finding in a task.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use crate::linux::{call::stubs, exit::exits, here, output, panics, places, real};
+use crate::linux::{call::stubs, current_task, exit::end_with_status, output, panics, places, real};
 
-/// The exception that nobody caught, if that is why. The standard library of C++ knows, if there is one.
+/// The uncaught exception, if that is the cause. The C++ standard library knows it, if it is
+/// loaded.
 fn uncaught() -> Option<String> {
     let find = |name: &CStr| {
-        // SAFETY: the name is a string.
+        // SAFETY: the name is a C string.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!found.is_null()).then_some(found)
     };
     let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
-    // SAFETY: these functions have these types in the C++ ABI. The second word of what describes a type is its name.
+    // SAFETY: these functions have these types in the C++ ABI. The second word of a type's
+    // description is its name.
     unsafe {
         let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
         let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =
@@ -29,41 +31,41 @@ fn uncaught() -> Option<String> {
 }
 
 extern "C" fn abort_at(pc: usize) -> ! {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
-            if let Some(panic) = panics::told(&output::said()) {
-                control.fails(panic, here::place(pc));
+            if let Some(panic) = panics::panic_in_output(&output::captured()) {
+                control.fail(panic, current_task::place(pc));
             }
-            let told = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
-            places::fail(control, told, pc)
+            let message = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
+            places::fail(control, message, pc)
         }
-        // SAFETY: it asks for nothing.
+        // SAFETY: the call has no preconditions.
         None => unsafe { real::abort() },
     }
 }
 
 extern "C" fn exit_at(status: c_int, pc: usize) -> ! {
-    match here::control() {
-        Some(control) => exits(control, status, pc),
-        // SAFETY: the caller asks for it.
+    match current_task::control() {
+        Some(control) => end_with_status(control, status, pc),
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::exit(status) },
     }
 }
 
 extern "C" fn assert_at(
-    told: *const c_char,
+    message: *const c_char,
     file: *const c_char,
     line: c_uint,
     function: *const c_char,
     pc: usize,
 ) -> ! {
-    let Some(control) = here::control() else {
-        // SAFETY: the caller asks for it.
-        unsafe { real::__assert_fail(told, file, line, function) }
+    let Some(control) = current_task::control() else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
+        unsafe { real::__assert_fail(message, file, line, function) }
     };
-    // SAFETY: the caller says that it is a string.
-    let told = unsafe { CStr::from_ptr(told) }.to_string_lossy().into_owned();
-    places::fail(control, format!("assertion failed: {told}"), pc)
+    // SAFETY: the caller guarantees that it is a C string.
+    let message = unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned();
+    places::fail(control, format!("assertion failed: {message}"), pc)
 }
 
 stubs! {

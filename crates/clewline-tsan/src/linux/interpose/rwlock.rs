@@ -1,26 +1,27 @@
-//! Locks that many can read under.
+//! Reader-writer locks.
 
 use std::ffi::{c_int, c_void};
 
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, given_back, lock_at, taken, time};
+use super::{check, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     places, real,
-    tried::tries,
+    try_locks::tries,
 };
 
-/// What is kept in the lock: not what the C library keeps there, but nobody else looks. All zeros is a lock that nobody has.
+/// The state kept in the lock. Its layout is not that of the C library, but no other code reads it.
+/// All zeros is a lock that is not held.
 #[repr(C)]
 struct Lock {
     readers: i32,
     is_written: i32,
 }
 
-// The level of a lock that somebody writes under. There are fewer readers.
+// The level of a lock held by a writer. There are fewer readers.
 const WRITTEN: i32 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,8 @@ impl Mode {
 }
 
 fn at<'a>(lock: usize) -> &'a mut Lock {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(lock as *mut Lock) }
 }
 
@@ -53,24 +55,24 @@ fn take(control: Control, lock: usize, mode: Mode) {
         Mode::Read => at(lock).readers += 1,
         Mode::Write => at(lock).is_written = 1,
     }
-    control.sets_level(lock_at(lock), level(lock));
-    here::takes_lock();
-    taken(control, lock_at(lock));
+    control.set_level_at(lock_at(lock), level(lock));
+    current_task::note_lock();
+    note_acquired(control, lock_at(lock));
 }
 
-/// Waits for the lock, if `until` is something only until its time is up.
+/// Waits for the lock, with a timeout if `until` is given.
 fn acquire(control: Control, lock: usize, mode: Mode, until: Option<*const c_void>, pc: usize) -> c_int {
     check(control, lock, pc);
     let key = lock_at(lock);
-    // It may have been taken before there were tasks.
-    control.sets_level(key, level(lock));
+    // It may have been acquired before there were tasks.
+    control.set_level_at(key, level(lock));
     let access = match mode {
         Mode::Read => Access::AcquireShared,
         Mode::Write => Access::Acquire,
     };
-    let how = if until.is_some() { Until::MetOrLate } else { Until::Met };
-    if !control.waits_for(key, access, mode.need(), how, place(pc)) {
-        until.into_iter().for_each(time::reach);
+    let how = if until.is_some() { Until::MetOrTimeout } else { Until::Met };
+    if !control.wait_for(key, access, mode.need(), how, place(pc)) {
+        until.into_iter().for_each(time::advance_to);
         return libc::ETIMEDOUT;
     }
     take(control, lock, mode);
@@ -84,9 +86,9 @@ fn try_acquire(control: Control, lock: usize, mode: Mode, pc: usize) -> c_int {
         Mode::Read => (Access::TryAcquireShared, WRITTEN - 1),
         Mode::Write => (Access::TryAcquire, 0),
     };
-    control.comes_to(lock_at(lock), access, place(pc));
+    control.access_point(lock_at(lock), access, place(pc));
     if most < level(lock) {
-        control.says(|| "held".to_owned());
+        control.set_detail(|| "held".to_owned());
         return libc::EBUSY;
     }
     take(control, lock, mode);
@@ -99,18 +101,18 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
     if level(lock) == 0 {
         places::fail(control, "unlock of a lock that nobody holds".to_owned(), pc);
     }
-    if control.releases_are_points() {
-        control.comes_to(key, Access::Release, place(pc));
+    if control.are_releases_points() {
+        control.access_point(key, Access::Release, place(pc));
     }
     let it = at(lock);
     match it.is_written != 0 {
         true => it.is_written = 0,
         false => it.readers -= 1,
     }
-    given_back(control, key);
-    control.sets_level(key, level(lock));
-    if here::gives_lock_back() {
-        control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, level(lock));
+    if current_task::note_unlock() {
+        control.mark_changed(key);
     }
     0
 }
@@ -119,9 +121,9 @@ macro_rules! calls {
     ($($function:ident, $real:ident => $act:expr;)+) => {
         $(
             extern "C" fn $function(lock: *mut c_void, pc: usize) -> c_int {
-                match here::control() {
+                match current_task::control() {
                     Some(control) => $act(control, lock as usize, pc),
-                    // SAFETY: the caller asks for it.
+                    // SAFETY: the caller guarantees the preconditions of the C function.
                     None => unsafe { real::$real(lock) },
                 }
             }
@@ -141,9 +143,9 @@ macro_rules! timed {
     ($($function:ident($($clock:ident)?), $real:ident => $mode:expr;)+) => {
         $(
             extern "C" fn $function(lock: *mut c_void, $($clock: c_int,)? until: *const c_void, pc: usize) -> c_int {
-                match here::control() {
+                match current_task::control() {
                     Some(control) => acquire(control, lock as usize, $mode, Some(until), pc),
-                    // SAFETY: the caller asks for it.
+                    // SAFETY: the caller guarantees the preconditions of the C function.
                     None => unsafe { real::$real(lock, $($clock,)? until) },
                 }
             }

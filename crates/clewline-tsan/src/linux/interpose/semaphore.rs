@@ -5,55 +5,56 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, given_back, lock_at, taken, time};
+use super::{check, fails_with, lock_at, note_acquired, note_released, time};
 use crate::linux::{
     call::stubs,
-    here::{self, place},
+    current_task::{self, place},
     real,
-    tried::tries,
+    try_locks::tries,
 };
 
 /// The count, which is the first word.
 fn count<'a>(semaphore: usize) -> &'a mut i32 {
-    // SAFETY: the caller of the function of the C library says so; if it is wrong, that is a finding. No borrow lasts across a point.
+    // SAFETY: the caller of the C function guarantees that the object is there; a violation is a
+    // finding. No borrow lasts across a point.
     unsafe { &mut *(semaphore as *mut i32) }
 }
 
 fn take(control: Control, semaphore: usize) -> c_int {
     *count(semaphore) -= 1;
     let key = lock_at(semaphore);
-    control.sets_level(key, *count(semaphore));
-    control.changes(key);
-    taken(control, key);
+    control.set_level_at(key, *count(semaphore));
+    control.mark_changed(key);
+    note_acquired(control, key);
     0
 }
 
 fn wait(control: Control, semaphore: usize, until: Until, pc: usize) -> c_int {
     check(control, semaphore, pc);
     let key = lock_at(semaphore);
-    control.sets_level(key, *count(semaphore));
-    match control.waits_for(key, Access::Acquire, Need::AtLeast(1), until, place(pc)) {
+    control.set_level_at(key, *count(semaphore));
+    match control.wait_for(key, Access::Acquire, Need::AtLeast(1), until, place(pc)) {
         true => take(control, semaphore),
         false => fails_with(libc::ETIMEDOUT),
     }
 }
 
 extern "C" fn wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => wait(control, semaphore as usize, Until::Met, pc),
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         None => unsafe { real::sem_wait(semaphore) },
     }
 }
 
 extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: usize) -> c_int {
-    match here::control() {
+    match current_task::control() {
         Some(control) => {
-            let answer = wait(control, semaphore as usize, Until::MetOrLate, pc);
-            if answer != 0 {
-                time::reach(until);
+            let result = wait(control, semaphore as usize, Until::MetOrTimeout, pc);
+            if result != 0 {
+                time::advance_to(until);
             }
-            answer
+            result
         }
         // SAFETY: as above.
         None => unsafe { real::sem_timedwait(semaphore, until) },
@@ -61,7 +62,7 @@ extern "C" fn timed_wait_at(semaphore: *mut c_void, until: *const c_void, pc: us
 }
 
 extern "C" fn clock_wait_at(semaphore: *mut c_void, clock: c_int, until: *const c_void, pc: usize) -> c_int {
-    if here::control().is_some() {
+    if current_task::control().is_some() {
         return timed_wait_at(semaphore, until, pc);
     }
     // SAFETY: as above.
@@ -69,30 +70,30 @@ extern "C" fn clock_wait_at(semaphore: *mut c_void, clock: c_int, until: *const 
 }
 
 extern "C" fn try_wait_at(semaphore: *mut c_void, pc: usize) -> c_int {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: as above.
         return unsafe { real::sem_trywait(semaphore) };
     };
     let semaphore = semaphore as usize;
     check(control, semaphore, pc);
     tries(control);
-    control.comes_to(lock_at(semaphore), Access::TryAcquire, place(pc));
+    control.access_point(lock_at(semaphore), Access::TryAcquire, place(pc));
     if *count(semaphore) < 1 { fails_with(libc::EAGAIN) } else { take(control, semaphore) }
 }
 
 extern "C" fn post_at(semaphore: *mut c_void, pc: usize) -> c_int {
-    let Some(control) = here::control() else {
+    let Some(control) = current_task::control() else {
         // SAFETY: as above.
         return unsafe { real::sem_post(semaphore) };
     };
     let semaphore = semaphore as usize;
     check(control, semaphore, pc);
     let key = lock_at(semaphore);
-    control.comes_to(key, Access::Update, place(pc));
+    control.access_point(key, Access::Update, place(pc));
     *count(semaphore) += 1;
-    given_back(control, key);
-    control.sets_level(key, *count(semaphore));
-    control.changes(key);
+    note_released(control, key);
+    control.set_level_at(key, *count(semaphore));
+    control.mark_changed(key);
     0
 }
 

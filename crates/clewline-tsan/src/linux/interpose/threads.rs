@@ -11,14 +11,14 @@ use clewline_threads::instrument::Control;
 use super::keys;
 use crate::linux::{
     call::{call, stubs},
-    here::{self, Alone, place},
+    current_task::{self, RuntimeOwned, place},
     output, park, places, races, real, signals,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// What threads ended with.
-static RESULTS: Alone<[usize; TaskId::MAX]> = Alone::new([0; TaskId::MAX]);
+/// The results of threads.
+static RESULTS: RuntimeOwned<[usize; TaskId::MAX]> = RuntimeOwned::new([0; TaskId::MAX]);
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
@@ -32,51 +32,51 @@ pub(super) extern "C" fn create(
     argument: *mut c_void,
     pc: usize,
 ) -> c_int {
-    let Some(control) = here::control() else {
-        if here::is_making() {
+    let Some(control) = current_task::control() else {
+        if current_task::is_constructing() {
             signals::die(
                 "error: a thread is started while the subject is made, and nobody could control it\n",
             );
         }
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_create(thread, attributes, start, argument) };
     };
-    here::count();
+    current_task::count_call();
     let argument = argument as usize;
     let body = move || {
-        // SAFETY: whoever started the thread says so.
+        // SAFETY: the task that started the thread guarantees it.
         let result = unsafe { call(argument, start as *const () as usize) };
-        if let Some(control) = here::control() {
+        if let Some(control) = current_task::control() {
             end(control, ptr::with_exposed_provenance_mut(result));
         }
     };
-    let task = control.starts(body, place(pc));
-    races::starts(task, control.task());
-    // SAFETY: the caller asks for it.
+    let task = control.start(body, place(pc));
+    races::note_start(task, control.task());
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { *thread = park::pointer_of(task) as libc::pthread_t };
     0
 }
 
-/// The task that runs has ended with `result`.
+/// The running task has ended with `result`.
 fn end(control: Control, result: *mut c_void) {
     keys::end(control);
     RESULTS.get()[control.task().index()] = result as usize;
 }
 
 pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void, pc: usize) -> c_int {
-    let (Some(control), Some(task)) = (here::control(), park::task_of(thread as usize)) else {
-        // SAFETY: the caller asks for it.
+    let (Some(control), Some(task)) = (current_task::control(), park::task_of(thread as usize)) else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_join(thread, result) };
     };
-    here::count();
+    current_task::count_call();
     if task == control.task() {
         return libc::EDEADLK;
     }
-    control.joins(task, place(pc));
-    races::joins(task, control.task());
+    control.join(task, place(pc));
+    races::note_join(task, control.task());
     if !result.is_null() {
         let ended = RESULTS.get()[task.index()];
-        // SAFETY: the caller asks for it.
+        // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { *result = ptr::with_exposed_provenance_mut(ended) };
     }
     0
@@ -84,36 +84,36 @@ pub(super) extern "C" fn join(thread: libc::pthread_t, result: *mut *mut c_void,
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_detach(thread: libc::pthread_t) -> c_int {
-    if here::control().is_some() && park::task_of(thread as usize).is_some() {
+    if current_task::control().is_some() && park::task_of(thread as usize).is_some() {
         return 0;
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::pthread_detach(thread) }
 }
 
 #[unsafe(no_mangle)]
 pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
-    let Some(control) = here::control() else {
-        // SAFETY: the caller asks for it.
+    let Some(control) = current_task::control() else {
+        // SAFETY: the caller guarantees the preconditions of the C function.
         unsafe { real::pthread_exit(result) }
     };
     end(control, result);
-    control.leaves_for_good()
+    control.end_task()
 }
 
-/// What nobody can control is said, and nothing else.
-fn cannot(what: &str, pc: usize) -> ! {
+/// Reports what cannot be controlled, and exits.
+fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
-    output::tell(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
-    // SAFETY: it asks for nothing.
+    output::report(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
+    // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(3) }
 }
 
 extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
-    if here::control().is_some() {
-        cannot("pthread_cancel", pc);
+    if current_task::control().is_some() {
+        unsupported("pthread_cancel", pc);
     }
-    // SAFETY: the caller asks for it.
+    // SAFETY: the caller guarantees the preconditions of the C function.
     unsafe { real::pthread_cancel(thread) }
 }
 

@@ -1,28 +1,29 @@
-//! Time and chance: a clock that only the code itself moves, sleeps that let others run, and random numbers that are always the same.
+//! Time and random numbers: a clock that only the code itself advances, sleeps that let other tasks
+//! run, and random numbers that are the same in every execution.
 
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::linux::{
     call::stubs,
-    here::{self, Own, place},
+    current_task::{self, RuntimeCell, place},
     real,
 };
 
-// It begins in the past, and each look at it takes a microsecond.
+// The clock begins in the past, and each read advances it by a microsecond.
 const BEGIN_NS: u64 = 1_700_000_000 * 1_000_000_000;
-const LOOK_NS: u64 = 1_000;
+const CLOCK_READ_NS: u64 = 1_000;
 
-static CLOCK_NS: Own<u64> = Own::new(BEGIN_NS);
-static CHANCE: Own<u64> = Own::new(0);
+static CLOCK_NS: RuntimeCell<u64> = RuntimeCell::new(BEGIN_NS);
+static RANDOM_STATE: RuntimeCell<u64> = RuntimeCell::new(0);
 
 /// Another execution begins.
 pub(in crate::linux) fn begin() {
     CLOCK_NS.set(BEGIN_NS);
-    CHANCE.set(0);
+    RANDOM_STATE.set(0);
 }
 
-fn look() -> u64 {
-    let now = CLOCK_NS.get() + LOOK_NS;
+fn read_clock() -> u64 {
+    let now = CLOCK_NS.get() + CLOCK_READ_NS;
     CLOCK_NS.set(now);
     now
 }
@@ -30,10 +31,12 @@ fn look() -> u64 {
 /// Random numbers that are the same in every execution.
 pub(super) fn random(bytes: *mut u8, n: usize) {
     for at in 0..n {
-        let next =
-            CHANCE.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        CHANCE.set(next);
-        // SAFETY: the caller asks for so many.
+        let next = RANDOM_STATE
+            .get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        RANDOM_STATE.set(next);
+        // SAFETY: the caller guarantees room for `n` bytes.
         unsafe { bytes.add(at).write((next >> 56) as u8) };
     }
 }
@@ -45,49 +48,49 @@ fn read(time: *const c_void) -> u64 {
     if time.is_null() {
         return 0;
     }
-    // SAFETY: the caller of the function of the C library says so.
+    // SAFETY: guaranteed by the caller of the C function.
     let time = unsafe { *time.cast::<libc::timespec>() };
     (time.tv_sec.max(0) as u64).saturating_mul(SECOND_NS).saturating_add(time.tv_nsec.max(0) as u64)
 }
 
-/// Somebody waited until then in vain, so it is not earlier.
-pub(super) fn reach(until: *const c_void) {
+/// A wait until then has timed out, so the clock is at least there.
+pub(super) fn advance_to(until: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().max(read(until)));
 }
 
-/// The same, if so long has passed.
-pub(super) fn pass(time: *const c_void) {
+/// The same for a relative time.
+pub(super) fn advance_by(time: *const c_void) {
     CLOCK_NS.set(CLOCK_NS.get().saturating_add(read(time)));
 }
 
-/// A task sleeps for so long, or lets others run.
-fn rest(time_ns: u64, pc: usize) -> bool {
-    let Some(control) = here::control() else { return false };
-    here::count();
-    here::reset_idle();
+/// A task sleeps for this time, or yields.
+fn sleep_or_yield(time_ns: u64, pc: usize) -> bool {
+    let Some(control) = current_task::control() else { return false };
+    current_task::count_call();
+    current_task::reset_idle();
     CLOCK_NS.set(CLOCK_NS.get().saturating_add(time_ns));
-    control.yields(place(pc));
+    control.yield_now(place(pc));
     true
 }
 
 pub(super) extern "C" fn yield_at(pc: usize) -> c_int {
-    // SAFETY: it asks for nothing.
-    if rest(0, pc) { 0 } else { unsafe { real::sched_yield() } }
+    // SAFETY: the call has no preconditions.
+    if sleep_or_yield(0, pc) { 0 } else { unsafe { real::sched_yield() } }
 }
 
 extern "C" fn usleep_at(time: c_uint, pc: usize) -> c_int {
-    // SAFETY: the caller asks for it.
-    if rest(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
+    // SAFETY: the caller guarantees the preconditions of the C function.
+    if sleep_or_yield(u64::from(time) * 1_000, pc) { 0 } else { unsafe { real::usleep(time) } }
 }
 
 extern "C" fn sleep_at(time: c_uint, pc: usize) -> c_uint {
     // SAFETY: as above.
-    if rest(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
+    if sleep_or_yield(u64::from(time) * SECOND_NS, pc) { 0 } else { unsafe { real::sleep(time) } }
 }
 
 pub(super) extern "C" fn nanosleep_at(time: *const c_void, left: *mut c_void, pc: usize) -> c_int {
-    if here::control().is_some() {
-        rest(read(time), pc);
+    if current_task::control().is_some() {
+        sleep_or_yield(read(time), pc);
         return 0;
     }
     // SAFETY: as above.
@@ -101,12 +104,12 @@ extern "C" fn clock_nanosleep_at(
     left: *mut c_void,
     pc: usize,
 ) -> c_int {
-    if here::control().is_some() {
+    if current_task::control().is_some() {
         match flags & libc::TIMER_ABSTIME {
-            0 => pass(time),
-            _ => reach(time),
+            0 => advance_by(time),
+            _ => advance_to(time),
         }
-        rest(0, pc);
+        sleep_or_yield(0, pc);
         return 0;
     }
     // SAFETY: as above.
@@ -115,11 +118,11 @@ extern "C" fn clock_nanosleep_at(
 
 #[unsafe(no_mangle)]
 extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::clock_gettime(clock, time) };
     }
-    let now = look();
+    let now = read_clock();
     // SAFETY: as above.
     unsafe {
         (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
@@ -130,11 +133,11 @@ extern "C" fn clock_gettime(clock: c_int, time: *mut libc::timespec) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::gettimeofday(time, zone) };
     }
-    let now = look();
+    let now = read_clock();
     // SAFETY: as above.
     unsafe {
         (*time).tv_sec = (now / 1_000_000_000) as libc::time_t;
@@ -145,11 +148,11 @@ extern "C" fn gettimeofday(time: *mut libc::timeval, zone: *mut c_void) -> c_int
 
 #[unsafe(no_mangle)]
 extern "C" fn time(time: *mut libc::time_t) -> libc::time_t {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::time(time) };
     }
-    let now = (look() / 1_000_000_000) as libc::time_t;
+    let now = (read_clock() / 1_000_000_000) as libc::time_t;
     if !time.is_null() {
         // SAFETY: as above.
         unsafe { *time = now };
@@ -159,7 +162,7 @@ extern "C" fn time(time: *mut libc::time_t) -> libc::time_t {
 
 #[unsafe(no_mangle)]
 extern "C" fn getrandom(bytes: *mut u8, n: usize, flags: c_uint) -> isize {
-    if !here::is_code() {
+    if !current_task::is_code() {
         // SAFETY: as above.
         return unsafe { real::getrandom(bytes, n, flags) };
     }

@@ -1,5 +1,6 @@
-//! What random small programs may answer, by definitions that share nothing with the engine: machines of interleaved steps for
-//! sequential consistency and total store order, and for release/acquire the axioms of the language on every candidate execution.
+//! The possible results of random small programs, from definitions that share nothing with the
+//! engine: machines of interleaved steps for sequential consistency and total store order, and for
+//! release/acquire the axioms of the language on every candidate execution.
 
 use std::collections::HashSet;
 
@@ -21,8 +22,8 @@ enum Op {
 
 type Tasks = Vec<Vec<Op>>;
 
-/// What each load and swap answered, task by task, and what was left in each location.
-type Answers = (Vec<Vec<usize>>, Vec<usize>);
+/// The results of each load and swap, task by task, and the final value of each location.
+type Results = (Vec<Vec<usize>>, Vec<usize>);
 
 fn random_program(random: &mut Random, operations: usize) -> Tasks {
     let mut tasks: Tasks = vec![Vec::new(); [2, 2, 3][random.below(3)]];
@@ -39,23 +40,23 @@ fn random_program(random: &mut Random, operations: usize) -> Tasks {
     tasks
 }
 
-/// What the engine sees.
-fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
+/// The results that the engine finds.
+fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Results> {
     let ops = tasks.clone();
     let call = move |words: &Words, at: &usize| {
         let Some(ops) = ops.get(*at) else {
             return words[..LOCATIONS].iter().map(|it| it.load(Relaxed)).collect();
         };
-        let mut answers = Vec::new();
+        let mut results = Vec::new();
         for op in ops {
             match *op {
-                Op::Load(at, order) => answers.push(words[at].load(order)),
+                Op::Load(at, order) => results.push(words[at].load(order)),
                 Op::Store(at, value, order) => words[at].store(value, order),
-                Op::Swap(at, value, order) => answers.push(words[at].swap(value, order)),
+                Op::Swap(at, value, order) => results.push(words[at].swap(value, order)),
                 Op::Fence(order) => fence(order),
             }
         }
-        answers
+        results
     };
     let columns = (0..tasks.len()).map(|it| vec![it]).collect();
     let calls = Calls { columns, last: vec![tasks.len()], initial: Vec::new() };
@@ -63,32 +64,32 @@ fn explored(model: MemoryModel, tasks: &Tasks) -> HashSet<Answers> {
     let mut program = Program::new(calls, Words::default, call, Limits::default()).with_memory(memory);
     let mut seen = HashSet::new();
     let (coverage, _) = explore(&mut program, &mut Exhaustive::default(), u64::MAX, |program, _, _| {
-        let answers = program.outcome().operations.into_iter();
-        let mut answers: Vec<Vec<usize>> = answers.filter_map(|it| it.ret).map(|it| it.1).collect();
-        let last = answers.pop().expect("the last call was made");
-        seen.insert((answers, last));
+        let results = program.outcome().operations.into_iter();
+        let mut results: Vec<Vec<usize>> = results.filter_map(|it| it.ret).map(|it| it.1).collect();
+        let last = results.pop().expect("the last call was made");
+        seen.insert((results, last));
         ControlFlow::Continue(())
     });
     assert_eq!(coverage, Coverage::Exhausted);
     seen
 }
 
-/// A machine with a buffer for each task.
+/// A machine with a store buffer for each task.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Machine {
     at: Vec<usize>,
     buffers: Vec<Vec<(usize, usize)>>,
     memory: Vec<usize>,
-    answers: Vec<Vec<usize>>,
+    results: Vec<Vec<usize>>,
 }
 
-fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
+fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Results> {
     let n = tasks.len();
     let first = Machine {
         at: vec![0; n],
         buffers: vec![Vec::new(); n],
         memory: vec![0; LOCATIONS],
-        answers: vec![Vec::new(); n],
+        results: vec![Vec::new(); n],
     };
     let (mut todo, mut known, mut ends) = (vec![first], HashSet::new(), HashSet::new());
     while let Some(machine) = todo.pop() {
@@ -110,7 +111,7 @@ fn interleaved(tasks: &Tasks, has_buffers: bool) -> HashSet<Answers> {
             }
         }
         if is_over {
-            ends.insert((machine.answers, machine.memory));
+            ends.insert((machine.results, machine.memory));
         }
     }
     ends
@@ -123,14 +124,14 @@ fn step(machine: &Machine, task: usize, op: Op, has_buffers: bool) -> Option<Mac
     match op {
         Op::Load(location, _) => {
             let own = machine.buffers[task].iter().rev().find(|it| it.0 == location);
-            next.answers[task].push(own.map_or(machine.memory[location], |it| it.1));
+            next.results[task].push(own.map_or(machine.memory[location], |it| it.1));
         }
         Op::Store(location, value, order) if has_buffers && order != SeqCst => {
             next.buffers[task].push((location, value));
         }
         Op::Store(location, value, _) if is_empty => next.memory[location] = value,
         Op::Swap(location, value, _) if is_empty => {
-            next.answers[task].push(machine.memory[location]);
+            next.results[task].push(machine.memory[location]);
             next.memory[location] = value;
         }
         Op::Fence(order) if is_empty || order != SeqCst => (),
@@ -174,7 +175,7 @@ impl Relation {
     }
 }
 
-/// An operation of a task; the first ones store 0 to each location, before all others.
+/// An operation of a task; the first events store 0 to each location, before all others.
 #[derive(Clone, Copy)]
 struct Event {
     task: Option<usize>,
@@ -211,14 +212,14 @@ impl Event {
     }
 }
 
-/// Who reads from whom, and the order of the stores of each location.
+/// The reads-from relation, and the order of the stores of each location.
 struct Candidate<'a> {
     events: &'a [Event],
     from: Vec<Option<usize>>,
     orders: Vec<Vec<usize>>,
 }
 
-fn axiomatic(tasks: &Tasks) -> HashSet<Answers> {
+fn axiomatic(tasks: &Tasks) -> HashSet<Results> {
     let first = (0..LOCATIONS).map(|it| Event { task: None, op: Op::Store(it, 0, Relaxed) });
     let others = tasks
         .iter()
@@ -261,10 +262,10 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Lets each event from `at` on read from any store.
-fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut HashSet<Answers>) {
+fn assign(candidate: &mut Candidate<'_>, at: usize, tasks: usize, seen: &mut HashSet<Results>) {
     let Some(event) = candidate.events.get(at) else {
         if candidate.is_consistent() {
-            seen.insert(candidate.answers(tasks));
+            seen.insert(candidate.results(tasks));
         }
         return;
     };
@@ -284,14 +285,14 @@ impl Candidate<'_> {
         self.events[store].writes().expect("a store")
     }
 
-    fn answers(&self, tasks: usize) -> Answers {
-        let mut answers = vec![Vec::new(); tasks];
+    fn results(&self, tasks: usize) -> Results {
+        let mut results = vec![Vec::new(); tasks];
         for (event, from) in self.events.iter().zip(&self.from) {
             if let (Some(task), Some(from)) = (event.task, from) {
-                answers[task].push(self.value(*from));
+                results[task].push(self.value(*from));
             }
         }
-        (answers, self.orders.iter().map(|it| self.value(*it.last().expect("the first store"))).collect())
+        (results, self.orders.iter().map(|it| self.value(*it.last().expect("the first store"))).collect())
     }
 
     fn program_order(&self) -> Relation {
@@ -313,7 +314,8 @@ impl Candidate<'_> {
             |at: usize, it: usize| self.events[it].is_fence() && self.events[it].task == self.events[at].task;
         for read in 0..self.events.len() {
             let mut store = self.from[read];
-            // All stores whose release sequence is read from. Swaps that read from one another in a circle are no execution.
+            // All stores whose release sequence is read from. Swaps that read from one another in a
+            // cycle are not an execution.
             for _ in 0..self.events.len() {
                 let Some(head) = store else { break };
                 for from in LOCATIONS..self.events.len() {
@@ -365,7 +367,7 @@ impl Candidate<'_> {
         is_coherent && is_atomic && self.total_order(order, &happens, &coherence).is_acyclic()
     }
 
-    /// Program order, who reads from whom, and what must come before what in the order of sequentially consistent events.
+    /// Program order, reads-from, and the order required of sequentially consistent events.
     fn total_order(&self, mut order: Relation, happens: &Relation, coherence: &Relation) -> Relation {
         let n = self.events.len();
         for read in 0..n {
@@ -388,7 +390,7 @@ impl Candidate<'_> {
 }
 
 #[test]
-fn random_programs_answer_what_each_model_allows_and_nothing_else() {
+fn random_programs_return_exactly_what_each_model_allows() {
     let (mut weaker, mut weakest) = (0, 0);
     for seed in 0..pick(200, 1_000) {
         let mut random = Random::new(seed);
@@ -406,6 +408,6 @@ fn random_programs_answer_what_each_model_allows_and_nothing_else() {
     }
     assert!(
         pick(true, 5 < weaker) && pick(0, 20) < weakest,
-        "too few programs tell models apart: {weaker}, {weakest}"
+        "too few programs distinguish the models: {weaker}, {weakest}"
     );
 }

@@ -1,7 +1,7 @@
-//! Rules of the models one by one, without tasks that run.
+//! Rules of the memory models one by one, without running tasks.
 
 use super::*;
-use crate::control::races::{Race, Touch, Toucher};
+use crate::control::races::{CellAccess, Race, RacingAccess};
 
 const A: TaskId = TaskId(0);
 const B: TaskId = TaskId(1);
@@ -11,117 +11,117 @@ const WORD: SharedId = SharedId(0);
 const LOCK: SharedId = SharedId(1);
 const CELL: SharedId = SharedId(2);
 
-/// Answers the newest store whenever it is asked, or the oldest.
+/// Always chooses the newest store, or the oldest.
 #[derive(Clone, Copy)]
-enum Reads {
+enum StoreChoice {
     Newest,
     Oldest,
 }
 
-impl Ask for Reads {
+impl ChoiceSource for StoreChoice {
     fn value(&mut self, n: u32) -> u32 {
         match self {
-            Reads::Newest => 0,
-            Reads::Oldest => n - 1,
+            StoreChoice::Newest => 0,
+            StoreChoice::Oldest => n - 1,
         }
     }
 
-    fn fails(&mut self, _place: Place) -> bool {
+    fn fails_spuriously(&mut self, _place: Place) -> bool {
         false
     }
 }
 
-/// A memory with one word, and what the word says it holds.
-struct Small {
-    state: State,
+/// A memory with one word, and the value that the atomic holds.
+struct OneWordMemory {
+    state: MemoryState,
     held: u64,
 }
 
-impl Small {
+impl OneWordMemory {
     fn new(model: MemoryModel) -> Self {
-        Small { state: State::new(model), held: 0 }
+        OneWordMemory { state: MemoryState::new(model), held: 0 }
     }
 
-    fn by(task: TaskId, order: Ordering) -> By {
-        By { task, object: WORD, place: Place::caller(), order }
+    fn by(task: TaskId, order: Ordering) -> AtomicAccess {
+        AtomicAccess { task, object: WORD, place: Place::caller(), order }
     }
 
     fn store(&mut self, task: TaskId, value: u64, order: Ordering) {
-        self.held = self.state.store(Self::by(task, order), value, self.held, &mut Reads::Newest);
+        self.held = self.state.store(Self::by(task, order), value, self.held, &mut StoreChoice::Newest);
     }
 
-    fn load(&mut self, task: TaskId, order: Ordering, mut reads: Reads) -> u64 {
+    fn load(&mut self, task: TaskId, order: Ordering, mut reads: StoreChoice) -> u64 {
         self.state.load(Self::by(task, order), self.held, &mut reads)
     }
 
-    /// A compare-and-swap that finds something else.
-    fn fail(&mut self, task: TaskId, order: Ordering, failure: Ordering, mut reads: Reads) -> u64 {
-        let mut change = Change { make: &mut |_| None, failure, may_fail: false };
+    /// A compare-and-swap that finds a different value.
+    fn fail(&mut self, task: TaskId, order: Ordering, failure: Ordering, mut reads: StoreChoice) -> u64 {
+        let mut change = ReadModifyWrite { make: &mut |_| None, failure, may_fail: false };
         self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).old
     }
 
-    fn touch(&mut self, task: TaskId, touch: Touch) -> Option<Race> {
+    fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<Race> {
         let (view, touches) = self.state.cell(task, CELL);
-        touches.touch(Toucher { task, place: Place::caller(), touch }, view)
+        touches.record(RacingAccess { task, place: Place::caller(), access: touch }, view)
     }
 
-    /// From now on `later` knows what `earlier` did.
+    /// What `earlier` did happens before what `later` does from now on.
     fn order(&mut self, earlier: TaskId, later: TaskId) {
         self.state.release(earlier, LOCK);
         self.state.acquire(later, LOCK);
     }
 
-    /// Whether what `writer` writes now and what `act` lets `reader` know race.
+    /// Whether the next write of `writer` races with `reader` after `act`.
     fn races(&mut self, act: impl FnOnce(&mut Self)) -> bool {
-        assert_eq!(self.touch(A, Touch::Write), None);
+        assert_eq!(self.touch(A, CellAccess::Write), None);
         act(self);
-        self.touch(B, Touch::Read).is_some()
+        self.touch(B, CellAccess::Read).is_some()
     }
 }
 
 #[test]
-fn what_is_done_after_a_release_fence_is_not_released_by_it() {
-    let publish = |it: &mut Small| {
+fn accesses_after_a_release_fence_are_not_released_by_it() {
+    let publish = |it: &mut OneWordMemory| {
         it.store(A, 1, Relaxed);
-        it.load(B, Acquire, Reads::Newest);
+        it.load(B, Acquire, StoreChoice::Newest);
     };
-    let mut before = Small::new(SequentiallyConsistent);
+    let mut before = OneWordMemory::new(SequentiallyConsistent);
     assert!(!before.races(|it| {
         it.state.fence(A, Release);
         publish(it);
     }));
-    let mut after = Small::new(SequentiallyConsistent);
+    let mut after = OneWordMemory::new(SequentiallyConsistent);
     after.state.fence(A, Release);
     assert!(after.races(publish));
 }
 
 #[test]
-fn whoever_is_woken_knows_what_was_done_before_and_no_more() {
-    let mut before = Small::new(SequentiallyConsistent);
+fn a_wake_happens_before_the_wakeup() {
+    let mut before = OneWordMemory::new(SequentiallyConsistent);
     assert!(!before.races(|it| {
         it.state.wake(A, B);
         it.state.woken(B);
     }));
-    let mut after = Small::new(SequentiallyConsistent);
+    let mut after = OneWordMemory::new(SequentiallyConsistent);
     after.state.wake(A, B);
     assert!(after.races(|it| it.state.woken(B)));
 }
 
 #[test]
-fn whoever_is_started_knows_what_was_done_before_and_no_more() {
-    let mut before = Small::new(SequentiallyConsistent);
+fn a_spawn_happens_before_the_start_of_the_task() {
+    let mut before = OneWordMemory::new(SequentiallyConsistent);
     assert!(!before.races(|it| it.state.begin_after(B, A)));
-    let mut after = Small::new(SequentiallyConsistent);
+    let mut after = OneWordMemory::new(SequentiallyConsistent);
     after.state.begin_after(B, A);
     assert!(after.races(|_| ()));
 }
 
 #[test]
-fn a_swap_that_fails_reads_as_failures_are_to_read() {
+fn a_failed_swap_reads_with_the_failure_ordering() {
     let fails = |failure: Ordering| {
-        Small::new(SequentiallyConsistent).races(|it| {
+        OneWordMemory::new(SequentiallyConsistent).races(|it| {
             it.store(A, 1, Release);
-            it.fail(B, AcqRel, failure, Reads::Newest);
+            it.fail(B, AcqRel, failure, StoreChoice::Newest);
         })
     };
     assert!(!fails(Acquire));
@@ -129,72 +129,72 @@ fn a_swap_that_fails_reads_as_failures_are_to_read() {
 }
 
 #[test]
-fn a_swap_that_fails_may_read_what_failures_may_read() {
-    let mut memory = Small::new(ReleaseAcquire);
+fn a_failed_swap_may_read_what_its_failure_ordering_allows() {
+    let mut memory = OneWordMemory::new(ReleaseAcquire);
     memory.store(A, 1, SeqCst);
-    assert_eq!(memory.fail(B, SeqCst, SeqCst, Reads::Oldest), 1);
-    assert_eq!(memory.fail(B, SeqCst, Relaxed, Reads::Newest), 1);
-    assert_eq!(memory.fail(C, SeqCst, Relaxed, Reads::Oldest), 0);
+    assert_eq!(memory.fail(B, SeqCst, SeqCst, StoreChoice::Oldest), 1);
+    assert_eq!(memory.fail(B, SeqCst, Relaxed, StoreChoice::Newest), 1);
+    assert_eq!(memory.fail(C, SeqCst, Relaxed, StoreChoice::Oldest), 0);
 }
 
 #[test]
-fn what_a_sequentially_consistent_load_has_seen_all_others_see() {
-    let mut memory = Small::new(ReleaseAcquire);
+fn later_sequentially_consistent_loads_see_what_an_earlier_one_saw() {
+    let mut memory = OneWordMemory::new(ReleaseAcquire);
     memory.store(A, 1, Relaxed);
-    assert_eq!(memory.load(B, SeqCst, Reads::Newest), 1);
-    assert_eq!(memory.load(C, Relaxed, Reads::Oldest), 0);
-    assert_eq!(memory.load(C, SeqCst, Reads::Oldest), 1);
+    assert_eq!(memory.load(B, SeqCst, StoreChoice::Newest), 1);
+    assert_eq!(memory.load(C, Relaxed, StoreChoice::Oldest), 0);
+    assert_eq!(memory.load(C, SeqCst, StoreChoice::Oldest), 1);
 }
 
 #[test]
-fn an_atomic_that_holds_something_else_is_another_one() {
+fn an_atomic_with_an_unexpected_value_is_a_different_one() {
     for model in MODELS {
-        let mut memory = Small::new(model);
+        let mut memory = OneWordMemory::new(model);
         memory.store(A, 1, SeqCst);
         memory.held = 7;
-        assert_eq!(memory.load(A, Relaxed, Reads::Oldest), 7, "{model:?}");
+        assert_eq!(memory.load(A, Relaxed, StoreChoice::Oldest), 7, "{model:?}");
     }
 }
 
 #[test]
 fn a_task_sees_the_newest_of_its_own_stores() {
-    let mut memory = Small::new(Tso);
+    let mut memory = OneWordMemory::new(Tso);
     memory.store(A, 1, Relaxed);
     memory.store(A, 2, Relaxed);
-    assert_eq!(memory.load(A, Relaxed, Reads::Newest), 2);
+    assert_eq!(memory.load(A, Relaxed, StoreChoice::Newest), 2);
     memory.state.flush(A);
-    assert_eq!(memory.load(A, Relaxed, Reads::Newest), 2);
-    assert_eq!(memory.load(B, Relaxed, Reads::Newest), 1);
+    assert_eq!(memory.load(A, Relaxed, StoreChoice::Newest), 2);
+    assert_eq!(memory.load(B, Relaxed, StoreChoice::Newest), 1);
 }
 
 #[test]
-fn an_atomic_is_told_only_if_what_it_holds_is_wrong_for_good() {
-    // Perhaps it is gone before the second store is seen: nobody else uses it.
-    let mut alone = Small::new(Tso);
+fn an_atomic_is_written_only_if_its_value_stays_wrong() {
+    // The atomic may be dropped before the second store is flushed: no other task uses it.
+    let mut alone = OneWordMemory::new(Tso);
     alone.store(A, 1, Relaxed);
     alone.store(A, 2, Relaxed);
     assert_eq!([alone.state.flush(A), alone.state.flush(A)], [None, None]);
-    let mut both = Small::new(Tso);
+    let mut both = OneWordMemory::new(Tso);
     both.store(A, 1, Relaxed);
     both.store(B, 2, Relaxed);
     assert_eq!([both.state.flush(B), both.state.flush(A)], [None, Some((WORD, 1))]);
 }
 
 #[test]
-fn an_atomic_that_was_told_is_the_same() {
-    let mut memory = Small::new(Tso);
-    assert_eq!(memory.touch(A, Touch::Write), None);
+fn an_atomic_that_was_written_back_is_the_same() {
+    let mut memory = OneWordMemory::new(Tso);
+    assert_eq!(memory.touch(A, CellAccess::Write), None);
     memory.store(A, 1, Release);
     memory.store(B, 2, Release);
     memory.state.flush(B);
     memory.held = memory.state.flush(A).expect("it holds what was stored last").1;
-    assert_eq!(memory.load(C, Acquire, Reads::Newest), 1);
-    assert_eq!(memory.touch(C, Touch::Read), None);
+    assert_eq!(memory.load(C, Acquire, StoreChoice::Newest), 1);
+    assert_eq!(memory.touch(C, CellAccess::Read), None);
 }
 
 #[test]
-fn stores_to_what_is_gone_are_forgotten_but_for_the_last() {
-    let mut memory = Small::new(Tso);
+fn buffered_stores_to_a_dropped_object_are_discarded_except_the_last() {
+    let mut memory = OneWordMemory::new(Tso);
     memory.store(A, 1, Relaxed);
     memory.store(A, 2, Relaxed);
     assert_eq!(memory.state.forget_buffered(WORD), Some(2));
@@ -203,30 +203,30 @@ fn stores_to_what_is_gone_are_forgotten_but_for_the_last() {
 }
 
 #[test]
-fn reads_that_nothing_orders_may_all_race() {
-    let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Read);
-    memory.touch(B, Touch::Read);
+fn all_unordered_reads_may_race_with_a_write() {
+    let mut memory = OneWordMemory::new(SequentiallyConsistent);
+    memory.touch(A, CellAccess::Read);
+    memory.touch(B, CellAccess::Read);
     memory.order(B, C);
-    let race = memory.touch(C, Touch::Write).expect("nothing orders it after the first");
+    let race = memory.touch(C, CellAccess::Write).expect("nothing orders it after the first");
     assert_eq!(race.first.task, A);
 }
 
 #[test]
 fn a_read_that_comes_after_a_write_does_not_hide_it() {
-    let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Write);
+    let mut memory = OneWordMemory::new(SequentiallyConsistent);
+    memory.touch(A, CellAccess::Write);
     memory.order(A, B);
-    assert_eq!(memory.touch(B, Touch::Read), None);
-    let race = memory.touch(C, Touch::Read).expect("nothing orders it after the write");
+    assert_eq!(memory.touch(B, CellAccess::Read), None);
+    let race = memory.touch(C, CellAccess::Read).expect("nothing orders it after the write");
     assert_eq!(race.first.task, A);
 }
 
 #[test]
-fn a_race_that_is_certain_is_told_before_one_that_is_not() {
-    let mut memory = Small::new(SequentiallyConsistent);
-    memory.touch(A, Touch::Pointer);
-    memory.touch(B, Touch::Write);
-    let race = memory.touch(C, Touch::Read).expect("nothing orders it after either");
+fn a_certain_race_is_preferred_to_an_uncertain_one() {
+    let mut memory = OneWordMemory::new(SequentiallyConsistent);
+    memory.touch(A, CellAccess::Pointer);
+    memory.touch(B, CellAccess::Write);
+    let race = memory.touch(C, CellAccess::Read).expect("nothing orders it after either");
     assert_eq!((race.first.task, race.is_certain()), (B, true));
 }

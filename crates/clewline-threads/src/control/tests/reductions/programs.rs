@@ -1,4 +1,4 @@
-//! Random programs of many kinds, and what they look like when they have run.
+//! Random programs of many kinds, and their histories.
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,18 +18,18 @@ use crate::{
     thread,
 };
 
-/// What a random operation does, one after the other.
+/// The actions of a random operation, in sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) enum Action {
     Load(usize),
     Store(usize, usize),
     Add(usize),
     Fence,
-    /// Adds in a loop, until nobody came in between.
+    /// Adds in a compare-and-swap loop.
     Cas(usize),
     Lock(usize, Vec<Action>),
     TryLock(usize, Vec<Action>),
-    /// A lock that spins, with a hint or without.
+    /// A spin lock, with a hint or without.
     SpinLock(usize, bool, Vec<Action>),
     Read(Vec<Action>),
     Write(Vec<Action>),
@@ -44,13 +44,13 @@ pub(in super::super) enum Action {
     WriteUntil(usize),
     Yield,
     Hint,
-    /// Of channels that are nothing but counts.
+    /// Channels that are only counts.
     Take(usize),
     TakeOrLate(usize),
     /// In a loop, until the cell is not 0.
     LateUntil(usize),
     Put(usize),
-    /// Sleepers that are nothing but tasks.
+    /// Sleepers that are only tasks.
     Sleep,
     SleepOrLate,
     Wake,
@@ -69,14 +69,14 @@ pub(in super::super) enum Action {
     TryReceive,
     Once(Vec<Action>),
     Barrier,
-    /// A task that nobody waits for, or that is joined.
+    /// A task that is not joined, or that is.
     Start(Vec<Action>, bool),
     Spawn(Vec<Action>, bool),
 }
 
 use Action::*;
 
-/// What they do it to.
+/// The objects that actions access.
 pub(in super::super) struct Objects {
     cells: [AtomicUsize; 3],
     locks: [Mutex<()>; 2],
@@ -90,7 +90,7 @@ pub(in super::super) struct Objects {
     channels: [u8; 2],
     sleepers: RefCell<Vec<TaskId>>,
     joins: u8,
-    // Of the columns. They are known before anybody makes a step.
+    // Of the columns. They are known before any task makes a step.
     threads: RefCell<Vec<(usize, thread::Thread)>>,
 }
 
@@ -116,24 +116,24 @@ impl Objects {
 
 const LONG: Duration = Duration::from_secs(1_000);
 
-// Has what a thread of its own may not have.
-struct Carried<T>(T);
+// Moves a value to a thread although its type may not allow it.
+struct AssertSend<T>(T);
 
-// SAFETY: tasks of an exploration all run on the thread that explores.
-unsafe impl<T> std::marker::Send for Carried<T> {}
+// SAFETY: all tasks of an exploration run on the exploring thread.
+unsafe impl<T> std::marker::Send for AssertSend<T> {}
 
-impl<T> Carried<T> {
+impl<T> AssertSend<T> {
     fn get(self) -> T {
         self.0
     }
 }
 
 fn act(objects: &Rc<Objects>, actions: &[Action]) -> usize {
-    let mut answer = 1;
+    let mut result = 1;
     for action in actions {
-        answer = answer * 31 + act_once(objects, action);
+        result = result * 31 + act_once(objects, action);
     }
-    answer
+    result
 }
 
 fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
@@ -167,9 +167,9 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
                     spin_loop();
                 }
             }
-            let answer = inside(inner);
+            let result = inside(inner);
             objects.cells[*at].store(0, SeqCst);
-            answer
+            result
         }
         Read(inner) => {
             let _guard = objects.shared.read();
@@ -187,9 +187,9 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
             0
         }
         Once(inner) => {
-            let answer = Cell::new(7);
-            objects.once.call_once(|| answer.set(inside(inner)));
-            answer.get()
+            let result = Cell::new(7);
+            objects.once.call_once(|| result.set(inside(inner)));
+            result.get()
         }
         Barrier => usize::from(objects.barrier.wait().is_leader()),
         Start(inner, joins) => start(objects, inner, *joins),
@@ -201,18 +201,18 @@ fn act_once(objects: &Rc<Objects>, action: &Action) -> usize {
 fn start(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
     let control = control().unwrap();
     let (shared, inner) = (Rc::clone(objects), inner.to_vec());
-    let answer = Rc::new(Cell::new(0));
-    let place = Rc::clone(&answer);
+    let result = Rc::new(Cell::new(0));
+    let place = Rc::clone(&result);
     let task = control.spawn(Box::new(move || place.set(act(&shared, &inner))));
     if !joins {
         return 0;
     }
     control.attempt(&objects.joins, Attempt::new(Access::Join).after(task));
-    answer.get()
+    result.get()
 }
 
 fn spawn(objects: &Rc<Objects>, inner: &[Action], joins: bool) -> usize {
-    let carried = Carried((Rc::clone(objects), inner.to_vec()));
+    let carried = AssertSend((Rc::clone(objects), inner.to_vec()));
     let spawned = thread::spawn(move || {
         let (objects, inner) = carried.get();
         act(&objects, &inner)
@@ -263,7 +263,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
         Sleep | SleepOrLate => {
             control.access(&objects.sleepers, Access::Wait);
             objects.sleepers.borrow_mut().push(control.me());
-            let until = if *action == Sleep { Until::Woken } else { Until::WokenOrLate };
+            let until = if *action == Sleep { Until::Woken } else { Until::WokenOrTimeout };
             let is_woken = control.attempt(&objects.sleepers, Attempt::new(Access::Wait).until(until));
             objects.sleepers.borrow_mut().retain(|it| *it != control.me());
             return usize::from(is_woken);
@@ -290,7 +290,7 @@ fn wait_or_wake(objects: &Rc<Objects>, action: &Action) -> usize {
 fn take_or_late(objects: &Objects, at: usize) -> usize {
     let (control, channel) = (control().unwrap(), &objects.channels[at]);
     let take = Attempt::new(Access::Receive).needing(Need::AtLeast(1));
-    let is_met = control.attempt(channel, take.until(Until::MetOrLate));
+    let is_met = control.attempt(channel, take.until(Until::MetOrTimeout));
     control.set_level(channel, control.level(channel) - i32::from(is_met));
     usize::from(is_met)
 }
@@ -322,20 +322,21 @@ fn wait_or_send(objects: &Objects, action: &Action) -> usize {
     0
 }
 
-/// What else decides what a program does.
+/// The other inputs that determine what a program does.
 #[derive(Clone, Copy, Default)]
 pub(in super::super) struct World {
     pub(in super::super) model: MemoryModel,
-    /// How often each task may wake up though nobody woke it.
+    /// How many times each task may wake spuriously.
     pub(in super::super) spurious: u32,
 }
 
-/// Which operations are made before, at the same time, and after.
+/// The operations before, during, and after the concurrent part.
 pub(in super::super) type Matrix = Calls<Vec<Action>>;
 
 pub(in super::super) type History = (u8, Vec<(bool, Option<usize>, Vec<bool>)>);
 
-/// How it ended, and of each operation: whether it was called, what it answered, and which others it precedes.
+/// The ending, and for each operation: whether it was called, its result, and which others it
+/// precedes.
 pub(in super::super) fn history(outcome: &Outcome<usize>, ending: &Ending) -> History {
     let of = |it: &Operation<usize>| {
         let after = outcome.operations.iter().map(|other| it.precedes(other)).collect();
@@ -381,8 +382,8 @@ pub(in super::super) fn program_of(
     Program::new(calls, || Rc::new(Objects::new()), call, limits).with_memory(memory)
 }
 
-/// The canonical histories that `scheduler` sees, and how many executions that takes: `None` if they are too many, or some too
-/// long.
+/// The canonical histories that `scheduler` sees, and the number of executions: `None` if they are
+/// too many, or some too long.
 pub(in super::super) fn histories_within(
     matrix: &Matrix,
     world: World,
@@ -404,7 +405,7 @@ pub(in super::super) fn histories_within(
 
 const NONE: Vec<Action> = Vec::new();
 
-/// Kinds of programs, and what they are made of.
+/// Kinds of programs, and their actions.
 pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
     ("plain", PLAIN),
     ("updates", &[Load(0), Store(0, 0), Cas(0), Cas(0)]),
@@ -490,14 +491,14 @@ pub(in super::super) const KINDS: &[(&str, &[Action])] = &[
 
 pub(super) const PLAIN: &[Action] = &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0)];
 
-/// Those in which somebody may wake up though nobody woke him.
+/// Kinds in which a task may wake spuriously.
 pub(super) const SPURIOUS_KINDS: &[(&str, &[Action])] = &[
     ("early conditions", &[Load(0), Store(0, 0), Wait(0), WaitUntil(0), Notify(0, false), Notify(0, true)]),
     ("early or late conditions", &[Load(0), WaitOrLate(0), Wait(0), Notify(0, false), Notify(0, true)]),
     ("early tokens", &[Load(0), Store(0, 0), Park, Park, ParkOrLate, Unpark(0), Unpark(0), Unpark(0)]),
 ];
 
-/// The same for memory that is not sequentially consistent.
+/// The same for weaker memory models.
 pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak", PLAIN),
     ("weak updates", &[Load(0), Load(0), Store(0, 0), Store(0, 0), Add(0), Cas(0)]),
@@ -513,7 +514,7 @@ pub(super) const WEAK_KINDS: &[(&str, &[Action])] = &[
     ("weak panics", &[Load(0), Store(0, 0), PanicIf(0), Spawn(NONE, false)]),
 ];
 
-/// Something like `action`.
+/// A variant of `action`.
 fn vary(random: &mut Random, action: &Action, kind: &[Action], depth: u32) -> Action {
     let (cell, lock, coin) = (random.below(3), random.below(2), random.below(2) == 0);
     let mut inner = || if depth == 0 { Vec::new() } else { random_actions(random, kind, 0, 2, depth - 1) };
@@ -584,7 +585,7 @@ pub(in super::super) fn random_program(random: &mut Random, kind: &[Action]) -> 
 }
 
 fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) -> Vec<Vec<Action>> {
-    // Now and then one that touches nothing.
+    // Sometimes an operation without accesses.
     let one = |random: &mut Random| {
         let depth = if random.below(4) == 0 { 2 } else { 1 };
         if random.below(8) == 0 { Vec::new() } else { random_actions(random, kind, 1, most, depth) }
@@ -592,7 +593,7 @@ fn operations_of(random: &mut Random, kind: &[Action], n: usize, most: usize) ->
     (0..n).map(|_| one(random)).collect()
 }
 
-/// What programs like others are made of.
+/// The actions for variants of programs.
 const LIKE: &[Action] = &[
     Load(0),
     Store(0, 0),
@@ -606,7 +607,7 @@ const LIKE: &[Action] = &[
     Start(NONE, false),
 ];
 
-/// A program like `matrix`, with a few things more or less, or its columns in another order.
+/// A variant of `matrix`, with a few actions more or less, or its columns in another order.
 pub(super) fn random_like(random: &mut Random, matrix: &Matrix) -> Matrix {
     let mut matrix = matrix.clone();
     for _ in 0..1 + random.below(3) {
@@ -644,7 +645,7 @@ pub(super) fn random_like(random: &mut Random, matrix: &Matrix) -> Matrix {
     matrix
 }
 
-/// Everything with one thing less.
+/// All variants with one action less.
 fn smaller_actions(actions: &[Action]) -> Vec<Vec<Action>> {
     let mut all = Vec::new();
     for at in 0..actions.len() {

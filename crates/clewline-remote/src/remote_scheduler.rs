@@ -8,33 +8,33 @@ use clewline_explore::{
 
 use crate::{line::Line, message::Message};
 
-// What is asked.
+// Requests.
 const CHOOSE: u64 = 0;
-const AGAIN: u64 = 1;
-const VALUE: u64 = 2;
+const REPLAY_CHOICE: u64 = 1;
+const CHOOSE_VALUE: u64 = 2;
 const EXECUTED: u64 = 3;
 const ABANDONED: u64 = 4;
-// What may be chosen besides a step.
+// Choices besides a step.
 const REDUNDANT: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 const DIVERGED: u64 = u64::MAX - 2;
 const DIVERGED_FOREIGN: u64 = u64::MAX - 3;
 
-/// The first word of messages that ask nothing is at least this.
-pub(crate) const OTHERS: u64 = 16;
+/// The kinds of other messages begin here.
+pub(crate) const FIRST_OTHER_KIND: u64 = 16;
 
-/// Something else than what was expected. What it was is known to the scheduler alone.
+/// A divergence from the expected step. Only the scheduler knows the details.
 fn divergence(is_foreign: bool) -> Box<Diverged> {
     Box::new(Diverged { step: 0, expected: Vec::new(), found: Vec::new(), is_foreign })
 }
 
-/// Answers what an execution in another process asks, until it has ended. Returns how, and the rest
-/// of the message that says so, which begins with `done` and an ending.
+/// Serves the scheduler requests of an execution in another process, until it has ended. Returns
+/// its ending, and the rest of the final message, which begins with `done` and the ending.
 ///
 /// # Errors
 ///
-/// If the other process is gone.
-pub fn answer_quasi_query(
+/// If the other process has ended.
+pub fn serve_scheduler(
     line: &mut Line,
     scheduler: &mut dyn Scheduler,
     done: u64,
@@ -65,13 +65,13 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
                     }
                 }
             }
-            AGAIN => {
+            REPLAY_CHOICE => {
                 let enabled = TaskSet(message.take_u32() as u16);
                 let arrived = message.take_maybe(Message::take_step);
                 let found = scheduler.replay_choice(enabled, arrived.as_ref());
                 reply.put_maybe(found, Message::put_task);
             }
-            VALUE => reply.put(scheduler.choose_value(message.take_u32().max(1)).into()),
+            CHOOSE_VALUE => reply.put(scheduler.choose_value(message.take_u32().max(1)).into()),
             EXECUTED => {
                 scheduler.on_step(&message.take_step());
                 continue;
@@ -95,31 +95,31 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
 
 /// A scheduler in another process, for an execution in this one.
 #[derive(Debug)]
-pub struct QuasiQuery<'a> {
+pub struct RemoteScheduler<'a> {
     line: &'a mut Line,
     lost: fn() -> !,
 }
 
-impl QuasiQuery<'_> {
-    /// The scheduler at the other end of `line`. Without one an execution cannot go on: if the
-    /// other process is gone, `lost` is called.
-    pub fn new(line: &mut Line, lost: fn() -> !) -> QuasiQuery<'_> {
-        QuasiQuery { line, lost }
+impl RemoteScheduler<'_> {
+    /// The scheduler at the other end of `line`. An execution cannot continue without it: if the
+    /// other process has ended, `lost` is called.
+    pub fn new(line: &mut Line, lost: fn() -> !) -> RemoteScheduler<'_> {
+        RemoteScheduler { line, lost }
     }
 
-    fn tell(&mut self, message: &Message) {
+    fn send(&mut self, message: &Message) {
         if self.line.send(message).is_err() {
             (self.lost)();
         }
     }
 
-    fn ask(&mut self, message: &Message) -> Message {
-        self.tell(message);
+    fn request(&mut self, message: &Message) -> Message {
+        self.send(message);
         self.line.receive().unwrap_or_else(|_| (self.lost)())
     }
 }
 
-impl Scheduler for QuasiQuery<'_> {
+impl Scheduler for RemoteScheduler<'_> {
     fn begin(&mut self, _begin: Begin) -> bool {
         true
     }
@@ -129,7 +129,7 @@ impl Scheduler for QuasiQuery<'_> {
         message.put_maybe(point.running, |to, it| to.put(it as u64));
         message.put_all(point.enabled.iter(), Message::put_step);
         message.put_all(point.waiting.iter(), Message::put_step);
-        match self.ask(&message).take() {
+        match self.request(&message).take() {
             REDUNDANT => Choice::Redundant,
             STOP => Choice::Stop,
             DIVERGED_FOREIGN => Choice::Diverged(divergence(true)),
@@ -139,9 +139,9 @@ impl Scheduler for QuasiQuery<'_> {
     }
 
     fn choose_value(&mut self, n: u32) -> u32 {
-        let mut message = Message::new(VALUE);
+        let mut message = Message::new(CHOOSE_VALUE);
         message.put(n.into());
-        self.ask(&message).take_u32()
+        self.request(&message).take_u32()
     }
 
     fn fast_path(&mut self) -> Option<&mut dyn FastPath> {
@@ -149,23 +149,23 @@ impl Scheduler for QuasiQuery<'_> {
     }
 }
 
-impl FastPath for QuasiQuery<'_> {
+impl FastPath for RemoteScheduler<'_> {
     fn replay_choice(&mut self, enabled: TaskSet, arrived: Option<&Step>) -> Option<TaskId> {
-        let mut message = Message::new(AGAIN);
+        let mut message = Message::new(REPLAY_CHOICE);
         message.put(enabled.0.into());
         message.put_maybe(arrived, Message::put_step);
-        self.ask(&message).take_maybe(Message::take_task)
+        self.request(&message).take_maybe(Message::take_task)
     }
 
     fn on_step(&mut self, step: &Step) {
         let mut message = Message::new(EXECUTED);
         message.put_step(step);
-        self.tell(&message);
+        self.send(&message);
     }
 
     fn abandoned(&mut self, step: &Step) {
         let mut message = Message::new(ABANDONED);
         message.put_step(step);
-        self.tell(&message);
+        self.send(&message);
     }
 }

@@ -1,4 +1,4 @@
-//! Places of another process: what its addresses mean, told once and remembered.
+//! Places of another process: the meaning of each address is sent once.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,12 +12,12 @@ use clewline_threads::{
 
 use crate::message::Message;
 
-/// The places that the other end knows.
+/// The places that the other side knows.
 #[derive(Debug, Default)]
-pub(crate) struct Told(HashSet<usize>);
+pub(crate) struct SentPlaces(HashSet<usize>);
 
-impl Told {
-    /// Puts a place, and the line of the source that it is if that was not put before.
+impl SentPlaces {
+    /// Puts a place, and its source line if that was not sent before.
     pub(crate) fn put(&mut self, to: &mut Message, place: Place) {
         to.put(place.word() as u64);
         to.put_maybe(self.0.insert(place.word()).then(|| place.site()), |to, site| {
@@ -28,21 +28,21 @@ impl Told {
     }
 }
 
-/// The places of the other end.
+/// The places of the other side.
 ///
-/// An address there is none here. So a place here is a number of [`SITES`], which is asked for as
-/// the code at that address would be.
+/// Its addresses have no meaning here. So a place here is an index into [`SITES`], which is
+/// resolved like an address of code.
 #[derive(Debug, Default)]
-pub(crate) struct Known(HashMap<usize, Place>);
+pub(crate) struct ReceivedPlaces(HashMap<usize, Place>);
 
-// Of all processes that were ever explored: reports may be written after a process has ended.
+// Of all processes ever explored: reports may be written after a process has ended.
 static SITES: Mutex<Vec<Site>> = Mutex::new(Vec::new());
 
 fn resolve(number: usize) -> Option<Site> {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).get(number).cloned()
 }
 
-impl Known {
+impl ReceivedPlaces {
     /// Takes a place.
     pub(crate) fn take(&mut self, from: &mut Message) -> Place {
         static RESOLVED: Once = Once::new();
@@ -60,7 +60,7 @@ impl Known {
         };
         match site {
             Some(site) => *self.0.entry(word).or_insert_with(|| new(site)),
-            // A place that was never told is shown as a number.
+            // A place that was never sent is shown as a number.
             None => *self.0.get(&word).unwrap_or(&Place::code(usize::MAX >> 9)),
         }
     }

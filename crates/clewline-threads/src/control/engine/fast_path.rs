@@ -1,29 +1,29 @@
-//! The common case: a task comes to an access that it can make, and nothing is unusual.
+//! The fast path: a task arrives at an access that it can make, and nothing special happens.
 //!
-//! What is done here is what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, less all that cannot matter then. Most
-//! steps are of this kind, so each instruction counts.
+//! This code does what [`Engine::arrive`], [`Engine::decide`] and [`Engine::begin`] do, without
+//! everything that cannot matter then. Most steps take this path, so every instruction counts.
 
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
     state::{Engine, Next},
-    words::{Moment, Need, Until},
+    types::{Moment, Need, Until},
 };
 use crate::control::place::Place;
 
-/// What came of it.
-pub(super) enum Passage {
-    /// Something is unusual, and nothing was done.
-    Unusual,
-    /// Somebody else is next, or nobody.
-    Ends,
-    /// The task goes on, and has begun its access.
-    GoesOn,
+/// The result of the fast path.
+pub(super) enum FastPathResult {
+    /// The fast path does not apply, and nothing was done.
+    NotApplicable,
+    /// Another task is next, or none.
+    Switch,
+    /// The task continues and has begun its access.
+    Continue,
 }
 
 impl Engine {
-    /// Whether anything is that makes a step more than its access, besides a panic and the limit on steps.
-    fn is_unusual(&self) -> bool {
+    /// Whether any condition requires the slow path, besides a panic and the step limit.
+    fn needs_slow_path(&self) -> bool {
         self.memory.is_some()
             || !self.fairness.is_idle()
             || self.moments.is_some()
@@ -31,53 +31,57 @@ impl Engine {
             || self.is_ending
             || self.ending.is_some()
             || !self.spinning.is_empty()
-            || !self.fresh.is_empty()
+            || !self.newly_arrived.is_empty()
             || !self.held_back.is_empty()
             || self.tasks.iter().any(|it| it.yields)
             || self.unstarted_exists()
     }
 
-    /// Something becomes unusual: from now on steps are made with all care, until nothing is.
+    /// Steps take the slow path from now on, until no condition requires it.
     #[inline]
-    pub(super) fn beware(&mut self) {
-        self.quick_until = 0;
+    pub(super) fn use_slow_path(&mut self) {
+        self.fast_path_until_step = 0;
     }
 
-    /// Steps are made quickly from now on, if nothing is unusual.
-    pub(super) fn settle(&mut self) {
-        self.quick_until = if self.is_unusual() { 0 } else { self.limits.steps };
+    /// Steps take the fast path from now on if no condition requires the slow path.
+    pub(super) fn use_fast_path_if_possible(&mut self) {
+        self.fast_path_until_step = if self.needs_slow_path() { 0 } else { self.limits.steps };
     }
 
-    /// `me`, who runs, is about to make an access that waits for nothing but its `need`, and begins it if it goes on. If it must wait, that
-    /// is unusual.
+    /// The running task `me` is about to make an access that waits for nothing but its `need`.
+    /// Begins the access if the task continues. The fast path does not apply if the task must
+    /// block.
     #[inline(always)]
-    pub(super) fn pass(
+    pub(super) fn try_fast_path(
         &mut self,
         me: TaskId,
         object: SharedId,
         access: Access,
         need: Need,
         place: Place,
-    ) -> Passage {
-        let is_quick = self.steps < self.quick_until && !std::thread::panicking();
+    ) -> FastPathResult {
+        let is_quick = self.steps < self.fast_path_until_step && !std::thread::panicking();
         if !is_quick || !(need == Need::Nothing || need.is_met(self.objects.level(object))) {
-            return Passage::Unusual;
+            return FastPathResult::NotApplicable;
         }
-        debug_assert!(!self.is_unusual());
-        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else { return Passage::Unusual };
+        debug_assert!(!self.needs_slow_path());
+        let (Some(scheduler), Some(made)) = (self.scheduler, &self.step) else {
+            return FastPathResult::NotApplicable;
+        };
         let task = &mut *self.tasks[me.index()];
-        // To write it every time would make the processor wait: what lies beside it is read below.
+        // Writing unconditionally would stall the processor: the neighbouring fields are read
+        // below.
         if !self.waiting.is_empty() && self.waiting.contains(me) {
             self.waiting.remove(me);
             task.pending.after = TaskSet::EMPTY;
         }
         if need != Need::Nothing {
-            // Whoever goes on instead may see to it that it must wait.
+            // The task that runs instead may block this one.
             self.waiting.insert(me);
             (task.need, task.until) = (need, Until::Met);
         }
         let calls = std::mem::take(&mut task.calls);
-        // All else is as it was at its last access.
+        // The other fields are unchanged since its last access.
         let pending = &mut task.pending;
         (pending.access, pending.object, pending.calls) = (access, object, calls);
         debug_assert_eq!(*pending, Step { cause: pending.cause, calls, ..Step::new(me, access, object) });
@@ -87,50 +91,51 @@ impl Engine {
         if !movable.intersection(self.waiting).is_empty() {
             movable = self.movable();
         }
-        self.listed = TaskSet::EMPTY;
+        self.listed_tasks = TaskSet::EMPTY;
         let task = &mut *self.tasks[me.index()];
-        // SAFETY: `run` is on the stack, and its scheduler borrowed.
+        // SAFETY: `run` is on the stack, and its scheduler is borrowed.
         let scheduler = unsafe { &mut *scheduler.as_ptr() };
         let Some(next) = scheduler.replay_step(made, movable, &task.pending) else {
-            return self.pass_slowly(me, movable);
+            return self.ask_scheduler(me, movable);
         };
         if let Some(schedule) = &mut self.schedule {
             schedule.push(Pick::Task(next));
         }
         if next != me {
             (self.next, self.step) = (Next::Task(next), None);
-            return Passage::Ends;
+            return FastPathResult::Switch;
         }
         self.steps += 1;
-        // It is made of its parts: to read at once what was just written in other pieces makes the processor wait.
+        // Built from its parts: reading what was just written in other pieces would stall the
+        // processor.
         self.step = Some(Step { cause, calls, ..Step::new(me, access, object) });
         if calls {
             self.times[task.operation as usize].call = self.steps;
         }
         if object != SharedId::NONE {
-            let version = self.objects.seen(object);
+            let version = self.objects.observed_version(object);
             if task.rounds.note(place, object, version) {
-                self.may_spin(me, place);
+                self.check_spin(me, place);
             }
         }
-        Passage::GoesOn
+        FastPathResult::Continue
     }
 
-    /// The same, if the scheduler must see what could be done.
+    /// The same, if the scheduler must see the enabled accesses.
     #[cold]
-    fn pass_slowly(&mut self, me: TaskId, movable: TaskSet) -> Passage {
+    fn ask_scheduler(&mut self, me: TaskId, movable: TaskSet) -> FastPathResult {
         self.step = None;
         self.ask(movable, Some(me));
         if self.next != Next::Task(me) {
-            return Passage::Ends;
+            return FastPathResult::Switch;
         }
-        self.begin_quickly(me);
-        Passage::GoesOn
+        self.begin_unblocked(me);
+        FastPathResult::Continue
     }
 
-    /// `me`, who has not waited, makes its access.
+    /// `me`, which has not blocked, begins its access.
     #[inline(always)]
-    pub(super) fn begin_quickly(&mut self, me: TaskId) {
+    pub(super) fn begin_unblocked(&mut self, me: TaskId) {
         debug_assert!(self.moments.is_none(), "then everything is unusual");
         self.current = me;
         self.steps += 1;
@@ -141,15 +146,15 @@ impl Engine {
             self.times[task.operation as usize].call = self.steps;
         }
         if step.object != SharedId::NONE {
-            let version = self.objects.seen(step.object);
+            let version = self.objects.observed_version(step.object);
             let place = task.place;
             if task.rounds.note(place, step.object, version) {
-                self.may_spin(me, place);
+                self.check_spin(me, place);
             }
         }
     }
 
-    /// Keeps the step that `me` is making.
+    /// Records the step that `me` is making.
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
         let task = &self.tasks[me.index()];
@@ -157,7 +162,8 @@ impl Engine {
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 
-    /// Only now is it known whether an operation returned with the step, whom it woke, and what it gave back.
+    /// Only now is it known whether an operation returned with the step, which task it woke, and
+    /// which lock it released.
     #[cold]
     pub(super) fn finish_moment(&mut self) {
         let moment = self.moments.as_mut().and_then(|it| it.last_mut());

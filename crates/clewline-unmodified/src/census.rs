@@ -1,4 +1,4 @@
-//! A count of all histories of a matrix of a program.
+//! Counts all histories of a matrix of a program.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use clewline_methods::{
     line_up::{Matrix, Options},
     relaxed::Quasi,
 };
-use clewline_remote::Wanted;
+use clewline_remote::RunOptions;
 
-use super::{error::Error, program::Program, session::Talk};
+use super::{error::Error, program::Program, session::OutputMode};
 
-/// What a program is asked to count.
+/// What is counted.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CensusRequest {
     /// The calls.
     pub matrix: Matrix,
-    /// What is right: the name of a specification.
+    /// The name of the specification.
     pub plain: String,
     /// The specification of the relaxed reading, with its factor.
     pub relaxed: String,
@@ -28,16 +28,16 @@ pub struct Asked {
     pub enumerated: String,
     /// The most executions.
     pub executions_max: u64,
-    /// At most so long.
+    /// The time limit.
     pub time: Option<Duration>,
 }
 
-impl Asked {
-    /// What histories are asked.
+impl CensusRequest {
+    /// The criteria for histories.
     ///
     /// # Errors
     ///
-    /// If the factors are none.
+    /// If the factors are invalid.
     pub fn readings(&self) -> Result<Readings, CodecError> {
         let factors = |text: &str| text.parse::<Quasi>().map_err(|it| CodecError(it.to_string()));
         Ok(Readings {
@@ -55,17 +55,17 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be counted.
-    pub fn census(&self, asked: &Asked, enumeration: &mut dyn Enumerate) -> Result<Census, Error> {
+    pub fn census(&self, asked: &CensusRequest, enumeration: &mut dyn Enumerate) -> Result<Census, Error> {
         let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
         let options =
             Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
         let readings = asked.readings().map_err(no_count)?;
-        let session = self.start(&[], &Wanted::default(), Talk::Kept)?;
+        let session = self.start(&[], &RunOptions::default(), OutputMode::Captured)?;
         let counted =
             count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
         session.finish()?;
         let counted = counted.map_err(no_count)?;
-        // What differs from run to run says little, whatever was counted.
+        // A count that differs from run to run is not meaningful.
         let diverged = match &counted.coverage {
             Coverage::Limited(Limit::Diverged(diverged)) => Some(format!("diverged: {diverged}")),
             Coverage::Exhausted | Coverage::Limited(_) => None,

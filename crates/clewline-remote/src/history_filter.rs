@@ -1,4 +1,4 @@
-//! Histories that were seen: which of them the other end has to look at.
+//! Observed histories: which of them the other side must visit.
 
 use std::collections::HashSet;
 
@@ -11,38 +11,38 @@ use clewline_threads::{
 };
 use rustc_hash::FxBuildHasher;
 
-use crate::results::{Renamed, Results};
+use crate::results::{ResultIdMap, Results};
 
 /// The histories of an exploration.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct HistoryFilter {
     histories: HashSet<Vec<u32>, FxBuildHasher>,
     key: Vec<u32>,
     serial: Option<ObservationSet>,
     pub(crate) explained: Explained,
 }
 
-impl Seen {
-    /// With what explains histories. `None` if it makes no sense.
+impl HistoryFilter {
+    /// A filter with an explanation of histories. `None` if it is invalid.
     pub(crate) fn explained_by(
         explanation: Explanation,
         operations: usize,
         results: &mut Results,
-    ) -> Option<Seen> {
-        let Explanation { words, results: answers } = explanation;
-        let ids: Vec<ResultId> = answers.into_iter().map(|it| results.intern(it)).collect();
+    ) -> Option<HistoryFilter> {
+        let Explanation { words, results: texts } = explanation;
+        let ids: Vec<ResultId> = texts.into_iter().map(|it| results.intern(it)).collect();
         let rename = |it: ResultId| ids.get(it.0 as usize).copied();
         let serial = ObservationSet::from_words(&words, operations, rename)?;
-        Some(Seen { serial: Some(serial), ..Seen::default() })
+        Some(HistoryFilter { serial: Some(serial), ..HistoryFilter::default() })
     }
 
-    /// Whether an execution of `trial` is to be visited.
+    /// Whether an execution of `program` is visited.
     pub(crate) fn is_visited(
         &mut self,
         visits: Visits,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         ending: &Ending,
-        renamed: &mut Renamed,
+        renamed: &mut ResultIdMap,
         results: &mut Results,
     ) -> bool {
         match (visits, ending) {
@@ -51,7 +51,7 @@ impl Seen {
             (_, Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
         }
         let is_stuck = *ending == Ending::Stuck;
-        let outcome = renamed.outcome(results, trial);
+        let outcome = renamed.outcome(results, program);
         if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
             return true;
         }
@@ -74,8 +74,8 @@ impl Seen {
 
 fn explains(serial: &ObservationSet, outcome: &Outcome<ResultId>, is_stuck: bool) -> bool {
     let operations = &outcome.operations;
-    let answers: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
+    let results: Vec<_> = operations.iter().map(|it| it.ret.map(|it| it.1)).collect();
     let is_called = |it: usize| operations[it].call.is_some();
     let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
-    serial.explains(&answers, is_stuck, is_called, precedes)
+    serial.explains(&results, is_stuck, is_called, precedes)
 }

@@ -1,4 +1,4 @@
-//! What is said of tasks: how long they may run, what they attempt, what they wait for, what they did.
+//! Types of the engine: limits, attempts, wait conditions, recorded steps.
 
 use clewline_explore::{Access, SharedId, Step, TaskId, TaskSet};
 
@@ -7,21 +7,22 @@ use crate::control::place::Place;
 /// How long an execution may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// After so many steps an execution is cut.
+    /// An execution is cut after this many steps.
     pub steps: u32,
-    /// After so many rounds in which those who spin saw nothing new, and nobody else could move, they are stuck.
+    /// Spinning tasks are stuck after this many rounds in which they observed nothing new and no
+    /// other task could move.
     pub rounds: u32,
-    /// So often each task may wake up from a condition variable or from `park` though nobody woke it.
+    /// How many times each task may wake spuriously from a condition variable or from `park`.
     pub spurious: u32,
 }
 
-/// Where else tasks come to points. An exploration finds out as it goes whether that is needed; a schedule that was found
-/// afterwards fits only there.
+/// Additional scheduling points. An exploration enables them when they are needed; a schedule found
+/// after that can be replayed only with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Points {
-    /// Where a lock is released, as if some task had tried one without waiting.
+    /// At the release of a lock, as if some task used `try_lock`.
     pub releases: bool,
-    /// Where the number of owners of an `Arc` changes, as if some task had looked at one.
+    /// At changes of the reference count of an `Arc`, as if some task observed one.
     pub counts: bool,
 }
 
@@ -40,7 +41,7 @@ impl Points {
 pub enum Limit {
     /// [`Limits::steps`].
     Steps,
-    /// Another task was started, and there are [as many as there may be](TaskId::MAX).
+    /// Another task was started, and there are [as many as possible](TaskId::MAX) already.
     Tasks,
 }
 
@@ -50,14 +51,14 @@ impl Default for Limits {
     }
 }
 
-/// What must hold of an object's level before a task can go on.
+/// The condition on an object's level under which a task can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Whatever.
+    /// No condition.
     Nothing,
-    /// So much, or more.
+    /// At least this level.
     AtLeast(i32),
-    /// So much, or less.
+    /// At most this level.
     AtMost(i32),
 }
 
@@ -72,32 +73,32 @@ impl Need {
     }
 }
 
-/// What a task waits for besides its [`Need`].
+/// What a task waits for in addition to its [`Need`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Nothing else.
     Met,
-    /// Somebody must have woken it.
+    /// Another task must have woken it.
     Woken,
-    /// The same, or its time is up.
-    WokenOrLate,
-    /// Its need need not be met: its time may be up.
-    MetOrLate,
+    /// The same, or a timeout.
+    WokenOrTimeout,
+    /// Its need is met, or a timeout.
+    MetOrTimeout,
 }
 
 impl Until {
-    /// Whether somebody wakes it.
+    /// Whether another task must wake it.
     pub(super) const fn is_woken(self) -> bool {
         match self {
-            Until::Woken | Until::WokenOrLate => true,
-            Until::Met | Until::MetOrLate => false,
+            Until::Woken | Until::WokenOrTimeout => true,
+            Until::Met | Until::MetOrTimeout => false,
         }
     }
 
-    /// Whether it waits for some time only. To let others run in the meantime is no preemption.
-    pub(super) const fn is_brief(self) -> bool {
+    /// Whether the wait has a timeout. Switching to another task meanwhile is not a preemption.
+    pub(super) const fn has_timeout(self) -> bool {
         match self {
-            Until::WokenOrLate | Until::MetOrLate => true,
+            Until::WokenOrTimeout | Until::MetOrTimeout => true,
             Until::Met | Until::Woken => false,
         }
     }
@@ -114,7 +115,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// One that is never kept waiting.
+    /// An access that never blocks.
     pub(crate) const fn new(access: Access) -> Attempt {
         Attempt { access, need: Need::Nothing, until: Until::Met, after: TaskSet::EMPTY }
     }
@@ -132,30 +133,30 @@ impl Attempt {
     }
 }
 
-/// What a task is about to do, or waits for.
+/// What a task is about to do or waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pending {
-    /// Who.
+    /// The task.
     pub task: TaskId,
-    /// What.
+    /// Its access.
     pub access: Access,
-    /// On which object.
+    /// The object it accesses.
     pub object: SharedId,
-    /// Where in the source.
+    /// The place in the source.
     pub place: Place,
-    /// The operation that it was about to call, if it had not begun yet.
+    /// The operation it was about to call, if that had not begun yet.
     pub operation: Option<usize>,
-    /// Whether it runs round a loop that waits.
+    /// Whether it is in a waiting loop.
     pub spins: bool,
 }
 
 /// A step of an execution that is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// What was done.
+    /// The step.
     pub step: Step,
-    /// Where in the source.
+    /// The place in the source.
     pub place: Place,
-    /// What was read and written, in words: `3`, `3 -> 4`.
+    /// What was read and written: `3`, `3 -> 4`.
     pub detail: String,
 }
