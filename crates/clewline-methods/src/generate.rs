@@ -6,7 +6,7 @@
 //! points are drawn from a seed, and attempts are limited by configurations rather than by time, so
 //! the same seed gives the same history on every machine.
 
-mod places;
+mod mutation_points;
 mod violate;
 
 use std::fmt;
@@ -14,7 +14,7 @@ use std::fmt;
 use clewline_check::{Options, judge};
 use clewline_core::{Budget, ErasedSpec, Random, Recording, Verdict};
 
-use places::MutationPoints;
+use mutation_points::MutationPoints;
 
 pub use violate::Violate;
 
