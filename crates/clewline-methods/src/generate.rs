@@ -6,7 +6,7 @@
 //! points are drawn from a seed, and attempts are limited by configurations rather than by time, so
 //! the same seed gives the same history on every machine.
 
-mod places;
+mod mutation_points;
 mod violate;
 
 use std::fmt;
@@ -14,7 +14,7 @@ use std::fmt;
 use clewline_check::{Options, judge};
 use clewline_core::{Budget, ErasedSpec, Random, Recording, Verdict};
 
-use places::MutationPoints;
+use mutation_points::MutationPoints;
 
 pub use violate::Violate;
 
@@ -50,7 +50,7 @@ impl std::error::Error for NotPlanted {}
 /// use clewline::internals::{core::GeneratorConfig, methods::generate::{Violate, plant}};
 ///
 /// let queue = clewline::specs::find("queue")?;
-/// let good = queue.generate(&Plan { operations: 50, ..Plan::default() });
+/// let good = queue.generate(&GeneratorConfig { operations: 50, ..GeneratorConfig::default() });
 /// let bad = plant(&*queue, &good, Violate::Swap, 1)?;
 /// assert_eq!(good.history.len(), bad.history.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,14 +66,14 @@ pub fn plant(
     seed: u64,
 ) -> Result<Recording, NotPlanted> {
     let mut random = Random::new(seed ^ 0x7_1A17_ED0F_BAD0);
-    let places = MutationPoints::new(recording);
+    let points = MutationPoints::new(recording);
     let mut tries = 0;
     let mut within = recording.history.len();
     for attempt in 1..=PLANT_ATTEMPTS_MAX {
-        if let Some(change) = places.draw(kind, within, &mut random) {
+        if let Some(change) = points.draw(kind, within, &mut random) {
             tries += 1;
-            if places.beginning(&change).is_some_and(|it| is_violated(specification, it))
-                && let Some(changed) = places.whole(&change)
+            if points.beginning(&change).is_some_and(|it| is_violated(specification, it))
+                && let Some(changed) = points.whole(&change)
             {
                 return Ok(changed);
             }

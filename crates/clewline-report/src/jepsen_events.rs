@@ -134,10 +134,10 @@ impl<'a> ClientEvents<'a> {
             let now = self.forms.next(|edn| {
                 Ok(match (edn.next()?, edn.byte()?, around) {
                     (NextForm::End, _, Enclosing::Bracket(close)) => {
-                        return Err(edn.fault(&format!("a map or `{}`", char::from(close))));
+                        return Err(edn.error(&format!("a map or `{}`", char::from(close))));
                     }
                     (NextForm::End, ..) => None,
-                    (_, _, Enclosing::Closed) => return Err(edn.fault("the end of the file")),
+                    (_, _, Enclosing::Closed) => return Err(edn.error("the end of the file")),
                     (NextForm::Open, Some(b'['), Enclosing::Unknown) => {
                         edn.advance();
                         Some(Enclosing::Bracket(b']'))
@@ -180,7 +180,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
     sink.items.clear();
     edn.record()?;
     if edn.byte()? != Some(b'{') {
-        return Err(edn.fault("`{`"));
+        return Err(edn.error("`{`"));
     }
     edn.advance();
     let (mut process, mut kind, mut method, mut value, mut key) = (None, None, None, None, None);
@@ -192,7 +192,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
             edn.skip()?;
         }
         if !edn.inside(b'}')? {
-            return Err(edn.fault_at("a value for each key", edn.at() - 1));
+            return Err(edn.error_at("a value for each key", edn.at() - 1));
         }
         let twice = match name {
             Some("process") => process.replace(edn.value(sink)?).is_some(),
@@ -210,11 +210,11 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
             }
         };
         if twice {
-            return Err(edn.fault_at("each key once", at));
+            return Err(edn.error_at("each key once", at));
         }
     }
     let end = edn.at() - 1;
-    let missing = |expected| edn.fault_at(expected, end);
+    let missing = |expected| edn.error_at(expected, end);
     let process = process.ok_or_else(|| missing("`:process`"))?;
     if !matches!(sink.values.get(process), Datum::Int(_)) {
         return Ok(None);
@@ -235,7 +235,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
 fn kind(edn: &mut Edn<'_>) -> Result<EventKind, FormEnd> {
     edn.next()?;
     let at = edn.at();
-    edn.keyword()?.and_then(EventKind::find).ok_or_else(|| edn.fault_at(EventKind::EXPECTED, at))
+    edn.keyword()?.and_then(EventKind::find).ok_or_else(|| edn.error_at(EventKind::EXPECTED, at))
 }
 
 /// A method's name: that of the keyword, or any other text there.

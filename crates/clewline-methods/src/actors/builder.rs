@@ -11,9 +11,9 @@ use clewline_report::render::{present, text};
 use super::{
     options::{Options, Progress, Scheduler, StopCondition, StuckCalls},
     outcome::{Error, Outcome, Verdict},
-    play::{OperationFormat, StagedScenario},
     present::Presented,
     run,
+    staged::{OperationFormat, StagedScenario},
     text::ReportContext,
     token::Token,
 };
@@ -129,7 +129,7 @@ impl<H: Harness + 'static> Explore<H> {
         let client = self.scenario.calls.iter().map(|it| it.client + 1).max().unwrap_or(0);
         for (to, call) in calls {
             if ActorId::ROOTS_MAX <= to {
-                self.complain(format!("client {}: there is no actor {to}", client + 1));
+                self.record_mistake(format!("client {}: there is no actor {to}", client + 1));
                 continue;
             }
             self.scenario.calls.push(ClientCall { client, to: ActorId::new(to), call });
@@ -175,7 +175,7 @@ impl<H: Harness + 'static> Explore<H> {
     pub fn scheduler(mut self, name: &str) -> Self {
         match Scheduler::find(name) {
             Ok(scheduler) => self.options.scheduler = scheduler,
-            Err(unknown) => self.complain(unknown.to_string()),
+            Err(unknown) => self.record_mistake(unknown.to_string()),
         }
         self
     }
@@ -184,7 +184,7 @@ impl<H: Harness + 'static> Explore<H> {
     /// name, such as `CLEWLINE_DELAYS`, takes precedence. Schedulers without that bound ignore it.
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         if let Err(mistake) = self.options.bounds.set_named(&schedulers::bounds(), name, value.into()) {
-            self.complain(mistake);
+            self.record_mistake(mistake);
         }
         self
     }
@@ -323,7 +323,7 @@ impl<H: Harness + 'static> Explore<H> {
         self
     }
 
-    fn complain(&mut self, mistake: String) {
+    fn record_mistake(&mut self, mistake: String) {
         self.mistake.get_or_insert(mistake);
     }
 }

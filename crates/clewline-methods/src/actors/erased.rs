@@ -9,8 +9,8 @@ use clewline_explore::Coverage;
 use super::{
     options::{Options, Progress},
     outcome::{Error, Metrics, Outcome},
-    play::{DynHarness, OperationFormat, StagedScenario},
     run,
+    staged::{DynHarness, OperationFormat, StagedScenario},
     token::Token,
 };
 

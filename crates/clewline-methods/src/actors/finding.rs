@@ -8,7 +8,7 @@ use clewline_check::{Judgement, judge};
 use clewline_core::{ErasedHistory, OperationId};
 use clewline_report::render::{CheckedHistory, Source};
 
-use super::{play::DynScenario, token::Token};
+use super::{staged::DynScenario, token::Token};
 
 /// The kind of violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

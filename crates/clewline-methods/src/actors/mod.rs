@@ -16,13 +16,13 @@ mod finding;
 mod json;
 mod options;
 mod outcome;
-mod play;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
 mod run;
 mod search;
 mod shrink;
+mod staged;
 mod states;
 mod text;
 mod token;

@@ -9,9 +9,9 @@ use super::{
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
     options::{Options, Progress, Scheduler, StuckCalls},
     outcome::{Error, Metrics, Outcome, Verdict},
-    play::{DynHarness, DynScenario},
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
     shrink::shrink,
+    staged::{DynHarness, DynScenario},
     states,
     token::Token,
     walks,
@@ -32,7 +32,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
         let rules = Rules { faults, ..options.rules };
         let scene = play.stage(&calls, rules)?;
         let seen = explore(&*scene, options, &limits, progress)?;
-        let is_last = seen.wrong.is_some() || !seen.is_complete;
+        let is_last = seen.violation.is_some() || !seen.is_complete;
         last = Some((scene, seen, faults));
         if is_last {
             break;
@@ -43,7 +43,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
         seen.metrics.existing = states::existing(&*scene, EXISTING_MAX, &limits);
     }
     let rules = Rules { faults, ..options.rules };
-    let verdict = match seen.wrong.take() {
+    let verdict = match seen.violation.take() {
         Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
         None if seen.is_complete => Verdict::Holds(()),
         None => Verdict::Unknown(match &seen.coverage {
@@ -95,20 +95,20 @@ fn violated(
     let calls: Vec<usize> = (0..play.calls()).collect();
     let program = play.program();
     let whole = ScenarioPart { calls: &calls, program: &program, faults: rules.faults };
-    let found = match (wrong.why, wrong.way) {
+    let found = match (wrong.kind, wrong.provenance) {
         (ViolationKind::NotLinearizable, Provenance::Schedule(schedule)) => {
             let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
             let scene = play.stage(&fewer, rules)?;
-            finding(&*scene, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.why)
+            finding(&*scene, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.kind)
                 .map_err(Error::Unfit)?
         }
         (why, Provenance::Schedule(schedule)) => {
             finding(scene, whole, &schedule, why).map_err(Error::Unfit)?
         }
-        (why, Provenance::Nowhere) => {
+        (why, Provenance::NoSingleExecution) => {
             finding_of(scene, whole, &Execution::new(scene.engine(), Snapshots::Sound), why)
         }
-        (why, Provenance::GivenUp(events)) => finding_without_schedule(scene, whole, &events, why),
+        (why, Provenance::LimitReached(events)) => finding_without_schedule(scene, whole, &events, why),
     };
     Ok(Verdict::Violated(Box::new(found)))
 }

@@ -19,13 +19,13 @@ pub(super) struct ExplorationResult {
     pub(super) coverage: Coverage,
     /// Whether the exploration was complete.
     pub(super) is_complete: bool,
-    pub(super) wrong: Option<ViolationFound>,
+    pub(super) violation: Option<ViolationFound>,
 }
 
 /// A violation, and where it occurs.
 pub(super) struct ViolationFound {
-    pub(super) why: ViolationKind,
-    pub(super) way: Provenance,
+    pub(super) kind: ViolationKind,
+    pub(super) provenance: Provenance,
 }
 
 /// How it came about.
@@ -33,15 +33,15 @@ pub(super) enum Provenance {
     /// So.
     Schedule(Schedule),
     /// No single execution shows it.
-    Nowhere,
+    NoSingleExecution,
     /// A limit was reached before the schedule was found. The client history, if the violation is
     /// about it.
-    GivenUp(Vec<HistoryEvent>),
+    LimitReached(Vec<HistoryEvent>),
 }
 
 impl ViolationFound {
     pub(super) fn not_linearizable(schedule: Schedule) -> ViolationFound {
-        ViolationFound { why: ViolationKind::NotLinearizable, way: Provenance::Schedule(schedule) }
+        ViolationFound { kind: ViolationKind::NotLinearizable, provenance: Provenance::Schedule(schedule) }
     }
 }
 

@@ -5,8 +5,8 @@ use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
 
 use super::{
     options::{Options, Progress, Scheduler},
-    play::DynHarness,
     search::Limits,
+    staged::DynHarness,
     states, walks,
 };
 

@@ -11,8 +11,8 @@ use super::{
     finding::ViolationKind,
     options::{Options, Progress, StopCondition, StuckCalls},
     outcome::{Error, Metrics, States},
-    play::DynScenario,
     search::{ExplorationResult, Limits, Provenance, ViolationFound},
+    staged::DynScenario,
 };
 
 /// How many states are visited to find a shortest path.
@@ -53,19 +53,19 @@ pub(super) fn explore(
         None => None,
         Some((why, at)) => {
             let way = match provenance_of(scene, why, at, &explored, limits)? {
-                Provenance::GivenUp(_) if why == ViolationKind::NotLinearizable => {
-                    Provenance::GivenUp(shortest(scene, &verdicts))
+                Provenance::LimitReached(_) if why == ViolationKind::NotLinearizable => {
+                    Provenance::LimitReached(shortest(scene, &verdicts))
                 }
                 way => way,
             };
-            Some(ViolationFound { why, way })
+            Some(ViolationFound { kind: why, provenance: way })
         }
     };
     let coverage = coverage(&explored, options);
     // The verdict is unknown unless the exploration is complete.
     let is_undecided = explored.properties.contains(&PropertyVerdict::Unknown) || explored.unknown != 0;
     let is_complete = coverage == Coverage::Exhausted && !is_undecided;
-    Ok(ExplorationResult { metrics: metrics(&explored), coverage, is_complete, wrong })
+    Ok(ExplorationResult { metrics: metrics(&explored), coverage, is_complete, violation: wrong })
 }
 
 /// How many canonical histories there are, and how many are violated, if there are not too many
@@ -86,7 +86,7 @@ pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -
     }
     match provenance_of(scene, ViolationKind::NotLinearizable, 0, &explored, limits) {
         Ok(Provenance::Schedule(schedule)) => Some(schedule),
-        Ok(Provenance::Nowhere | Provenance::GivenUp(_)) | Err(_) => None,
+        Ok(Provenance::NoSingleExecution | Provenance::LimitReached(_)) | Err(_) => None,
     }
 }
 
@@ -204,8 +204,8 @@ fn provenance_of(
             walk.follow(&actions);
             Ok(Provenance::Schedule(walk.schedule()))
         }
-        TraceResult::Unreachable => Ok(Provenance::Nowhere),
-        TraceResult::GivenUp => Ok(Provenance::GivenUp(Vec::new())),
+        TraceResult::Unreachable => Ok(Provenance::NoSingleExecution),
+        TraceResult::GivenUp => Ok(Provenance::LimitReached(Vec::new())),
         TraceResult::BadHandler(bad_handler) => Err(Error::BadHandler(bad_handler)),
     }
 }

@@ -7,7 +7,7 @@ use clewline_report::render::{
     block::{Block, Fact},
     grouped,
     text::{self, Style, duration},
-    timeline::halves,
+    timeline::call_and_result,
 };
 
 use super::{
@@ -80,7 +80,7 @@ pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &
         Verdict::Unknown(_) => vec![Block::paragraph(unknown(context))],
         Verdict::Violated(finding) => {
             let mut blocks = violated(context, finding, style);
-            blocks.extend(came_about(finding));
+            blocks.extend(schedule_blocks(finding));
             blocks
         }
     }
@@ -150,7 +150,7 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
 }
 
 /// The messages that lead to the violation.
-fn came_about(finding: &Finding) -> Vec<Block> {
+fn schedule_blocks(finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     if finding.is_given_up {
         blocks.push(Block::caption("A limit was hit before it was found out which messages lead there."));
@@ -196,7 +196,7 @@ pub(super) fn line(step: &Step) -> String {
 
 pub(super) fn notes(finding: &Finding, step: &Step) -> Vec<String> {
     let label = |id: &OperationId| finding.case.label(*id);
-    let called = step.calls.iter().map(|it| format!("calls {}", halves(&label(it)).0));
+    let called = step.calls.iter().map(|it| format!("calls {}", call_and_result(&label(it)).0));
     called.chain(step.returns.iter().map(|it| format!("returns {}", label(it)))).collect()
 }
 
@@ -223,12 +223,12 @@ pub(super) fn facts(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Fact>
     if !context.is_replay {
         explored(&mut fact, context, outcome);
     }
-    fact("took", took(outcome));
+    fact("took", duration_text(outcome));
     facts
 }
 
 /// `1.2 s, 3 ms of it to judge histories; the first violation after 40 ms`.
-fn took(outcome: &Outcome) -> String {
+fn duration_text(outcome: &Outcome) -> String {
     let mut text = duration(outcome.elapsed);
     if let Some(PhaseTimes { judging, first_violation, .. }) = outcome.metrics.times {
         text.push_str(&format!(", {} of it to judge histories", duration(judging)));

@@ -9,8 +9,8 @@ use clewline_explore::{Coverage, Limit};
 use super::{
     options::{Options, Progress, StopCondition, StuckCalls},
     outcome::{Error, Metrics, PhaseTimes},
-    play::DynScenario,
     search::{ExplorationResult, Limits, ViolationFound},
+    staged::DynScenario,
 };
 
 /// Executes the schedules of a scheduler. A violation that unsound rules show is replayed in a real
@@ -159,5 +159,5 @@ fn seen(
         existing: None,
         states: None,
     };
-    Ok(ExplorationResult { metrics, coverage, is_complete, wrong })
+    Ok(ExplorationResult { metrics, coverage, is_complete, violation: wrong })
 }

@@ -1,7 +1,7 @@
 //! The main entry point: checks a history and returns a report.
 
+mod displacement;
 mod outcome;
-mod places;
 mod progress;
 #[cfg(feature = "html")]
 mod publish;
@@ -350,7 +350,7 @@ impl Check {
         specification: &str,
         order: LineOrder,
     ) -> Result<Report<'static>, Error> {
-        let (specification, evidence) = match self.planned(specification)? {
+        let (specification, evidence) = match self.plan_for(specification)? {
             CheckPlan::Plain(specification, evidence) => (specification, evidence),
             CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
@@ -412,7 +412,7 @@ impl Check {
         input: impl Read,
         specification: &str,
     ) -> Result<Report<'static>, Error> {
-        let (specification, evidence) = match self.planned(specification)? {
+        let (specification, evidence) = match self.plan_for(specification)? {
             CheckPlan::Plain(specification, evidence) => (specification, evidence),
             CheckPlan::Quasi(quasi, plan) => {
                 return self.judge_quasi(name, input, specification, (quasi, &plan));
@@ -427,7 +427,7 @@ impl Check {
     }
 
     /// What to check.
-    fn planned<'s>(&self, specification: &'s str) -> Result<CheckPlan<'s, '_>, Error> {
+    fn plan_for<'s>(&self, specification: &'s str) -> Result<CheckPlan<'s, '_>, Error> {
         let Some(quasi) = &self.quasi else {
             return Ok(CheckPlan::Plain(Cow::Borrowed(specification), None));
         };

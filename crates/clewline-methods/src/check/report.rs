@@ -10,7 +10,7 @@ use clewline_report::render::{
     text::{self, Style},
 };
 
-use super::{outcome::Report, places};
+use super::{displacement, outcome::Report};
 use crate::relaxed::{QuasiEvidence, QuasiReading};
 
 impl Report<'_> {
@@ -106,7 +106,7 @@ impl Present for Report<'_> {
 
     fn headline(&self) -> String {
         match self.displaced() {
-            Some(evidence) => places::headline(self, evidence),
+            Some(evidence) => displacement::headline(self, evidence),
             None => text::headline(&self.judged()),
         }
     }
@@ -115,7 +115,7 @@ impl Present for Report<'_> {
         let mut blocks: Vec<Block> = self.about_factors().collect();
         match self.displaced() {
             Some(evidence) if style.witness == WitnessShown::Whole => {
-                blocks.extend(places::orders(self, evidence))
+                blocks.extend(displacement::orders(self, evidence))
             }
             Some(_) => (),
             None => blocks.extend(text::sentences(&self.judged(), style)),

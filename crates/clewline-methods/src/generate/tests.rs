@@ -1,6 +1,6 @@
 use clewline_core::{GeneratorConfig, OperationId, RawCall, RawHistory, Value};
 
-use super::{places::Change, *};
+use super::{mutation_points::Change, *};
 
 #[test]
 fn kinds_are_read_by_their_names() {

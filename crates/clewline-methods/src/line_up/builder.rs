@@ -63,7 +63,7 @@ pub struct LineUp<E> {
     matrices: Matrices,
     // The name of its specification. Then the subject offers every call of it.
     spec: Option<String>,
-    heeds_environment: bool,
+    reads_environment: bool,
     // The first invalid setting.
     mistake: Option<String>,
 }
@@ -127,7 +127,7 @@ impl<T: 'static> LineUp<Component<T>> {
     ) -> Self {
         let label = label.into();
         if calls(&label).ok().is_none_or(|it| it.len() != 1) {
-            self.complain(format!("`{label}` is not how a call is written: `push(1)`, `pop`"));
+            self.record_mistake(format!("`{label}` is not how a call is written: `push(1)`, `pop`"));
         }
         self.plan.entries.push(Entry::new(vec![label.clone()]));
         self.subject = self.subject.call(label, call);
@@ -181,7 +181,7 @@ impl LineUp<BuiltIn> {
 
     /// Sets the calls, separated by spaces: `"push(1) push(2) pop"`.
     pub fn calls(mut self, text: &str) -> Self {
-        let calls = self.read(text);
+        let calls = self.parse_calls(text);
         self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
         self
     }
@@ -200,7 +200,7 @@ impl<E: Explorable> LineUp<E> {
             quasi: None,
             matrices: Matrices::WellFormed,
             spec: None,
-            heeds_environment: true,
+            reads_environment: true,
             mistake: None,
         }
     }
@@ -235,7 +235,7 @@ impl<E: Explorable> LineUp<E> {
     pub fn matrix(mut self, text: &str) -> Self {
         match text.parse::<Matrix>() {
             Ok(matrix) => self.plan.matrices.push(matrix),
-            Err(bad) => self.complain(bad.to_string()),
+            Err(bad) => self.record_mistake(bad.to_string()),
         }
         self
     }
@@ -248,26 +248,26 @@ impl<E: Explorable> LineUp<E> {
 
     /// Sets the calls before each matrix, one after the other: `"push(1) push(2)"`.
     pub fn initial_calls(mut self, text: &str) -> Self {
-        self.plan.initial = self.read(text);
+        self.plan.initial = self.parse_calls(text);
         self
     }
 
     /// Sets the calls after each matrix, one after the other.
     pub fn final_calls(mut self, text: &str) -> Self {
-        self.plan.last = self.read(text);
+        self.plan.last = self.parse_calls(text);
         self
     }
 
     /// Adds a sequence of calls that random matrices make one after the other: `"lock unlock"`.
     pub fn sequence(mut self, text: &str) -> Self {
-        let sequence = self.read(text);
+        let sequence = self.parse_calls(text);
         self.plan.entries.push(Entry::new(sequence));
         self
     }
 
     /// Sets the weight with which the previous call is drawn: 1 by default.
     pub fn weight(mut self, weight: u32) -> Self {
-        self.change("weight", |it| it.weight = weight);
+        self.change_last_entry("weight", |it| it.weight = weight);
         self
     }
 
@@ -275,13 +275,13 @@ impl<E: Explorable> LineUp<E> {
     /// queue with one consumer.
     pub fn group(mut self, group: impl Into<String>) -> Self {
         let group = group.into();
-        self.change("group", |it| it.group = Some(group));
+        self.change_last_entry("group", |it| it.group = Some(group));
         self
     }
 
     /// The previous call is made at most once in a matrix.
     pub fn once(mut self) -> Self {
-        self.change("once", |it| it.is_once = true);
+        self.change_last_entry("once", |it| it.is_once = true);
         self
     }
 
@@ -300,7 +300,7 @@ impl<E: Explorable> LineUp<E> {
     pub fn bound(mut self, name: &str, value: impl Into<Option<u32>>) -> Self {
         let bounds = &mut self.options.settings.bounds;
         if let Err(mistake) = bounds.set_named(&schedulers::bounds(), name, value.into()) {
-            self.complain(mistake);
+            self.record_mistake(mistake);
         }
         self
     }
@@ -311,7 +311,7 @@ impl<E: Explorable> LineUp<E> {
             Some(found) => self.options.scheduler = found,
             None => {
                 let names = schedulers::SCHEDULERS.iter().map(|it| it.name);
-                self.complain(NotFound::new("scheduler", name, names).to_string());
+                self.record_mistake(NotFound::new("scheduler", name, names).to_string());
             }
         }
         self
@@ -410,7 +410,7 @@ impl<E: Explorable> LineUp<E> {
 
     /// Ignores environment variables.
     pub fn without_environment(mut self) -> Self {
-        self.heeds_environment = false;
+        self.reads_environment = false;
         self
     }
 
@@ -420,7 +420,7 @@ impl<E: Explorable> LineUp<E> {
     ///
     /// If a setting or an environment variable is invalid.
     pub fn run(self) -> Result<Outcome, Error> {
-        self.conclude(None)
+        self.run_as(None)
     }
 
     /// Checks matrix after matrix.
@@ -430,51 +430,51 @@ impl<E: Explorable> LineUp<E> {
     /// With the whole report if a matrix fails, or if the verdict is unknown.
     #[track_caller]
     pub fn assert(self) {
-        match self.conclude(this_test()) {
+        match self.run_as(this_test()) {
             Ok(tested) if tested.holds() => (),
             Ok(tested) => panic!("{tested}"),
             Err(error) => panic!("{error}"),
         }
     }
 
-    fn complain(&mut self, mistake: String) {
+    fn record_mistake(&mut self, mistake: String) {
         self.mistake.get_or_insert(mistake);
     }
 
-    fn read(&mut self, text: &str) -> Vec<String> {
+    fn parse_calls(&mut self, text: &str) -> Vec<String> {
         calls(text).unwrap_or_else(|bad| {
-            self.complain(bad.to_string());
+            self.record_mistake(bad.to_string());
             Vec::new()
         })
     }
 
-    fn change(&mut self, what: &str, change: impl FnOnce(&mut Entry)) {
+    fn change_last_entry(&mut self, what: &str, change: impl FnOnce(&mut Entry)) {
         match self.plan.entries.last_mut() {
             Some(entry) => change(entry),
-            None => self.complain(format!("`{what}` is said of the call before it, and there is none")),
+            None => self.record_mistake(format!("`{what}` is said of the call before it, and there is none")),
         }
     }
 
-    fn conclude(mut self, test: Option<String>) -> Result<Outcome, Error> {
+    fn run_as(mut self, test: Option<String>) -> Result<Outcome, Error> {
         let mut replayed = None;
-        if self.heeds_environment {
+        if self.reads_environment {
             replayed = environment::apply(self.given(), |name| std::env::var(name).ok())?;
         }
         self.plan.last.append(&mut self.invariants);
         self.options.sequences = self.plan.sequences();
         self.verify()?;
-        let roles = self.ask()?;
+        let roles = self.apply_quasi()?;
         let mut tested = Outcome::new(&self.name, &self.options, test);
         let found = match replayed {
-            Some(replayed) => Some(self.again(&replayed, &mut tested)?),
-            None => self.all(roles, &mut tested)?,
+            Some(replayed) => Some(self.replay_execution(&replayed, &mut tested)?),
+            None => self.check_matrices(roles, &mut tested)?,
         };
         tested.found = found;
         Ok(tested)
     }
 
     /// Sets how histories are judged. Returns the roles that matrices have to balance, if any.
-    fn ask(&mut self) -> Result<Option<Roles>, Error> {
+    fn apply_quasi(&mut self) -> Result<Option<Roles>, Error> {
         let Some(quasi) = &self.quasi else { return Ok(None) };
         let spec = match &self.options.against {
             Reference::Named(name) => Some(name.clone()),
@@ -494,7 +494,7 @@ impl<E: Explorable> LineUp<E> {
 
     /// A random matrix, completed to be well formed. A subject that does not know every call of its
     /// specification gets no further calls.
-    fn drawn(&self, roles: Option<Roles>, matrix: Matrix) -> Option<Matrix> {
+    fn well_formed(&self, roles: Option<Roles>, matrix: Matrix) -> Option<Matrix> {
         let is_by_hand = |it: &Matrix| it.columns == matrix.columns;
         match roles {
             Some(roles) if !self.plan.matrices.iter().any(is_by_hand) => match &self.spec {
@@ -523,7 +523,11 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// One execution, as its token has it.
-    fn again(&self, replayed: &ReplayToken, tested: &mut Outcome) -> Result<super::finding::Checked, Error> {
+    fn replay_execution(
+        &self,
+        replayed: &ReplayToken,
+        tested: &mut Outcome,
+    ) -> Result<super::finding::Checked, Error> {
         let misfit = |it: CodecError| {
             let variable = environment::REPLAY;
             ErrorKind::Matrix(format!(
@@ -537,7 +541,7 @@ impl<E: Explorable> LineUp<E> {
         Ok(checked)
     }
 
-    fn all(
+    fn check_matrices(
         &self,
         roles: Option<Roles>,
         tested: &mut Outcome,
@@ -549,7 +553,7 @@ impl<E: Explorable> LineUp<E> {
             is_late.fetch_or(!is_early, std::sync::atomic::Ordering::Relaxed);
             is_early
         };
-        let drawn = |it| self.drawn(roles, it);
+        let drawn = |it| self.well_formed(roles, it);
         let mut matrices = self.plan.matrices().filter_map(drawn).take_while(is_early);
         let mut found = None;
         let mut visit = |checked: super::finding::Checked| {

@@ -42,7 +42,7 @@ pub(super) enum Expected<'a> {
 
 /// The question asked of each execution.
 pub(super) struct ConcurrentQuery<'a> {
-    pub(super) golden: Expected<'a>,
+    pub(super) expected: Expected<'a>,
     pub(super) judging: &'a Judging,
     /// The expected specification, if it is a relaxed one: its name without the factor.
     pub(super) relaxed: Option<&'a str>,
@@ -58,7 +58,7 @@ impl ConcurrentQuery<'_> {
         trial: &mut dyn TestProgram,
         texts: &ResultTexts,
     ) -> Visits {
-        match (&self.golden, self.judging, looking) {
+        match (&self.expected, self.judging, looking) {
             (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
             (Expected::Observed(set), Judging::Linearizable, ExplorationMode::Far { .. }) => {
                 trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
@@ -92,7 +92,7 @@ pub(super) struct ConcurrentResult {
     /// Whether a larger bound would allow more executions.
     pub(super) is_bounded: bool,
     /// The first execution that has no witness.
-    pub(super) wrong: Option<WrongExecution>,
+    pub(super) violation: Option<WrongExecution>,
     /// Why some history was not judged.
     pub(super) unknown: Option<String>,
     pub(super) unserializable: Option<Unserializable>,
@@ -154,7 +154,7 @@ pub(super) fn explore_all(
                         wrong = Some(WrongExecution::of(Cause::Leak, trial));
                     }
                     outcome.canonical(&mut key);
-                    if let Expected::Anything = asked.golden {
+                    if let Expected::Anything = asked.expected {
                         // A program that has ended need not have returned from all calls.
                         key.push(u32::from(*ending == Ending::Stuck));
                     }
@@ -199,7 +199,7 @@ pub(super) fn explore_all(
         stuck,
         coverage,
         is_bounded,
-        wrong,
+        violation: wrong,
         unknown,
         unserializable,
         needed,
@@ -251,16 +251,16 @@ impl CandidateHistory<'_> {
         renamed: &mut ResultNumbering,
     ) -> Result<RelaxedVerdict, String> {
         match asked.judging {
-            Judging::Linearizable => match self.judge_linearizable(&asked.golden, texts, renamed)? {
+            Judging::Linearizable => match self.judge_linearizable(&asked.expected, texts, renamed)? {
                 RelaxedVerdict::Wrong(None) => {
-                    Ok(RelaxedVerdict::Wrong(asked.relaxed.and_then(|it| self.enough(it))))
+                    Ok(RelaxedVerdict::Wrong(asked.relaxed.and_then(|it| self.sufficient_factor(it))))
                 }
                 other => Ok(other),
             },
             Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
                 Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
             }
-            Judging::Displaced(quasi, well_formed) => match &asked.golden {
+            Judging::Displaced(quasi, well_formed) => match &asked.expected {
                 Expected::Observed(set) => {
                     let judgement = self.judge_places(quasi, set, &[], texts, renamed)?;
                     let roles = match (&judgement, well_formed) {
@@ -326,7 +326,7 @@ impl CandidateHistory<'_> {
     }
 
     /// The sufficient factor of a history that is violated with a smaller one.
-    fn enough(&self, name: &str) -> Option<String> {
+    fn sufficient_factor(&self, name: &str) -> Option<String> {
         match self.judge_relaxed(name).ok()? {
             RelaxedVerdict::Needs(factor) => Some(format!("as {name}:{factor} it would be right")),
             RelaxedVerdict::Wrong(explanation) => explanation,

@@ -300,9 +300,9 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut drawn = staggered(&rows, INTERLEAVING_WIDTH_MAX - 2);
+    let mut drawn = moved_together(&rows, INTERLEAVING_WIDTH_MAX - 2);
     let legend = files.legend().into_iter().collect();
-    for below in [legend, buffers(&threads, finding), waiting(&threads, finding, &objects, &files)] {
+    for below in [legend, buffers(&threads, finding), blocked_threads(&threads, finding, &objects, &files)] {
         if !below.is_empty() {
             drawn.push(String::new());
             drawn.extend(below);
@@ -316,7 +316,7 @@ const INTERLEAVING_WIDTH_MAX: usize = 100;
 
 /// Rows of a step, of one cell with text, and of a place. If they get too wide, threads are moved
 /// together, and text reaches into the empty columns to its right.
-fn staggered(rows: &[Vec<String>], width: usize) -> Vec<String> {
+fn moved_together(rows: &[Vec<String>], width: usize) -> Vec<String> {
     // As far as threads are moved.
     const THREAD_OFFSET_MIN: usize = 6;
     let plain = aligned(rows);
@@ -478,7 +478,7 @@ pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
 }
 
 /// Where the blocked threads are.
-pub(super) fn waiting(
+pub(super) fn blocked_threads(
     threads: &Threads,
     finding: &Finding,
     objects: &ObjectNumbers,
@@ -492,7 +492,7 @@ pub(super) fn waiting(
         let operation = finding.operations.iter().find(open);
         let what = if pending.spins {
             format!("runs round a loop that reads{}", objects.name(pending.object))
-        } else if let Some(condition) = unnotified(finding, pending) {
+        } else if let Some(condition) = awaited_notification(finding, pending) {
             format!("waits to be notified:{}", objects.name(condition))
         } else {
             format!("waits: {}{}", verb(pending.access), objects.name(pending.object))
@@ -515,7 +515,7 @@ pub(super) fn waiting(
 
 /// The object whose notification the task waits for, if no notification came since. After one, it
 /// may be waiting for its lock.
-fn unnotified(finding: &Finding, pending: &Pending) -> Option<SharedId> {
+fn awaited_notification(finding: &Finding, pending: &Pending) -> Option<SharedId> {
     let mut own = None;
     for moment in &finding.moments {
         if moment.step.task == pending.task {
@@ -569,9 +569,9 @@ mod tests {
             row(["2", "", "store x1: 12345678 → 0", "", "a.rs:2"]),
             row(["3", "", "", "load x1: 0", "a.rs:3"]),
         ];
-        assert_eq!(staggered(&rows, 100), aligned(&rows));
+        assert_eq!(moved_together(&rows, 100), aligned(&rows));
         assert_eq!(
-            staggered(&rows, 50).join("\n"),
+            moved_together(&rows, 50).join("\n"),
             "step  a            b            c           where\n\
              1     store x1: 0 → 12345678                a.rs:1\n\
              2                  store x1: 12345678 → 0   a.rs:2\n\

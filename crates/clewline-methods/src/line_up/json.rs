@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     finding::{Checked, Finding, ObservedOperation, Verdict},
-    text::{ReportContext, Summary, is_exhausted},
+    text::{ReportContext, Summary, is_complete},
 };
 use crate::matrix::Matrix;
 
@@ -32,7 +32,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
         "executions": checked.executions,
         "histories": checked.histories,
         "stuck": checked.stuck,
-        "coverage": if is_exhausted(context.options, checked) { "exhausted" } else { "limited" },
+        "coverage": if is_complete(context.options, checked) { "exhausted" } else { "limited" },
         "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
     });
     if let Json::Object(counts) = counts {

@@ -258,7 +258,7 @@ impl MatrixCheck<'_> {
         explored: &ConcurrentResult,
         observed: Option<&SerialObservations>,
     ) -> Verdict {
-        if let Some(wrong) = &explored.wrong {
+        if let Some(wrong) = &explored.violation {
             let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
             finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
@@ -313,8 +313,8 @@ impl MatrixCheck<'_> {
         let mut again = Replay::new(schedule.clone());
         self.trial.run(&mut again);
         let outcome = self.trial.outcome();
-        let operations = self.seen(&outcome);
-        let tried = observed.map_or_else(Vec::new, |it| self.tried(it, &operations));
+        let operations = self.observed_operations(&outcome);
+        let tried = observed.map_or_else(Vec::new, |it| self.matching_serial_histories(it, &operations));
         let moments = self.trial.moments();
         Finding {
             cause,
@@ -333,7 +333,7 @@ impl MatrixCheck<'_> {
         }
     }
 
-    fn seen(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {
+    fn observed_operations(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {
         let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
         operations
             .map(|(at, ((process, call), operation))| ObservedOperation {
@@ -346,7 +346,11 @@ impl MatrixCheck<'_> {
     }
 
     /// The serial histories with the same results.
-    fn tried(&self, observed: &SerialObservations, operations: &[ObservedOperation]) -> Vec<SerialHistory> {
+    fn matching_serial_histories(
+        &self,
+        observed: &SerialObservations,
+        operations: &[ObservedOperation],
+    ) -> Vec<SerialHistory> {
         let has_same_result = |(at, result): &(u32, ResultId)| {
             let returned = &operations[*at as usize].returned;
             returned.as_ref().is_some_and(|(_, text)| *text == self.texts[result.0])
@@ -450,7 +454,7 @@ impl ExpectedBehaviour {
             | Reference::Anything => None,
         };
         let more = DrainCache { matrix, options, seen: RefCell::default() };
-        ConcurrentQuery { golden, judging: &options.judging, relaxed, more }
+        ConcurrentQuery { expected: golden, judging: &options.judging, relaxed, more }
     }
 }
 

@@ -16,7 +16,7 @@ use clewline_report::render::{
 
 use super::{
     cause::Cause,
-    drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, buffers, label, waiting},
+    drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_threads, buffers, label},
     finding::{Checked, Finding, ObservedOperation},
     json,
     options::Reference,
@@ -258,7 +258,7 @@ impl<'a> CalledOperations<'a> {
             let ids: Vec<OperationId> = serial.complete.iter().filter_map(|it| self.id(it.0)).collect();
             let end = serial.wrong_order.and_then(|it| self.id(it.1));
             let kept = end.and_then(|end| ids.iter().position(|it| *it == end)).unwrap_or(ids.len());
-            let why = text::why_not(&self.threads, finding, serial);
+            let why = text::why_not_a_witness(&self.threads, finding, serial);
             let why = why.map_or_else(String::new, |it| format!(", but {it}"));
             paths.push(ShownOrder {
                 title: format!("one call at a time, {}", number + 1),
@@ -266,7 +266,7 @@ impl<'a> CalledOperations<'a> {
                 stuck: end,
                 description: format!(
                     "One call at a time: {}{why}.",
-                    text::one_serial(&self.threads, finding, serial)
+                    text::serial_history_text(&self.threads, finding, serial)
                 ),
                 around: Vec::new(),
             });
@@ -291,7 +291,7 @@ fn steps(
         place: line.place,
         operation: line.operation.and_then(&id),
     };
-    let mut then = waiting(&threads, finding, &objects, &files);
+    let mut then = blocked_threads(&threads, finding, &objects, &files);
     then.extend(files.legend());
     then.extend(buffers(&threads, finding));
     html::Steps {

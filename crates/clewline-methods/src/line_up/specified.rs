@@ -8,7 +8,7 @@ use clewline_threads::{TestProgram, control::Outcome};
 
 use crate::{
     matrix::method,
-    relaxed::{Roles, drained, left},
+    relaxed::{Roles, drained, elements_left},
 };
 
 /// Turns an outcome into a history that can be judged by itself.
@@ -81,7 +81,7 @@ pub(super) fn left_inside(
     let takes_out = |it: &&(usize, String)| roles.is_remove(method(&it.1));
     // By the name that is called here: there may be several.
     let call = trial.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
-    Ok(vec![call.to_owned(); left(&recording, roles)])
+    Ok(vec![call.to_owned(); elements_left(&recording, roles)])
 }
 
 /// The outcome as a recording.

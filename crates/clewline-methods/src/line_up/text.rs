@@ -385,9 +385,9 @@ fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Bloc
     let room = style.width.saturating_sub(2);
     let mut lines = Vec::new();
     for (number, serial) in finding.tried.iter().take(SERIAL_HISTORIES_SHOWN_MAX).enumerate() {
-        let sentence = one_serial(&threads, finding, serial);
+        let sentence = serial_history_text(&threads, finding, serial);
         lines.extend(hanging(&format!("{}. ", number + 1), &sentence, room));
-        if let Some(why) = why_not(&threads, finding, serial) {
+        if let Some(why) = why_not_a_witness(&threads, finding, serial) {
             lines.extend(hanging("   ", &format!("but {why}"), room));
         }
     }
@@ -398,7 +398,7 @@ fn serial_histories(checked: &Checked, finding: &Finding, style: &Style) -> Bloc
     Block::Drawing(lines)
 }
 
-pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
+pub(super) fn serial_history_text(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> String {
     let process = |at: usize| threads.name(finding.operations[at].process);
     let complete = serial.complete.iter();
     let mut operations: Vec<String> = complete
@@ -411,7 +411,11 @@ pub(super) fn one_serial(threads: &Threads, finding: &Finding, serial: &SerialHi
     operations.join(", ")
 }
 
-pub(super) fn why_not(threads: &Threads, finding: &Finding, serial: &SerialHistory) -> Option<String> {
+pub(super) fn why_not_a_witness(
+    threads: &Threads,
+    finding: &Finding,
+    serial: &SerialHistory,
+) -> Option<String> {
     let operation = |at: usize| {
         let seen = &finding.operations[at];
         format!("{}'s {}", threads.name(seen.process), label(seen))
@@ -499,7 +503,7 @@ pub(super) fn sentences_of_all(context: &ReportContext<'_>, summary: &Summary) -
     } else if summary.executions != 0 {
         sentences.push("What was explored holds, but that is not all there is.".to_owned());
     }
-    let mut blocks = needed(context, summary);
+    let mut blocks = factor_blocks(context, summary);
     if !sentences.is_empty() {
         blocks.insert(0, Block::Paragraph(sentences));
     }
@@ -511,7 +515,7 @@ const FACTORS_SHOWN_MAX: usize = 20;
 
 /// How far histories are out of order: in all, and of each matrix, those with the greatest factor
 /// first.
-fn needed(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
+fn factor_blocks(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
     let mut all = FactorHistogram::default();
     summary.needed.iter().for_each(|it| all.add(&it.1));
     if all.histories.is_empty() {
@@ -638,7 +642,7 @@ pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
 
 /// Whether the exploration was complete: no bound left anything out, and nothing stopped it.
 #[must_use]
-pub fn is_exhausted(options: &Options, checked: &Checked) -> bool {
+pub fn is_complete(options: &Options, checked: &Checked) -> bool {
     match &checked.coverage {
         Coverage::Exhausted => {
             options.scheduler.is_exhaustive && !checked.is_bounded && checked.guess.is_none()

@@ -13,7 +13,7 @@ use super::shape::Roles;
 
 /// The same history with calls that remove the elements left inside.
 pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
-    let left = left(&recording, roles);
+    let left = elements_left(&recording, roles);
     let last = recording.history.operations().map(|it| it.process.index()).max();
     let after = last.map_or(0, |it| it + 1);
     let operations = recording.history.operations();
@@ -48,7 +48,7 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
 }
 
 /// How many elements may be left that no pending operation can remove.
-pub(crate) fn left(recording: &Recording, roles: &Roles) -> usize {
+pub(crate) fn elements_left(recording: &Recording, roles: &Roles) -> usize {
     let (mut added, mut removed) = (0_usize, 0_usize);
     for operation in recording.history.operations() {
         let Datum::Text(method) = recording.values.get(operation.call.method) else { continue };

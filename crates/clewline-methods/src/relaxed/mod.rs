@@ -39,7 +39,7 @@ pub use judging::{FactorHistogram, Judging, WellFormed};
 pub use quasi::{Quasi, QuasiReading};
 pub use shape::{IllFormed, Roles};
 
-pub(crate) use drain::{drained, left};
+pub(crate) use drain::{drained, elements_left};
 pub(crate) use evidence::QuasiEvidence;
 pub(crate) use factors::{ALL, quasi_error};
 pub(crate) use judge::{JudgedRecording as Judged, judge_program, judge_recording, relaxation};

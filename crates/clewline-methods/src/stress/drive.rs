@@ -209,7 +209,7 @@ impl<'s> JudgePool<'s> {
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
         let (spec, judged) = match judged {
             Ok(judged) => judged,
-            Err(reason) => return self.give_up(&reason),
+            Err(reason) => return self.abandon(&reason),
         };
         let JudgedRun { case, judgement, evidence } = judged;
         let cause = match (&judgement.verdict, ending) {
@@ -225,14 +225,14 @@ impl<'s> JudgePool<'s> {
                 match (&self.stress.stuck(&*case, &options), verdict) {
                     (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
                     (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
-                        return self.give_up(reason);
+                        return self.abandon(reason);
                     }
                     // A blocked operation waits for an operation that has not happened.
                     (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
                 }
             }
-            (Verdict::Unknown(reason), Ending::Full) => return self.give_up(reason),
-            (Verdict::Holds(_), Ending::Full) => return self.note(evidence.as_ref()),
+            (Verdict::Unknown(reason), Ending::Full) => return self.abandon(reason),
+            (Verdict::Holds(_), Ending::Full) => return self.count_factor(evidence.as_ref()),
         };
         self.is_over.store(true, Ordering::Relaxed);
         let report = Report {
@@ -256,14 +256,14 @@ impl<'s> JudgePool<'s> {
     }
 
     /// Counts a run by the factor that it needs, if that was requested.
-    fn note(&self, evidence: Option<&QuasiEvidence>) {
+    fn count_factor(&self, evidence: Option<&QuasiEvidence>) {
         if let Some(least) = evidence.and_then(|it| it.least) {
             self.found.lock().unwrap_or_else(PoisonError::into_inner).needed.note(least);
         }
     }
 
     /// Counts a history that was not judged.
-    fn give_up(&self, reason: &Reason) {
+    fn abandon(&self, reason: &Reason) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.unknown += 1;
         found.reason.get_or_insert_with(|| reason.clone());

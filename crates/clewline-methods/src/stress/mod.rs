@@ -33,7 +33,6 @@
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
 
 mod again;
-mod asked;
 mod drive;
 mod environment;
 mod outcome;
@@ -42,6 +41,7 @@ mod present;
 #[cfg(feature = "html")]
 mod publish;
 mod quasi;
+mod quasi_request;
 mod recorded;
 mod save;
 mod shrink;
@@ -68,8 +68,8 @@ use crate::{
     typed::name_of,
 };
 
-use asked::QuasiRequest;
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
+use quasi_request::QuasiRequest;
 
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
@@ -350,7 +350,7 @@ impl Stress {
     /// If the system has no more threads, the settings do not fit the specification, or an
     /// environment variable is invalid.
     pub fn run(&self) -> Result<Outcome, Error> {
-        self.conclude(None)
+        self.run_as(None)
     }
 
     /// Runs the test.
@@ -360,14 +360,14 @@ impl Stress {
     /// With the whole report, unless every history was judged and is linearizable.
     #[track_caller]
     pub fn assert(&self) {
-        match self.conclude(this_test().as_deref()) {
+        match self.run_as(this_test().as_deref()) {
             Ok(outcome) if outcome.holds() => (),
             Ok(outcome) => panic!("{outcome}"),
             Err(error) => panic!("{error}"),
         }
     }
 
-    fn conclude(&self, test: Option<&str>) -> Result<Outcome, Error> {
+    fn run_as(&self, test: Option<&str>) -> Result<Outcome, Error> {
         let mut stress = self.clone();
         if let Environment::Heeded = stress.environment {
             stress = environment::apply(stress, |name| env::var(name).ok())?;

@@ -3,10 +3,10 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
-use clewline_report::render::{present, text::Style, timeline::halves};
+use clewline_report::render::{present, text::Style, timeline::call_and_result};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
-use super::{asked::QuasiRequest, plan::Workload};
+use super::{plan::Workload, quasi_request::QuasiRequest};
 use crate::{check::Report, relaxed::FactorHistogram};
 
 /// The outcome of a stress test. `Display` writes the report.
@@ -173,7 +173,7 @@ impl Finding {
             (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
         };
         let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
-        ids.rev().find_map(is_it).map(|it| halves(&case.label(it)).0)
+        ids.rev().find_map(is_it).map(|it| call_and_result(&case.label(it)).0)
     }
 }
 

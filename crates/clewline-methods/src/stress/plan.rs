@@ -6,7 +6,7 @@ use clewline_check::Algorithm;
 use clewline_core::ValueDomain;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
 
-use super::asked::QuasiRequest;
+use super::quasi_request::QuasiRequest;
 
 /// A stress test in the making.
 #[derive(Clone)]

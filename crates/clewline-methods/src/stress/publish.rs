@@ -24,7 +24,7 @@ impl Publish for Outcome {
         page.title = format!("violated: {}", self.subject);
         page.verdict = "violated";
         page.headline = self.headline();
-        let ended = words(&text::ended(self, finding));
+        let ended = words(&text::failure_blocks(self, finding));
         match &finding.cause {
             Cause::NotLinearizable(_) => page.words.extend(ended),
             Cause::Stuck(..) | Cause::Panicked(_) => {

@@ -3,7 +3,7 @@
 use clewline_check::{Judgement, Options, Stuck, judge, stuck};
 use clewline_core::{ErasedHistory, Reason};
 
-use super::{asked::QuasiRequest, plan::Stress};
+use super::{plan::Stress, quasi_request::QuasiRequest};
 use crate::relaxed::{self, Plan, QuasiEvidence, QuasiReading, Roles, drained, judge_recording};
 
 /// A run, its verdict, and further evidence.

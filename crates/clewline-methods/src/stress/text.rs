@@ -15,9 +15,9 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
 
 use super::{
-    asked::QuasiRequest,
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::Workload,
+    quasi_request::QuasiRequest,
 };
 use crate::relaxed::{self, QuasiReading};
 
@@ -45,12 +45,12 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
             blocks.extend(trace(&finding.report.judged(), violation, breaking, style.width));
         }
     }
-    blocks.extend(ended(outcome, finding));
+    blocks.extend(failure_blocks(outcome, finding));
     blocks
 }
 
 /// Failures other than results: stuck operations, and panics.
-pub(super) fn ended(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
+pub(super) fn failure_blocks(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
     match &finding.cause {
         Cause::NotLinearizable(Ending::Full) => (),
@@ -140,12 +140,12 @@ fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
 /// How it was found, and the settings to find it again; or the rate, if there is no finding.
 pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
     match outcome.shown() {
-        Some(finding) => how(outcome, finding),
+        Some(finding) => how_found(outcome, finding),
         None => rate(outcome),
     }
 }
 
-fn how(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
+fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
     let first = outcome.finding.as_ref().unwrap_or(finding);
     let found = format!(
         "in run {}, after {} and {}, in runs of {}",

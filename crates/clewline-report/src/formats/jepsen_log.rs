@@ -153,7 +153,7 @@ impl Reader {
         let mut value = || {
             let value = edn.value(&mut self.sink)?;
             if edn.next()? != NextForm::End {
-                return Err(edn.fault("the end of the value"));
+                return Err(edn.error("the end of the value"));
             }
             Ok(value)
         };

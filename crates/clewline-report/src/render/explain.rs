@@ -8,7 +8,7 @@ use clewline_core::{DeadEnd, Explanation, OperationId, Problem, Rule, Violation,
 
 use super::{
     CheckedHistory, count,
-    timeline::{arguments, halves, shorten},
+    timeline::{arguments, call_and_result, shorten},
     width::GLUE,
 };
 
@@ -128,7 +128,7 @@ impl Explainer<'_> {
 
     /// Its call alone.
     fn call(&self, operation: OperationId) -> String {
-        glued(&halves(&self.judged.case.label(operation)).0)
+        glued(&call_and_result(&self.judged.case.label(operation)).0)
     }
 }
 
@@ -156,13 +156,13 @@ fn instead_of(labels: &[String]) -> String {
 
 /// The value that an operation put: the last argument, `2` of `put("k", 2)`.
 fn put_value(label: &str) -> Option<String> {
-    arguments(&halves(label).0).pop().map(|it| glued(&it))
+    arguments(&call_and_result(label).0).pop().map(|it| glued(&it))
 }
 
 /// The value that an operation observed: its result, or if that is a boolean, its argument: `1` of
 /// `contains(1) → true`, and of `cas(1, 2) → true`.
-fn found_value(label: &str) -> Option<String> {
-    let (call, result) = halves(label);
+fn observed_value(label: &str) -> Option<String> {
+    let (call, result) = call_and_result(label);
     let mut arguments = arguments(&call);
     let asked =
         if 1 < arguments.len() { arguments.len().checked_sub(2) } else { arguments.len().checked_sub(1) };

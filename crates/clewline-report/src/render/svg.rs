@@ -83,7 +83,7 @@ pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Pic
 /// The same, with dotted bars for operations that start at one of the ranks of `beside`: they are
 /// there for comparison.
 fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
-    let (lanes, placed) = timeline::laid_out(rows, COLUMNS);
+    let (lanes, placed) = timeline::layout(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);

@@ -78,13 +78,13 @@ pub fn sentences(judged: &CheckedHistory<'_>, style: &Style) -> Vec<Block> {
 /// The meaning of the verdict for this history, in plain words.
 pub(super) fn meaning(judged: &CheckedHistory<'_>) -> String {
     match judged.verdict {
-        Verdict::Holds(_) => all_is_well(judged),
+        Verdict::Holds(_) => holds_sentence(judged),
         Verdict::Violated(violation) => contradiction(judged, violation),
         Verdict::Unknown(reason) => ended_early(reason).to_owned(),
     }
 }
 
-fn all_is_well(judged: &CheckedHistory<'_>) -> String {
+fn holds_sentence(judged: &CheckedHistory<'_>) -> String {
     match judged.operations() {
         0 => "There are no operations, so there is nothing to explain.".to_owned(),
         1 => "Its one operation is as it should be.".to_owned(),

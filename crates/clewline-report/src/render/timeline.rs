@@ -100,7 +100,7 @@ const BAND_LABEL_INDEX: usize = 2;
 
 /// The layout, for drawings that are not text: the lanes, and the bars with their columns. Labels
 /// are shortened until there are at most `width` columns, if possible.
-pub(super) fn laid_out(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<PlacedBar>) {
+pub(super) fn layout(rows: &[Row], width: usize) -> (Vec<Lane<'_>>, Vec<PlacedBar>) {
     let lanes = lanes(rows);
     let mut placings = [usize::MAX].into_iter().chain(LABEL_COLUMNS).map(|it| place(&lanes, it, 2));
     let narrow = placings.find(|placed| placed.iter().all(|it| it.right < width));
@@ -206,7 +206,7 @@ impl Grid {
         while room < self.width - from {
             // The rightmost of the least harmful cuts; a band is at least half full.
             let cuts = (from + room / 2..=from + room).rev();
-            let to = cuts.min_by_key(|&at| self.harm(at)).unwrap_or(from + room);
+            let to = cuts.min_by_key(|&at| self.cut_cost(at)).unwrap_or(from + room);
             bands.push((from, to));
             // Empty columns can be dropped.
             let is_blank = |at: &usize| self.cells.iter().all(|it| it[*at].text == " ");
@@ -217,7 +217,7 @@ impl Grid {
     }
 
     /// How many labels, and how many bars, a cut before column `at` would go through.
-    fn harm(&self, at: usize) -> (usize, usize) {
+    fn cut_cost(&self, at: usize) -> (usize, usize) {
         let labels = self.cells.iter().filter(|it| it[at - 1].is_label && it[at].is_label).count();
         let bars = self.cells.iter().filter(|it| it[at - 1].text != " " && it[at].text != " ").count();
         (labels, bars)
@@ -289,7 +289,7 @@ pub(super) fn shorten(label: &str, max: usize) -> String {
 ///
 /// An arrow within a quoted text is part of the text.
 #[must_use]
-pub fn halves(label: &str) -> (String, Option<String>) {
+pub fn call_and_result(label: &str) -> (String, Option<String>) {
     let (mut is_quoted, mut is_escaped) = (false, false);
     for (at, char) in label.char_indices() {
         match char {

@@ -24,7 +24,7 @@ use super::{
     CheckedHistory,
     block::Block,
     count, grouped,
-    timeline::{halves, shorten},
+    timeline::{call_and_result, shorten},
     width::GLUE,
 };
 
@@ -51,7 +51,7 @@ pub fn trace(
 ) -> [Block; 2] {
     let events = events(judged, breaking.operation);
     let shown = shown_events(judged, &events, violation, breaking.operation);
-    let (call, result) = halves(&judged.case.label(breaking.operation));
+    let (call, result) = call_and_result(&judged.case.label(breaking.operation));
     let call = glued(&call);
     let meaning = match result {
         Some(result) => format!("Here no order is left: {call} may not return {}.", glued(&result)),
@@ -144,7 +144,7 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], shown: &[usize], width: 
             lines.push(format!("{:>left$}  {gap} left out", "…"));
         }
         let label = judged.case.label(events[at].operation);
-        let deed = match (events[at].end, halves(&label)) {
+        let deed = match (events[at].end, call_and_result(&label)) {
             (End::Call, (call, _)) => format!("calls {call}"),
             (End::Return, (_, Some(result))) => format!("returns {result}"),
             (End::Return, (_, None)) => "returns".to_owned(),
@@ -163,7 +163,7 @@ fn instead(allowed: &Allowed) -> String {
         Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
         Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
-    let result = |label: &String| match halves(label).1 {
+    let result = |label: &String| match call_and_result(label).1 {
         Some(result) => glued(&result),
         None => "to return nothing".replace(' ', &GLUE.to_string()),
     };

@@ -37,7 +37,7 @@ impl<'a> Blocks<'a> {
         while !self.done {
             let before = block.len();
             let read = Read::take(&mut *self.input, READ_BLOCK_BYTES as u64).read_to_end(block);
-            let read = read.map_err(|error| self.fault(format!("cannot be read: {error}")))?;
+            let read = read.map_err(|error| self.error(format!("cannot be read: {error}")))?;
             self.done = read < READ_BLOCK_BYTES;
             if before == 0 && self.read == 0 && block.starts_with(BYTE_ORDER_MARK) {
                 block.drain(..BYTE_ORDER_MARK.len());
@@ -53,7 +53,7 @@ impl<'a> Blocks<'a> {
                 break;
             }
             if FORM_BYTES_MAX < block.len() {
-                return Err(self.fault(format!("this line is longer than {} MiB", FORM_BYTES_MAX >> 20)));
+                return Err(self.error(format!("this line is longer than {} MiB", FORM_BYTES_MAX >> 20)));
             }
         }
         let first = self.lines + 1;
@@ -66,7 +66,7 @@ impl<'a> Blocks<'a> {
         self.done
     }
 
-    fn fault(&self, message: String) -> ReadError {
+    fn error(&self, message: String) -> ReadError {
         ReadError { line: self.lines + 1, column: 0, message, read: 0 }
     }
 }

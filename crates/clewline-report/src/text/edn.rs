@@ -79,13 +79,13 @@ impl<'a> Edn<'a> {
 
     /// An error here.
     #[cold]
-    pub(crate) fn fault(&self, expected: &str) -> FormEnd {
-        self.fault_at(expected, self.at)
+    pub(crate) fn error(&self, expected: &str) -> FormEnd {
+        self.error_at(expected, self.at)
     }
 
     /// An error at the byte `at`.
     #[cold]
-    pub(crate) fn fault_at(&self, expected: &str, at: usize) -> FormEnd {
+    pub(crate) fn error_at(&self, expected: &str, at: usize) -> FormEnd {
         FormEnd::Fault(TextError::expected(expected, self.text, at, "file"))
     }
 
@@ -167,7 +167,7 @@ impl<'a> Edn<'a> {
                 self.at += 1;
                 Ok(false)
             }
-            NextForm::Close | NextForm::End => Err(self.fault(&format!("`{}`", char::from(close)))),
+            NextForm::Close | NextForm::End => Err(self.error(&format!("`{}`", char::from(close)))),
         }
     }
 
@@ -182,7 +182,7 @@ impl<'a> Edn<'a> {
         self.at += 1;
         let name = self.token()?;
         if name.is_empty() {
-            return Err(self.fault_at("a keyword", start));
+            return Err(self.error_at("a keyword", start));
         }
         Ok(Some(name))
     }
@@ -260,7 +260,7 @@ impl<'a> Edn<'a> {
         self.at += 1;
         let members = self.members(close, depth)?;
         if close == b'}' && members % 2 == 1 {
-            return Err(self.fault_at("a map with a value for each key", start));
+            return Err(self.error_at("a map with a value for each key", start));
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<'a> Edn<'a> {
                     let mut member = String::new();
                     self.canonical(&mut member, depth)?;
                     if !self.inside_at(b'}', depth)? {
-                        return Err(self.fault_at("a map with a value for each key", start));
+                        return Err(self.error_at("a map with a value for each key", start));
                     }
                     member.push(' ');
                     self.canonical(&mut member, depth)?;
@@ -358,7 +358,7 @@ impl<'a> Edn<'a> {
             let start = self.at;
             match self.tag()? {
                 Tag::Named(_) => self.next()?,
-                Tag::Set | Tag::Number => return Err(self.fault_at("`{`", start)),
+                Tag::Set | Tag::Number => return Err(self.error_at("`{`", start)),
             };
         }
         Ok(())
@@ -403,7 +403,7 @@ impl<'a> Edn<'a> {
                 self.at += 1;
                 let name = self.token()?;
                 if !name.starts_with(char::is_alphabetic) {
-                    return Err(self.fault_at("a form", start));
+                    return Err(self.error_at("a form", start));
                 }
                 Ok(Tag::Named(name))
             }
@@ -418,7 +418,7 @@ impl<'a> Edn<'a> {
         match (self.text[self.at..].chars().next(), self.tail) {
             (Some(first), _) if !first.is_whitespace() => self.at += first.len_utf8(),
             (None, Tail::More) => return Err(FormEnd::More),
-            (Some(_) | None, _) => return Err(self.fault("a character")),
+            (Some(_) | None, _) => return Err(self.error("a character")),
         }
         self.token()?;
         Ok(&self.text[start..self.at])
@@ -433,7 +433,7 @@ impl<'a> Edn<'a> {
         }
         let unsigned = token.strip_prefix(['-', '+']).unwrap_or(token);
         if unsigned.starts_with(|it: char| it.is_ascii_digit()) {
-            return numeral(token, unsigned).ok_or_else(|| self.fault_at("a number", start));
+            return numeral(token, unsigned).ok_or_else(|| self.error_at("a number", start));
         }
         Ok(match token {
             "nil" => Atom::Nil,
@@ -442,7 +442,7 @@ impl<'a> Edn<'a> {
             _ if token.starts_with(|it: char| it.is_alphabetic() || "*+!-_?$%&=<>./".contains(it)) => {
                 Atom::Other(token.into())
             }
-            _ => return Err(self.fault_at("a form", start)),
+            _ => return Err(self.error_at("a form", start)),
         })
     }
 
@@ -478,7 +478,7 @@ impl<'a> Edn<'a> {
             None if self.tail == Tail::More => Err(FormEnd::More),
             None => {
                 self.at = self.text.len();
-                Err(self.fault("`\"` at the end of the text"))
+                Err(self.error("`\"` at the end of the text"))
             }
         }
     }
@@ -496,7 +496,7 @@ impl<'a> Edn<'a> {
             Some(b'r') => '\r',
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(),
-            Some(_) | None => return Err(self.fault("one of `\"\\bfnrtu` after a backslash")),
+            Some(_) | None => return Err(self.error("one of `\"\\bfnrtu` after a backslash")),
         };
         self.at += 1;
         Ok(plain)
@@ -511,13 +511,13 @@ impl<'a> Edn<'a> {
                 self.at += 1;
                 let low = self.hex()?;
                 if !matches!(low, 0xDC00..=0xDFFF) {
-                    return Err(self.fault_at("two surrogates, high and low", start));
+                    return Err(self.error_at("two surrogates, high and low", start));
                 }
                 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
             }
             _ => unit,
         };
-        char::from_u32(code).ok_or_else(|| self.fault_at("two surrogates, high and low", start))
+        char::from_u32(code).ok_or_else(|| self.error_at("two surrogates, high and low", start))
     }
 
     fn hex(&mut self) -> Result<u32, FormEnd> {
@@ -525,7 +525,7 @@ impl<'a> Edn<'a> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.byte()?.and_then(|it| char::from(it).to_digit(16));
-            code = code << 4 | digit.ok_or_else(|| self.fault("four hexadecimal digits"))?;
+            code = code << 4 | digit.ok_or_else(|| self.error("four hexadecimal digits"))?;
             self.at += 1;
         }
         Ok(code)

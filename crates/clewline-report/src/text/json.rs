@@ -77,7 +77,7 @@ impl<'a> Json<'a> {
 
     /// An error here.
     #[cold]
-    pub(crate) fn fault(&self, expected: &str) -> TextError {
+    pub(crate) fn error(&self, expected: &str) -> TextError {
         TextError::expected(expected, self.text, self.at, "line")
     }
 
@@ -88,14 +88,14 @@ impl<'a> Json<'a> {
             return Ok(None);
         }
         if 0 < read && !self.take(b',') {
-            return Err(self.fault("`,` or `}`"));
+            return Err(self.error("`,` or `}`"));
         }
         if self.peek() != Some(b'"') {
-            return Err(self.fault("the name of a member"));
+            return Err(self.error("the name of a member"));
         }
         let name = self.string()?;
         if !self.take(b':') {
-            return Err(self.fault("`:`"));
+            return Err(self.error("`:`"));
         }
         Ok(Some(name))
     }
@@ -106,7 +106,7 @@ impl<'a> Json<'a> {
         match self.peek() {
             Some(b'"') => Ok(Scalar::Text(self.string()?)),
             Some(b'-' | b'0'..=b'9') => Ok(Scalar::Int(self.integer(expected)?)),
-            _ => Err(self.fault(expected)),
+            _ => Err(self.error(expected)),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> Json<'a> {
     #[inline]
     pub(crate) fn integer(&mut self, expected: &str) -> Result<i64, TextError> {
         if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
-            return Err(self.fault(expected));
+            return Err(self.error(expected));
         }
         let start = self.at;
         match self.number()? {
@@ -172,7 +172,7 @@ impl<'a> Json<'a> {
                 self.canonical(&mut written, depth)?;
                 Ok(sink.values.other(&written))
             }
-            _ => Err(self.fault("a value")),
+            _ => Err(self.error("a value")),
         }
     }
 
@@ -206,7 +206,7 @@ impl<'a> Json<'a> {
                 }
                 Ok(())
             }
-            _ => Err(self.fault("a value")),
+            _ => Err(self.error("a value")),
         }
     }
 
@@ -284,12 +284,12 @@ impl<'a> Json<'a> {
         if self.take(b']') {
             return Ok(false);
         }
-        Err(self.fault("`,` or `]`"))
+        Err(self.error("`,` or `]`"))
     }
 
     fn word(&mut self, word: &str) -> Result<(), TextError> {
         if !self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
-            return Err(self.fault("a value"));
+            return Err(self.error("a value"));
         }
         self.at += word.len();
         Ok(())
@@ -310,7 +310,7 @@ impl<'a> Json<'a> {
         }
         self.at = at;
         if at == first {
-            return Err(self.fault("a digit"));
+            return Err(self.error("a digit"));
         }
         if bytes[first] == b'0' && first + 1 < at {
             return Err(TextError::expected("a number without leading zeros", self.text, start, "line"));
@@ -340,7 +340,7 @@ impl<'a> Json<'a> {
         while let Some(b'0'..=b'9') = bytes.get(self.at) {
             self.at += 1;
         }
-        if self.at == start { Err(self.fault("a digit")) } else { Ok(()) }
+        if self.at == start { Err(self.error("a digit")) } else { Ok(()) }
     }
 
     /// A text; this is at its opening quote.
@@ -357,7 +357,7 @@ impl<'a> Json<'a> {
                 Ok(Cow::Borrowed(plain))
             }
             Some(b'\\') => self.escaped(start).map(Cow::Owned),
-            Some(_) | None => Err(self.fault("`\"` at the end of the text")),
+            Some(_) | None => Err(self.error("`\"` at the end of the text")),
         }
     }
 
@@ -379,7 +379,7 @@ impl<'a> Json<'a> {
                     plain = self.at;
                 }
                 Some(0x20..) => self.at += 1,
-                Some(_) | None => return Err(self.fault("`\"` at the end of the text")),
+                Some(_) | None => return Err(self.error("`\"` at the end of the text")),
             }
         }
     }
@@ -415,7 +415,7 @@ impl<'a> Json<'a> {
             }
             Some(_) | None => {
                 self.at = start + 1;
-                return Err(self.fault("one of `\"\\/bfnrtu` after a backslash"));
+                return Err(self.error("one of `\"\\/bfnrtu` after a backslash"));
             }
         })
     }
@@ -424,7 +424,7 @@ impl<'a> Json<'a> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.text.as_bytes().get(self.at).and_then(|&it| char::from(it).to_digit(16));
-            code = code << 4 | digit.ok_or_else(|| self.fault("four hexadecimal digits"))?;
+            code = code << 4 | digit.ok_or_else(|| self.error("four hexadecimal digits"))?;
             self.at += 1;
         }
         Ok(code)

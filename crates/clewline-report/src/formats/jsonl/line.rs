@@ -122,7 +122,7 @@ impl Scanner {
         if !json.take(b'{') {
             return match json.peek() {
                 None => Ok(None),
-                Some(_) => Err(json.fault("`{`")),
+                Some(_) => Err(json.error("`{`")),
             };
         }
         let mut fields = Fields::default();
@@ -137,7 +137,7 @@ impl Scanner {
         }
         let end = json.at();
         if json.peek().is_some() {
-            return Err(json.fault("the end of the line"));
+            return Err(json.error("the end of the line"));
         }
         let missing =
             |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use clewline_core::{OperationId, Rule};
 
-use super::{Explainer, LAST_OPERATIONS_SHOWN, found_value, listed, put_value, times};
+use super::{Explainer, LAST_OPERATIONS_SHOWN, listed, observed_value, put_value, times};
 use crate::render::count;
 
 impl Explainer<'_> {
@@ -123,13 +123,17 @@ impl Explained<'_> {
 
     /// The value that the operation observed.
     fn found(&self, place: usize) -> String {
-        found_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
+        observed_value(&self.label(place)).unwrap_or_else(|| format!("what {} found", self.name(place)))
     }
 
     /// The value that it put if it has no result, and otherwise the value that it observed.
     fn value(&self, place: usize) -> String {
         let label = self.label(place);
-        if crate::render::timeline::halves(&label).1.is_some() { self.found(place) } else { self.put(place) }
+        if crate::render::timeline::call_and_result(&label).1.is_some() {
+            self.found(place)
+        } else {
+            self.put(place)
+        }
     }
 
     /// That the operation at one place had returned before the one at the next was called.
@@ -143,7 +147,7 @@ impl Explained<'_> {
 
     fn found_what_is_not_there(&self, rule: Rule) -> String {
         let (first, second) = (self.name(0), self.name(1));
-        let value = found_value(&self.label(0));
+        let value = observed_value(&self.label(0));
         match (rule, value) {
             (Rule::Added, None) => format!("{first} undoes what nobody had done."),
             // An element that came and went may no longer be held.
@@ -252,7 +256,8 @@ impl Explained<'_> {
         // One of the observing operations is enough.
         let removers = 1 + added..self.operations.len();
         let adders = times_each(self.counted(1..1 + added, |id| self.explainer.label(id)));
-        let (found, goes_first) = match crate::render::timeline::halves(&self.label(0)).1.as_deref() {
+        let (found, goes_first) = match crate::render::timeline::call_and_result(&self.label(0)).1.as_deref()
+        {
             Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
             Some("null") | None => (format!("{miss} found nothing"), ""),
             // Of a priority queue.
@@ -408,7 +413,7 @@ impl Explained<'_> {
 
     fn sum(&self, least: i64, greatest: i64) -> String {
         let late = self.name(0);
-        let result: Option<i64> = found_value(&self.label(0)).and_then(|it| it.parse().ok());
+        let result: Option<i64> = observed_value(&self.label(0)).and_then(|it| it.parse().ok());
         let by_then = if 1 < self.operations.len() {
             format!("{} had returned before it was called, and since then the sum was", self.name(1))
         } else {

@@ -11,7 +11,7 @@ use super::{
         plain,
         svg::{self, Ground},
         text::{self, Style},
-        timeline::{arguments, halves},
+        timeline::{arguments, call_and_result},
     },
     Page, PageCounterexample,
     columns::{Columns, PageOperation},
@@ -96,7 +96,7 @@ fn columns(judged: &CheckedHistory<'_>) -> Columns {
     let has_ids = case.names().ids.is_some();
     for operation in operations() {
         let span = case.spans()[operation.index()];
-        let (call, returned) = halves(&case.label(operation));
+        let (call, returned) = call_and_result(&case.label(operation));
         let object = judged.object(operation).map_or_else(String::new, |it| plain(case.values(), it));
         let id = if has_ids { plain(case.values(), judged.id(operation)) } else { String::new() };
         let line = (judged.source == Source::File).then(|| case.names().line(case.source(operation)) as u32);
@@ -142,5 +142,5 @@ fn parts(judged: &CheckedHistory<'_>) -> Vec<String> {
 
 /// `"x"` of `put("x", 1) → null`.
 pub(super) fn first_argument(label: &str) -> Option<String> {
-    arguments(&halves(label).0).into_iter().next()
+    arguments(&call_and_result(label).0).into_iter().next()
 }

@@ -14,8 +14,8 @@
 
 mod columns;
 mod judged;
-mod messages;
 mod orders;
+mod sequence_diagram;
 mod steps;
 mod summary;
 
@@ -32,8 +32,8 @@ use super::{
 };
 
 pub use columns::{Columns, PageOperation};
-pub use messages::{ActorEvent, Message, NotReceived, SequenceDiagram};
 pub use orders::{DeadEnd, ShownOrder, StatesAround};
+pub use sequence_diagram::{ActorEvent, Message, NotReceived, SequenceDiagram};
 pub use steps::{Step, Steps};
 
 /// The contents of a page.
@@ -197,7 +197,7 @@ fn filled(page: &Page, mark: &str) -> String {
         "steps" => {
             page.steps.as_ref().map_or_else(String::new, |it| steps::section(it, page.history.is_some()))
         }
-        "messages" => page.messages.as_ref().map_or_else(String::new, messages::section),
+        "messages" => page.messages.as_ref().map_or_else(String::new, sequence_diagram::section),
         other => unreachable!("the template has no mark `{other}`"),
     }
 }

@@ -2,7 +2,7 @@ use clewline_core::{Allowed, FailurePoint, OperationId, Reason, Verdict};
 
 use super::{
     super::{block::wrap, tests},
-    halves, trace,
+    call_and_result, trace,
 };
 
 #[track_caller]
@@ -188,7 +188,7 @@ fn of_many_results_some_are_shown() {
 #[test]
 fn an_arrow_within_a_text_is_part_of_it() {
     let check = |label: &str, call: &str, result: Option<&str>| {
-        assert_eq!(halves(label), (call.to_owned(), result.map(str::to_owned)));
+        assert_eq!(call_and_result(label), (call.to_owned(), result.map(str::to_owned)));
     };
     check("get(\"a → b\") → \"c → d\"", "get(\"a → b\")", Some("\"c → d\""));
     check("put(\"\\\" → \", 1)", "put(\"\\\" → \", 1)", None);

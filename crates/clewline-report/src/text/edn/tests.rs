@@ -7,7 +7,7 @@ fn read(text: &str) -> Result<String, (usize, String)> {
     let mut edn = Edn::new(text, Tail::End);
     let mut value = || {
         let value = edn.value(&mut sink)?;
-        if edn.next()? == NextForm::End { Ok(value) } else { Err(edn.fault("the end")) }
+        if edn.next()? == NextForm::End { Ok(value) } else { Err(edn.error("the end")) }
     };
     match value() {
         Ok(value) => {
