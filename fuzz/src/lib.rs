@@ -1,7 +1,7 @@
 //! What the fuzz target does: one format reads bytes that nobody wrote.
 //!
-//! `fuzz/corpus/FORMAT` holds seeds made by hand; those that the format refuses are called `bad-…`. Finds belong
-//! elsewhere, so give another folder first:
+//! `fuzz/corpus/FORMAT` holds seeds made by hand; those that the format refuses are called `bad-…`.
+//! Finds belong elsewhere, so give another folder first:
 //!
 //! ```text
 //! CLEWLINE_FORMAT=jsonl cargo +nightly fuzz run format fuzz/target/jsonl fuzz/corpus/jsonl
@@ -9,8 +9,8 @@
 
 use clewline_report::{ReadOptions, WriteError, formats};
 
-/// Reads `input` in the format called `name`. It may be refused, but with a place; and what is read can be
-/// written and read again, if the format can hold it.
+/// Reads `input` in the format called `name`. It may be refused, but with a place; and what is read
+/// can be written and read again, if the format can hold it.
 ///
 /// # Panics
 ///

@@ -1,7 +1,9 @@
-//! Looking at a page: how long a browser takes until a report is drawn, and how many frames a second are drawn while the picture moves.
+//! Looking at a page: how long a browser takes until a report is drawn, and how many frames a
+//! second are drawn while the picture moves.
 //!
-//! `page REPORT.html` opens the page of `clewline check --html` in a browser without a window and without a graphics card. For
-//! several zooms the picture is moved a little in every frame; a frame is drawn as it would be for someone who drags it.
+//! `page REPORT.html` opens the page of `clewline check --html` in a browser without a window and
+//! without a graphics card. For several zooms the picture is moved a little in every frame; a frame
+//! is drawn as it would be for someone who drags it.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -48,7 +50,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Moves the picture in every frame; answers frames a second, the longest time between two, and the mean time that drawing takes.
+/// Moves the picture in every frame; answers frames a second, the longest time between two, and the
+/// mean time that drawing takes.
 fn moving(seen: f64, last: f64) -> String {
     format!(
         "new Promise(done => {{

@@ -1,5 +1,5 @@
-//! The recorder for running systems: what a call and its return cost one client, beside two reads of
-//! the system's monotonic clock, which a log with times of its own would need at least.
+//! The recorder for running systems: what a call and its return cost one client, beside two reads
+//! of the system's monotonic clock, which a log with times of its own would need at least.
 
 use std::{
     hint::black_box,

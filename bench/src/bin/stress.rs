@@ -1,7 +1,8 @@
-//! Stress tests: what recording an operation costs, and how many operations a second are recorded and judged.
+//! Stress tests: what recording an operation costs, and how many operations a second are recorded
+//! and judged.
 //!
-//! `stress [SECONDS [OBJECT]]` gives each of the end-to-end cases so long, 3 seconds unless something else is said; those of
-//! one object, if it is named.
+//! `stress [SECONDS [OBJECT]]` gives each of the end-to-end cases so long, 3 seconds unless
+//! something else is said; those of one object, if it is named.
 
 use std::{
     hint::black_box,

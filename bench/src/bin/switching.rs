@@ -1,9 +1,11 @@
-//! Switching between tasks alone: our own fibers beside those of corosensei, with 2 to 16 of them, as many as there may be.
+//! Switching between tasks alone: our own fibers beside those of corosensei, with 2 to 16 of them,
+//! as many as there may be.
 //!
-//! `to the root and back` is one turn: the root resumes a fiber, and it suspends itself. `to the next one` is what the engine
-//! asks for whenever a scheduler picks another task: ours hand their turn on, those of corosensei go by way of the root. `a life` is to make a fiber
-//! on a stack that is at hand, to run its empty body, and to have the stack back. Each figure is the best of several rounds in
-//! which both take turns, processor time of one thread.
+//! `to the root and back` is one turn: the root resumes a fiber, and it suspends itself. `to the
+//! next one` is what the engine asks for whenever a scheduler picks another task: ours hand their
+//! turn on, those of corosensei go by way of the root. `a life` is to make a fiber on a stack that
+//! is at hand, to run its empty body, and to have the stack back. Each figure is the best of
+//! several rounds in which both take turns, processor time of one thread.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Values that are taken out of a queue are dropped once. No thread is needed, but many calls: memory is given back late.
+//! Values that are taken out of a queue are dropped once. No thread is needed, but many calls:
+//! memory is given back late.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 

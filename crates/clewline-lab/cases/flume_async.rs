@@ -1,4 +1,5 @@
-//! A message that was sent before the sender went away is received, by a future that is asked again and again.
+//! A message that was sent before the sender went away is received, by a future that is asked again
+//! and again.
 
 use std::{
     future::Future,

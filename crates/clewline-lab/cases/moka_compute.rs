@@ -1,4 +1,5 @@
-//! A value that is computed while another is put in: if the computed one stays, the other one was replaced.
+//! A value that is computed while another is put in: if the computed one stays, the other one was
+//! replaced.
 
 use std::thread;
 

@@ -1,4 +1,5 @@
-//! Well-known crates, each used by two threads for a few calls: nothing may go wrong in any schedule.
+//! Well-known crates, each used by two threads for a few calls: nothing may go wrong in any
+//! schedule.
 
 use std::{
     sync::{Arc, Condvar, Mutex, RwLock, mpsc},

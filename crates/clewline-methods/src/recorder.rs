@@ -1,4 +1,5 @@
-//! A recorder for systems that run by themselves: a service, a client library, a cluster under test.
+//! A recorder for systems that run by themselves: a service, a client library, a cluster under
+//! test.
 //!
 //! Threads or async tasks report their calls and returns as they happen; nothing schedules them.
 
@@ -22,9 +23,9 @@ use crate::{
 
 /// Records the operations of a running system, to be judged later or while it runs.
 ///
-/// Call [`call`](Self::call) before an operation is invoked and [`OpenOperation::returned`] after its
-/// response is there. An operation that is dropped without a result, such as that of a cancelled
-/// future, is recorded as pending: it may have taken effect or not.
+/// Call [`call`](Self::call) before an operation is invoked and [`OpenOperation::returned`] after
+/// its response is there. An operation that is dropped without a result, such as that of a
+/// cancelled future, is recorded as pending: it may have taken effect or not.
 ///
 /// ```
 /// use clewline::{Recorder, Value, check, specs::register::{Call, Register}};
@@ -40,8 +41,8 @@ use crate::{
 /// # Ok::<(), clewline::Error>(())
 /// ```
 ///
-/// Clients are numbers of your own. A client whose operation is still open, or was dropped, may call
-/// again: each such operation counts as one of another process, as in the logs of Jepsen.
+/// Clients are numbers of your own. A client whose operation is still open, or was dropped, may
+/// call again: each such operation counts as one of another process, as in the logs of Jepsen.
 ///
 /// # Cost
 ///
@@ -94,7 +95,8 @@ where
     /// Judges what was recorded since the last time, together with what came before it.
     ///
     /// Returns an alarm if there is a violation, or if it can no longer be known whether there is.
-    /// Call it from a thread or a task of its own, as often as you like. Recording goes on meanwhile.
+    /// Call it from a thread or a task of its own, as often as you like. Recording goes on
+    /// meanwhile.
     ///
     /// # Errors
     ///

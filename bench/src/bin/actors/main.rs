@@ -1,7 +1,9 @@
-//! State graphs of actor systems: processor seconds and memory, against stateright's depth-first search on the same systems.
+//! State graphs of actor systems: processor seconds and memory, against stateright's depth-first
+//! search on the same systems.
 //!
-//! `actors` measures everything, each case in a process of its own. `actors ours SYSTEM SERVERS CLIENTS JOBS` and `actors stateright
-//! SYSTEM CLIENTS` measure one. The systems are those of stateright's examples; the numbers of states must be the same.
+//! `actors` measures everything, each case in a process of its own. `actors ours SYSTEM SERVERS
+//! CLIENTS JOBS` and `actors stateright SYSTEM CLIENTS` measure one. The systems are those of
+//! stateright's examples; the numbers of states must be the same.
 
 mod peer;
 

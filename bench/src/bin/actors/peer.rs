@@ -1,7 +1,7 @@
 //! The same systems for stateright, written for its interfaces.
 //!
-//! Its own clients and its own tester of linearizability are used, and its properties are those of its examples: that histories
-//! are linearizable, and that somewhere a value is read.
+//! Its own clients and its own tester of linearizability are used, and its properties are those of
+//! its examples: that histories are linearizable, and that somewhere a value is read.
 
 use std::{
     borrow::Cow,

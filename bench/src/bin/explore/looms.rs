@@ -35,7 +35,8 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
     })
 }
 
-/// What the model panics with when it took too long: loom watches the time on the wall, and nothing else ends it.
+/// What the model panics with when it took too long: loom watches the time on the wall, and nothing
+/// else ends it.
 struct Over;
 
 fn go<S: Subject + Send + Sync>(

@@ -1,17 +1,20 @@
 //! Exploring: the published loom and shuttle beside our engine, on the same programs.
 //!
-//! The programs are written once and compiled over the atomics and locks of each engine. For loom and shuttle a main thread
-//! makes the structure, starts one thread a column and waits for them, as their users do; our engine runs the matrix
-//! directly. Nobody looks at the answers. Each exploration is given so much processor time, and is repeated if it needs
-//! much less; what does not end in time says so, and its rate is that of the executions it made. Each row is measured in
-//! a process of its own: shuttle hears of every panic of the process, and loom panics to end a coroutine.
+//! The programs are written once and compiled over the atomics and locks of each engine. For loom
+//! and shuttle a main thread makes the structure, starts one thread a column and waits for them, as
+//! their users do; our engine runs the matrix directly. Nobody looks at the answers. Each
+//! exploration is given so much processor time, and is repeated if it needs much less; what does
+//! not end in time says so, and its rate is that of the executions it made. Each row is measured in
+//! a process of its own: shuttle hears of every panic of the process, and loom panics to end a
+//! coroutine.
 //!
-//! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, a second unless said otherwise; the best of
-//!   three.
+//! * `explore [SECONDS]`: all engines, so long for each exploration that does not end, a second
+//!   unless said otherwise; the best of three.
 //! * `explore ours [SECONDS]`: our engine alone.
 //! * `explore costs`: what an execution costs before its first step, and what each step costs.
-//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are, and says how many steps
-//!   that were: for those who count instructions, which is exact on a busy machine as well.
+//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are,
+//!   and says how many steps that were: for those who count instructions, which is exact on a busy
+//!   machine as well.
 //! * `explore memory`: what is resident after each of ten million executions.
 
 mod looms;
@@ -219,8 +222,8 @@ fn measure(run: Run, matrix: &Matrix, way: Way, patience: Duration) -> Option<Ro
     }
 }
 
-/// The best of several rounds, in each of which every engine explores the matrix in every way: whatever else the machine does
-/// meanwhile makes nobody faster.
+/// The best of several rounds, in each of which every engine explores the matrix in every way:
+/// whatever else the machine does meanwhile makes nobody faster.
 fn measure_all(matrix: usize, engines: usize, patience: Duration) -> Vec<(usize, Way, Row)> {
     let mut best: Vec<(usize, Way, Row)> = Vec::new();
     for _ in 0..ROUNDS {
@@ -323,7 +326,8 @@ fn print_row(name: &str, way: Way, row: &Row, ours: Option<&Row>) {
     );
 }
 
-/// Two tasks of one call with few accesses and with many: a straight line through the times has a slope and a height.
+/// Two tasks of one call with few accesses and with many: a straight line through the times has a
+/// slope and a height.
 fn costs() {
     println!("| two tasks | us an execution | ns a step | ns a step, each a call |");
     println!("|---|---|---|---|");

@@ -23,8 +23,8 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
     Some(Statistics { executions, is_done: coverage == Coverage::Exhausted })
 }
 
-/// Makes so many executions, or all there are. Answers how many they were, and how many steps they made, but for those that
-/// were redundant.
+/// Makes so many executions, or all there are. Answers how many they were, and how many steps they
+/// made, but for those that were redundant.
 pub fn count(matrix: &Matrix, way: Way, executions_max: u64) -> (u64, u64) {
     let mut steps = 0;
     let (_, executions) = go(matrix, &mut *scheduler(way), &mut |executions, made| {
@@ -57,7 +57,8 @@ pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) 
     });
 }
 
-// Is told how many executions there were, and how many steps the last one had; answers whether that is enough.
+// Is told how many executions there were, and how many steps the last one had; answers whether that
+// is enough.
 type Visit<'a> = &'a mut dyn FnMut(u64, u32) -> bool;
 
 fn go(matrix: &Matrix, scheduler: &mut dyn Scheduler, visit: Visit<'_>) -> (Coverage, u64) {

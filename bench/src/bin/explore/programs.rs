@@ -1,7 +1,9 @@
-// The programs, written once. Each engine includes this file below its own `AtomicUsize` and `Mutex`.
+// The programs, written once. Each engine includes this file below its own `AtomicUsize` and
+// `Mutex`.
 //
-// Nodes are in an arena that is made with the structure, so that nobody allocates on the way, and each call brings the
-// number of the node that it may use: 0 is none. A node's value is its number. All accesses are sequentially consistent.
+// Nodes are in an arena that is made with the structure, so that nobody allocates on the way, and
+// each call brings the number of the node that it may use: 0 is none. A node's value is its number.
+// All accesses are sequentially consistent.
 
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -54,7 +56,8 @@ impl Subject for Locked {
     }
 }
 
-/// Treiber's stack. Who owns a node's link owns it alone, or reads what will not change: these are not points.
+/// Treiber's stack. Who owns a node's link owns it alone, or reads what will not change: these are
+/// not points.
 pub struct Treiber {
     head: AtomicUsize,
     links: [std::sync::atomic::AtomicUsize; NODES],

@@ -1,14 +1,15 @@
 //! The JSON reader alone, beside serde_json and sonic-rs.
 //!
-//! All read the same bytes into the same columns, without ranking them: what stays the same whichever
-//! reads is left out. There are three peers:
+//! All read the same bytes into the same columns, without ranking them: what stays the same
+//! whichever reads is left out. There are three peers:
 //!
-//! * serde_json and sonic-rs into a typed struct, which knows integers, plain texts and truth values only,
-//!   and takes processes as numbers. That is less than our format allows.
-//! * [`same`]: serde_json as it would be in our place, with any value, names of processes and objects,
-//!   and members that are given once.
+//! * serde_json and sonic-rs into a typed struct, which knows integers, plain texts and truth
+//!   values only, and takes processes as numbers. That is less than our format allows.
+//! * [`same`]: serde_json as it would be in our place, with any value, names of processes and
+//!   objects, and members that are given once.
 //!
-//! All begin with bytes of which none knows yet that they are a text. Only ours says in which column something is wrong, what was expected and what was found.
+//! All begin with bytes of which none knows yet that they are a text. Only ours says in which
+//! column something is wrong, what was expected and what was found.
 
 mod same;
 
@@ -172,7 +173,8 @@ impl Scalar<'_> {
     }
 }
 
-/// Reads every line with serde_json into a struct and looks at each field of it. Nothing is interned, paired or ranked.
+/// Reads every line with serde_json into a struct and looks at each field of it. Nothing is
+/// interned, paired or ranked.
 pub(crate) fn forget_with_serde(text: &str) {
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()) {

@@ -1,11 +1,12 @@
 //! Reading histories: nanoseconds a line and megabytes a second, for files of 10^4 to 10^6 lines.
 //!
 //! `alone` is about the JSON reader by itself. The other table is about reading as a whole:
-//! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run: splitting them
-//! into lines with memchr, about as fast as memory allows, and serde_json reading each line into a typed struct,
-//! which is then forgotten (for EDN there is no such peer). The ranking of operations by their times is part of
-//! our reading; its share is shown. Processor time of one thread; what a second job gains is a ratio of times on
-//! the wall, and means little on a busy machine.
+//! `parsing [MOST]` goes on to MOST lines. Beside our readers, on the same bytes in the same run:
+//! splitting them into lines with memchr, about as fast as memory allows, and serde_json reading
+//! each line into a typed struct, which is then forgotten (for EDN there is no such peer). The
+//! ranking of operations by their times is part of our reading; its share is shown. Processor time
+//! of one thread; what a second job gains is a ratio of times on the wall, and means little on a
+//! busy machine.
 
 mod alone;
 
