@@ -155,8 +155,7 @@ fn end_to_end(time: Duration, only: Option<&str>) {
                         continue;
                     }
                 };
-                let stress =
-                    stress.threads(threads).operations(1 << 14).timeout(time).seed(1);
+                let stress = stress.threads(threads).operations(1 << 14).timeout(time).seed(1);
                 let outcome = stress.run().expect("threads");
                 assert!(outcome.finding.is_none(), "{outcome}");
                 let rate = |time: Duration| outcome.operations as f64 / time.as_secs_f64() / 1e6;

@@ -10,8 +10,8 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, ModelTables, Clients, Explored, IncrementalJudge, Harness, HistoryEvent, Ignored, Judgement, ReturnOf, Rules,
-    Search, Stepwise, Summary, Verdicts, explore_states,
+    ActorSystem, Clients, Explored, Harness, HistoryEvent, Ignored, IncrementalJudge, Judgement, ModelTables,
+    ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
