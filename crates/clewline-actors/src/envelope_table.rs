@@ -423,8 +423,7 @@ fn every_choice_sequence<T, E>(
             outcomes.len() < OUTCOMES_MAX,
             "what actors choose in one step leads to at most 4096 outcomes"
         );
-        let mut this =
-            ChoiceRun { scripted_choices: scripted_choices, choice_counts: Vec::new(), effects: Vec::new() };
+        let mut this = ChoiceRun { scripted_choices, choice_counts: Vec::new(), effects: Vec::new() };
         let result = run(&mut this)?;
         outcomes.push((result, this.effects));
         scripted_choices = this.scripted_choices;

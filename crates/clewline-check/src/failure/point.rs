@@ -154,10 +154,7 @@ fn possible_results_by_monitor(
     let queried = before.position(operation)?;
     match columns.kind {
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag
-            if columns.kinds[queried] == RoleKind::RemoveUnknown =>
-        {
-            ()
-        }
+            if columns.kinds[queried] == RoleKind::RemoveUnknown => {}
         ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => return None,
         // One run of its monitor takes longer than a breadth-first pass.
         ObjectKind::QuasiQueue { .. }

@@ -135,7 +135,7 @@ impl Lifetimes {
                 }
             }
         }
-        let lifetimes = Lifetimes { all, empties, has_observers: has_observers };
+        let lifetimes = Lifetimes { all, empties, has_observers };
         Ok(lifetimes.completed(columns, twice))
     }
 

@@ -84,7 +84,7 @@ impl Container {
     }
 
     pub(super) fn push(&mut self, columns: &Columns, action: Action, at: u32) -> u32 {
-        self.operations.push(Operation { action: action, interval: columns.intervals[at as usize], at });
+        self.operations.push(Operation { action, interval: columns.intervals[at as usize], at });
         self.operations.len() as u32 - 1
     }
 
@@ -177,7 +177,7 @@ impl Container {
             if is_near(element.add) || element.remove != NONE && is_near(element.remove) {
                 let number = part.elements.len() as u32;
                 let mut copy = |operation: u32, action: Action| {
-                    part.operations.push(Operation { action: action, ..self.operations[operation as usize] });
+                    part.operations.push(Operation { action, ..self.operations[operation as usize] });
                     part.operations.len() as u32 - 1
                 };
                 let add = copy(element.add, Action::Add(number));

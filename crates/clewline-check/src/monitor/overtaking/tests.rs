@@ -39,7 +39,7 @@ fn container(random: &mut Random) -> Container {
 
 fn operation(container: &mut Container, action: Action, interval: Interval) -> u32 {
     let at = container.operations.len() as u32;
-    container.operations.push(Operation { action: action, interval, at });
+    container.operations.push(Operation { action, interval, at });
     at
 }
 
