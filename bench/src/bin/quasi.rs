@@ -17,7 +17,7 @@ use clewline_core::{
     RawHistory, Recording, Specification, Value, Values,
 };
 use clewline_lab::enumeration::{Enumeration, EnumerationPlan};
-use clewline_methods::{Check, census::Enumerate};
+use clewline_methods::Check;
 use clewline_specs::{
     find,
     queue::{self, Queue},

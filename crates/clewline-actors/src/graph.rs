@@ -279,29 +279,7 @@ fn summarize(
         StopReason::Memory | StopReason::Time | StopReason::BadHandler => false,
     };
     let recorded = needs_graph.then(|| StateGraph::new(std::mem::take(&mut all.record))).flatten();
-    let mut found: Vec<PropertyVerdict> = Vec::new();
-    for (at, when) in properties.iter().enumerate() {
-        let bit = 1 << at;
-        let violated = match when {
-            Modality::Always => (all.failed & bit != 0).then(Vec::new),
-            Modality::Sometimes => (all.held & bit == 0).then(Vec::new),
-            Modality::Eventually => recorded.as_ref().and_then(|it| it.path_avoiding(at)),
-        };
-        let is_unclear = *when == Modality::Eventually && recorded.is_none();
-        found.push(match (violated, when, ended) {
-            _ if is_unclear => PropertyVerdict::Unknown,
-            (None, Modality::Sometimes, _) | (None, _, StopReason::Exhausted) => PropertyVerdict::Holds,
-            (Some(_), Modality::Sometimes, StopReason::Exhausted) | (Some(_), Modality::Always, _) => {
-                PropertyVerdict::Violated(Vec::new())
-            }
-            (Some(way), Modality::Eventually, _) => {
-                PropertyVerdict::Violated(trace_along(&mut engine.fork(), &way))
-            }
-            (None, Modality::Always | Modality::Eventually, _) | (Some(_), Modality::Sometimes, _) => {
-                PropertyVerdict::Unknown
-            }
-        });
-    }
+    let properties = property_verdicts(engine, properties, &all, ended, recorded.as_ref());
     let mut finals: Vec<HistoryId> = all
         .is_final_history
         .iter()
@@ -328,10 +306,43 @@ fn summarize(
         final_complete: finals.iter().filter(|it| engine.summary(**it).is_complete()).count() as u64,
         final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
         final_histories: finals,
-        properties: found,
+        properties,
         paths: recorded.filter(|_| search.count == Count::Schedules).map(|it| it.paths()),
         bad_handler: all.bad_handler,
     }
+}
+
+fn property_verdicts(
+    engine: &Engine,
+    properties: &[Modality],
+    all: &WorkerResult,
+    ended: StopReason,
+    recorded: Option<&StateGraph>,
+) -> Vec<PropertyVerdict> {
+    let mut found: Vec<PropertyVerdict> = Vec::new();
+    for (at, when) in properties.iter().enumerate() {
+        let bit = 1 << at;
+        let violated = match when {
+            Modality::Always => (all.failed & bit != 0).then(Vec::new),
+            Modality::Sometimes => (all.held & bit == 0).then(Vec::new),
+            Modality::Eventually => recorded.and_then(|it| it.path_avoiding(at)),
+        };
+        let is_unclear = *when == Modality::Eventually && recorded.is_none();
+        found.push(match (violated, when, ended) {
+            _ if is_unclear => PropertyVerdict::Unknown,
+            (None, Modality::Sometimes, _) | (None, _, StopReason::Exhausted) => PropertyVerdict::Holds,
+            (Some(_), Modality::Sometimes, StopReason::Exhausted) | (Some(_), Modality::Always, _) => {
+                PropertyVerdict::Violated(Vec::new())
+            }
+            (Some(way), Modality::Eventually, _) => {
+                PropertyVerdict::Violated(trace_along(&mut engine.fork(), &way))
+            }
+            (None, Modality::Always | Modality::Eventually, _) | (Some(_), Modality::Sometimes, _) => {
+                PropertyVerdict::Unknown
+            }
+        });
+    }
+    found
 }
 
 // State shared by the threads of one search.

@@ -15,6 +15,7 @@
 
 pub mod arena;
 mod by_name;
+pub mod census;
 mod class;
 pub mod classes;
 mod container;

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_core::{LoadError, ParseError};
+use clewline_core::{LoadError, Malformed, ParseError};
 use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
@@ -33,6 +33,8 @@ pub(crate) enum ErrorKind {
     OutOfOrder {
         line: usize,
     },
+    /// Events or operations that make no history.
+    Malformed(Malformed),
     /// The history of a recorder that drops events.
     LiveRecorder,
     Write(WriteError),
@@ -82,6 +84,7 @@ impl Error {
             | ErrorKind::Unrecognised
             | ErrorKind::Io(_)
             | ErrorKind::LiveRecorder
+            | ErrorKind::Malformed(_)
             | ErrorKind::Write(_)
             | ErrorKind::Event { .. } => None,
         }
@@ -101,6 +104,7 @@ impl Error {
             | ErrorKind::Environment { .. } => false,
             ErrorKind::Unrecognised
             | ErrorKind::Io(_)
+            | ErrorKind::Malformed(_)
             | ErrorKind::Read(_)
             | ErrorKind::Load(_)
             | ErrorKind::Event { .. }
@@ -151,6 +155,12 @@ impl From<WriteError> for ErrorKind {
     }
 }
 
+impl From<Malformed> for ErrorKind {
+    fn from(error: Malformed) -> Self {
+        ErrorKind::Malformed(error)
+    }
+}
+
 impl From<LoadError> for ErrorKind {
     fn from(error: LoadError) -> Self {
         ErrorKind::Load(error)
@@ -188,6 +198,7 @@ impl fmt::Display for ErrorKind {
                 "a live recorder drops the events it has judged, so it has no history; use Recorder::new",
             ),
             ErrorKind::Write(error) => error.fmt(f),
+            ErrorKind::Malformed(error) => error.fmt(f),
             ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
             ErrorKind::Environment { variable, error } => {
                 write!(f, "the environment variable {variable}: {error}")

@@ -10,7 +10,6 @@
 #![cfg_attr(
     not(all(
         feature = "actors",
-        feature = "census",
         feature = "files",
         feature = "html",
         feature = "line-up",
@@ -21,8 +20,6 @@
 
 #[cfg(feature = "actors")]
 pub mod actors;
-#[cfg(feature = "census")]
-pub mod census;
 mod check;
 mod environment;
 mod error;

@@ -26,7 +26,6 @@
 
 mod assembly;
 mod cargo;
-mod census;
 mod compiler;
 mod error;
 mod new_crate;
@@ -38,7 +37,6 @@ mod toolchain;
 
 pub use assembly::{UnseenCause, UnseenInstruction};
 pub use cargo::{BuiltTests, Crate, TestId};
-pub use census::CensusRequest;
 pub use clewline_remote::{Points, Remote, RunOptions};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};

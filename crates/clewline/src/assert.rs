@@ -28,7 +28,7 @@ use clewline_methods::check;
 ///     Event::ret(1, false),
 /// ])?;
 /// assert_linearizable(&Flag, &history); // panics; the message shows both operations
-/// # Ok::<(), clewline::Malformed>(())
+/// # Ok::<(), clewline::Error>(())
 /// ```
 ///
 /// # Panics

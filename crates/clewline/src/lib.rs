@@ -59,7 +59,7 @@
 //!     Event::ret(1, 1),
 //! ])?;
 //! assert_linearizable(&Tickets, &history);
-//! # Ok::<(), clewline::Malformed>(())
+//! # Ok::<(), clewline::Error>(())
 //! ```
 //!
 //! These few lines are a complete specification: a state, the calls, and a function that applies a
@@ -103,8 +103,6 @@
 
 mod assert;
 
-#[doc(inline)]
-pub use clewline_check::Algorithm;
 #[cfg(feature = "line-up")]
 #[doc(inline)]
 pub use clewline_methods::line_up::LineUp;
@@ -112,7 +110,7 @@ pub use clewline_methods::line_up::LineUp;
 #[doc(inline)]
 pub use clewline_methods::stress::Stress;
 #[doc(inline)]
-pub use clewline_methods::{Check, Error, OpenOperation, Quasi, Recorder, Report, check};
+pub use clewline_methods::{Check, Error, Quasi, Recorder, Report, check};
 
 #[cfg(feature = "actors")]
 #[doc(inline)]
@@ -124,7 +122,7 @@ pub use assert::assert_linearizable;
 pub use clewline_macros::test;
 
 #[doc(inline)]
-pub use clewline_core::{Codec, Deterministic, Event, History, Malformed, Specification, Value, Verdict};
+pub use clewline_core::{Codec, Deterministic, Event, History, Specification, Value, Verdict};
 #[doc(inline)]
 pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
 
@@ -172,10 +170,15 @@ pub mod actors {
     };
 }
 
-/// Recordings: histories in files, also in files that are still growing.
+/// Recordings: histories in files, also in files that are still growing, and the algorithms that
+/// check them.
 pub mod files {
     #[doc(inline)]
-    pub use clewline_methods::{Alarm, Keys, LineOrder, Progress, Watch, check_file};
+    pub use clewline_check::Algorithm;
+    #[doc(inline)]
+    pub use clewline_core::Malformed;
+    #[doc(inline)]
+    pub use clewline_methods::{Alarm, Keys, LineOrder, OpenOperation, Progress, Watch, check_file};
     #[doc(inline)]
     pub use clewline_report::formats::{self, InputFormat};
 }

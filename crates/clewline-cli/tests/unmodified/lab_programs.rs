@@ -6,15 +6,12 @@
 use std::{ffi::OsString, path::PathBuf, sync::OnceLock};
 
 use clewline_lab::{
-    enumeration::{Enumeration, EnumerationPlan},
+    census::{Census, CensusRequest, census_of_program, count},
+    enumeration::{Counting, Enumeration, EnumerationPlan},
     find_explorable,
 };
-use clewline_methods::{
-    census::{Census, Counting, count},
-    line_up::Options,
-    relaxed::Roles,
-};
-use clewline_unmodified::{CensusRequest, Compiler, Program, Runtime, Sources};
+use clewline_methods::{line_up::Options, relaxed::Roles};
+use clewline_unmodified::{Compiler, Program, Runtime, Sources};
 
 use super::program::{Ran, clewline};
 
@@ -350,10 +347,8 @@ fn structures_in_c_have_the_histories_that_they_have_in_rust() {
         let counts =
             |it: &Census| (it.histories, it.not_linearizable, it.not_relaxed, it.not_displaced, it.broken);
         for compiler in &compilers {
-            let found = Program::build(&sources, compiler, &runtime)
-                .unwrap()
-                .census(&asked, &mut enumeration())
-                .unwrap();
+            let program = Program::build(&sources, compiler, &runtime).unwrap();
+            let found = census_of_program(&program, &asked, &mut enumeration()).unwrap();
             assert_eq!(counts(&found), counts(&expected), "{file} {flags:?} by {}", compiler.name());
             assert_eq!(found.coverage, expected.coverage, "{file} {flags:?}");
         }

@@ -18,10 +18,38 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, Interner, Problem, Reason};
-use clewline_methods::census::{Counting, Counts, Enumerate};
 
 pub use permutations::QuasiPermutations;
 pub use sequentializations::SequentializationChoice;
+
+/// What else is enumerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// Each sequentialization of each distinct history, and each permutation of it.
+    Distinct,
+    /// Only that, with the paper's optimizations: orders that were visited before, in any history,
+    /// are skipped.
+    Optimized,
+    /// Only each sequentialization of every execution, and each permutation of it.
+    Everything,
+}
+
+/// How much was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Histories that were judged.
+    pub histories: u64,
+    /// Histories that were skipped.
+    pub histories_skipped: u64,
+    /// Sequentializations whose orders were tried.
+    pub sequentializations: u64,
+    /// Sequentializations that were skipped.
+    pub sequentializations_skipped: u64,
+    /// Orders that were judged.
+    pub permutations: u64,
+    /// Orders that were skipped.
+    pub permutations_skipped: u64,
+}
 
 /// Which permutations of a sequentialization are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -331,7 +359,7 @@ impl Enumeration {
     }
 }
 
-impl Enumerate for Enumeration {
+impl Enumeration {
     /// Whether `problem` is quasi linearizable by displacement, as far as the plan goes.
     ///
     /// All problems given to one enumeration must be about one specification, from its initial
@@ -340,7 +368,7 @@ impl Enumerate for Enumeration {
     /// # Errors
     ///
     /// If the budget does not suffice: its configurations are orders here, those of one history.
-    fn judge(
+    pub fn judge(
         &mut self,
         problem: &Problem<'_>,
         relaxation: &Relaxation,
@@ -368,7 +396,9 @@ impl Enumerate for Enumeration {
         Ok(holds)
     }
 
-    fn counts(&self) -> Counts {
+    /// How much was tried so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
         self.counts
     }
 }

@@ -11,7 +11,8 @@ use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
 use super::entry::{Size, Step, caution};
 use crate::{
-    enumeration::{Enumeration, EnumerationPlan},
+    census::{Census, CensusRequest, census},
+    enumeration::{Counting, Enumeration, EnumerationPlan},
     find::find_explorable,
 };
 use clewline_explore::{Coverage, Limit};
@@ -19,11 +20,9 @@ use clewline_report::render::table::{Cell, Column, Table};
 use clewline_threads::{Component, Explorable};
 
 use clewline_methods::{
-    census::{Census, Counting, census, count_serial},
-    line_up::{Matrix, Options as CheckOptions},
+    line_up::{Matrix, Options as CheckOptions, count_serial},
     relaxed::Roles,
 };
-use clewline_unmodified::CensusRequest;
 
 pub(super) const PAPER: &str = "L. Zhang, A. Chattopadhyay, C. Wang, Round-Up: Runtime Checking Quasi Linearizability of \
                                 Concurrent Data Structures, ASE 2013";
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn reference_models_return_in_their_order() {
-        use clewline_methods::census::Counting;
+        use crate::enumeration::Counting;
         for (spec, subject) in [("queue", "ms-queue"), ("stack", "treiber-stack")] {
             let paper = PaperFigures {
                 is_violated: false,

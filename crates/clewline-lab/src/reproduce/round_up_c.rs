@@ -8,12 +8,12 @@ use super::{
     round_up::{Row, check_options, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
-use crate::enumeration::{Enumeration, EnumerationPlan};
-use clewline_methods::{
-    census::{Census, Counting},
-    line_up::Options as CheckOptions,
+use crate::{
+    census::{Census, CensusRequest, census_of_program},
+    enumeration::{Counting, Enumeration, EnumerationPlan},
 };
-use clewline_unmodified::{CensusRequest, Compiler, Error, Program, Runtime, Sources};
+use clewline_methods::line_up::Options as CheckOptions;
+use clewline_unmodified::{Compiler, Error, Program, Runtime, Sources};
 
 /// The tables that can be run so.
 pub(super) const IN_C: [(&str, Compiled); 3] = [
@@ -62,7 +62,7 @@ fn run(
         }
         let asked = CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
         let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
-        let counted = programs[row.subject].census(&asked, &mut enumeration)?;
+        let counted = census_of_program(&programs[row.subject], &asked, &mut enumeration)?;
         let begun = Instant::now();
         let serial_histories = golden_histories(row, &check);
         measured.push((

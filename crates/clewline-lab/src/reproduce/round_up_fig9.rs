@@ -10,10 +10,8 @@ use super::{
     round_up::{PAPER, check_options, measure, notes},
     round_up_table_5::ROWS,
 };
-use clewline_methods::{
-    census::{Census, Counting},
-    line_up::Options as CheckOptions,
-};
+use crate::{census::Census, enumeration::Counting};
+use clewline_methods::line_up::Options as CheckOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {

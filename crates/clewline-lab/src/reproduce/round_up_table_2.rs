@@ -6,10 +6,8 @@ use super::{
     entry::{Entry, Form, Options, Outcome, Step},
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
-use clewline_methods::{
-    census::{Census, Counting},
-    line_up::Options as CheckOptions,
-};
+use crate::{census::Census, enumeration::Counting};
+use clewline_methods::line_up::Options as CheckOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {

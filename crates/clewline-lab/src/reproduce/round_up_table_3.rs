@@ -4,10 +4,8 @@ use super::{
     entry::{Entry, Form, Options, Outcome, Step},
     round_up::{PAPER, Row, check_options, measure, quasi_table, row},
 };
-use clewline_methods::{
-    census::{Census, Counting},
-    line_up::Options as CheckOptions,
-};
+use crate::{census::Census, enumeration::Counting};
+use clewline_methods::line_up::Options as CheckOptions;
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {

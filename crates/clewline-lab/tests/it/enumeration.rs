@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use clewline_check::relaxed::Relaxation;
 use clewline_core::{Budget, ErasedHistory, Problem, Random, Reason};
 use clewline_lab::enumeration::{
-    Duplicates, Enumeration, EnumerationPlan, PermutationChoice, QuasiPermutations, SequentializationChoice,
-    SerialHistories, StopAt,
+    Counts, Duplicates, Enumeration, EnumerationPlan, PermutationChoice, QuasiPermutations,
+    SequentializationChoice, SerialHistories, StopAt,
 };
-use clewline_methods::census::{Counts, Enumerate};
 use clewline_testing::pick;
 
 use crate::{

@@ -5,7 +5,6 @@ use clewline_check::relaxed::{
 };
 use clewline_core::{Budget, Problem};
 use clewline_lab::enumeration::{Enumeration, EnumerationPlan};
-use clewline_methods::census::Enumerate;
 
 /// How often each verdict was reached, and each kind of violation.
 #[derive(Debug, Default)]

@@ -67,7 +67,7 @@ pub use watch::{Alarm, Watch, follow::LineOrder};
 /// let report = check(&Flag, &history);
 /// assert!(!report.holds());
 /// assert!(report.to_string().starts_with("violated: the history is not linearizable as a Flag\n"));
-/// # Ok::<(), clewline::Malformed>(())
+/// # Ok::<(), clewline::Error>(())
 /// ```
 pub fn check<'a, S>(specification: &'a S, history: &'a History<S::Call, S::Return>) -> Report<'a>
 where

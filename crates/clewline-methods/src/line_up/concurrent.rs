@@ -164,22 +164,10 @@ pub(super) fn explore_all(
                         let judged =
                             CandidateHistory { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
                         match judged.judge(asked, texts, &mut renamed) {
-                            Ok(RelaxedVerdict::Right) => (),
                             Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
-                            Ok(RelaxedVerdict::Waits(blocked)) => {
-                                wrong = Some(WrongExecution {
-                                    blocked,
-                                    ..WrongExecution::of(Cause::Blocking, trial)
-                                });
-                            }
-                            Ok(RelaxedVerdict::Wrong(explanation)) => {
-                                wrong = Some(WrongExecution {
-                                    explanation,
-                                    ..WrongExecution::of(Cause::NotLinearizable, trial)
-                                });
-                            }
+                            Ok(verdict) => wrong = WrongExecution::by(verdict, trial),
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
@@ -238,6 +226,19 @@ impl WrongExecution {
             blocked: Vec::new(),
             explanation: None,
             key,
+        }
+    }
+
+    /// The execution that `trial` has just run, if `verdict` is against it.
+    fn by(verdict: RelaxedVerdict, trial: &dyn TestProgram) -> Option<WrongExecution> {
+        match verdict {
+            RelaxedVerdict::Right | RelaxedVerdict::Needs(_) => None,
+            RelaxedVerdict::Waits(blocked) => {
+                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Blocking, trial) })
+            }
+            RelaxedVerdict::Wrong(explanation) => {
+                Some(WrongExecution { explanation, ..WrongExecution::of(Cause::NotLinearizable, trial) })
+            }
         }
     }
 }

@@ -59,8 +59,9 @@ use self::{
 
 use crate::relaxed::{Judging, WellFormed};
 
-pub(crate) use serial::{ResultTexts, observe};
-pub(crate) use specified::Specified;
+use serial::{ResultTexts, observe};
+
+pub use specified::Specified;
 
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use builder::{BuiltIn, LineUp};
@@ -68,6 +69,7 @@ pub use cause::Cause;
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
+pub use observing::count_serial;
 pub use options::{Options, Reference, has_bound, scheduler};
 pub use outcome::Outcome;
 pub use plan::{Entry, Plan};

@@ -11,6 +11,21 @@ use super::{
 };
 use crate::matrix::Matrix;
 
+/// The number of serial histories of a matrix, and why it is incomplete, if it is.
+///
+/// # Errors
+///
+/// If the matrix has a call that `golden` does not know.
+pub fn count_serial(
+    golden: &dyn Explorable,
+    matrix: &Matrix,
+    options: &Options,
+) -> Result<(usize, Option<String>), CodecError> {
+    let mut trial = golden.test_program(&matrix.to_calls(), &options.limits)?;
+    let observed = first_phase(&mut *trial, &mut ResultTexts::default(), options.executions_max);
+    Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
+}
+
 /// Runs phase 1 alone.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 //! A specification in the place of the first phase.
 
+use std::fmt;
+
 use clewline_core::{
     CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, ProcessId, RawCall, Recording, ResultId,
     Timed, Value, Values, read_label,
@@ -12,16 +14,29 @@ use crate::{
 };
 
 /// Turns an outcome into a history that can be judged by itself.
-pub(crate) enum Specified {
+pub enum Specified {
     /// The subject's own specification.
     Own,
     /// One from the catalog.
     Named(Box<dyn ErasedSpec>),
 }
 
+impl fmt::Debug for Specified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Specified::Own => "Own",
+            Specified::Named(_) => "Named",
+        })
+    }
+}
+
 impl Specified {
     /// The specification of that name, if it knows the calls of `trial`.
-    pub(crate) fn named(name: &str, trial: &dyn TestProgram) -> Result<Specified, CodecError> {
+    ///
+    /// # Errors
+    ///
+    /// If there is none, or it does not know a call.
+    pub fn named(name: &str, trial: &dyn TestProgram) -> Result<Specified, CodecError> {
         let specification = clewline_specs::find(name).map_err(|it| CodecError(it.to_string()))?;
         let mut values = Values::new();
         let mut calls = Vec::new();
@@ -38,7 +53,12 @@ impl Specified {
         Ok(Specified::Named(specification))
     }
 
-    pub(crate) fn case(
+    /// The history of `outcome`.
+    ///
+    /// # Errors
+    ///
+    /// If the specification does not know its calls or results.
+    pub fn case(
         &self,
         trial: &dyn TestProgram,
         outcome: &Outcome<ResultId>,
@@ -54,8 +74,12 @@ impl Specified {
         }
     }
 
-    /// The same with additional calls that [remove](drained) the elements left inside.
-    pub(crate) fn drained(
+    /// The same with additional calls that remove the elements left inside.
+    ///
+    /// # Errors
+    ///
+    /// As [`case`](Self::case).
+    pub fn drained(
         &self,
         trial: &dyn TestProgram,
         outcome: &Outcome<ResultId>,

@@ -205,8 +205,9 @@ pub(crate) fn judge_program(
     Ok(judge_places(problems, quasi, options))
 }
 
-/// The class of each operation is that of its method.
-pub(crate) fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
+/// The relaxation of `problem` by `quasi`: the class of each operation is its method.
+#[must_use]
+pub fn relaxation(problem: &Problem<'_>, quasi: &Quasi) -> Relaxation {
     let methods: Vec<String> = methods(problem).collect();
     quasi.factors().relaxation(methods.iter().map(String::as_str))
 }

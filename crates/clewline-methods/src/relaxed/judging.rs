@@ -93,8 +93,8 @@ impl Judging {
     }
 }
 
-// A history of a matrix is small. Beyond this limit its verdict is unknown.
-pub(crate) const MATRIX_HISTORY_CONFIGURATIONS_MAX: u64 = 5_000_000;
+/// A history of a matrix is small. Beyond this limit its verdict is unknown.
+pub const MATRIX_HISTORY_CONFIGURATIONS_MAX: u64 = 5_000_000;
 
 /// Judges the history of `problems` by displacement.
 pub(crate) fn judge_displaced(quasi: &Quasi, problems: &[Problem<'_>]) -> Result<RelaxedVerdict, String> {

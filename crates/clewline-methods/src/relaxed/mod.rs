@@ -35,13 +35,14 @@ mod quasi;
 mod shape;
 
 pub use factors::{Factor, Factors};
-pub use judging::{FactorHistogram, Judging, WellFormed};
+pub use judge::relaxation;
+pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, WellFormed};
 pub use quasi::{Quasi, QuasiReading};
 pub use shape::{IllFormed, Roles};
 
 pub(crate) use drain::{drained, elements_left};
 pub(crate) use evidence::QuasiEvidence;
 pub(crate) use factors::{ALL, quasi_error};
-pub(crate) use judge::{JudgedRecording as Judged, judge_program, judge_recording, relaxation};
-pub(crate) use judging::{MATRIX_HISTORY_CONFIGURATIONS_MAX, RelaxedVerdict, distribution, judge_displaced};
+pub(crate) use judge::{JudgedRecording as Judged, judge_program, judge_recording};
+pub(crate) use judging::{RelaxedVerdict, distribution, judge_displaced};
 pub(crate) use quasi::Plan;

@@ -38,12 +38,8 @@ pub(crate) trait Load {
     /// The result of a call.
     type Return: Clone;
 
-    /// Passes the history of `snapshot` to `with`.
-    fn with<T>(
-        &self,
-        snapshot: SnapshotOf<Self>,
-        with: impl FnOnce(&dyn ErasedHistory) -> T,
-    ) -> Result<T, Error>;
+    /// Passes the history of the snapshot `at` to `f`.
+    fn with<T>(&self, at: SnapshotOf<Self>, f: impl FnOnce(&dyn ErasedHistory) -> T) -> Result<T, Error>;
 
     /// Whether operations may be forgotten.
     fn may_forget(&self) -> bool;

@@ -7,19 +7,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{
-    Options as JudgeOptions, judge,
-    relaxed::{Relaxation, is_displaced},
-};
-use clewline_core::{Budget, CodecError, Problem, Reason, ResultId, Verdict};
+use clewline_check::{Options as JudgeOptions, judge, relaxed::is_displaced};
+use clewline_core::{Budget, CodecError, Problem, ResultId, Verdict};
 use clewline_explore::{Coverage, Ending, Limit};
-use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
-
-use crate::{
-    line_up::{Options, ResultTexts, Specified, observe},
-    matrix::Matrix,
+use clewline_methods::{
+    line_up::{Matrix, Options, Specified, count_serial},
     relaxed::{MATRIX_HISTORY_CONFIGURATIONS_MAX, Quasi, Roles, relaxation},
 };
+use clewline_threads::{Explorable, Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
+use clewline_unmodified::{Error, OutputMode, Program, RunOptions};
+
+use crate::enumeration::{Counting, Counts, Enumeration};
 
 /// The question asked of every history.
 #[derive(Clone, Debug)]
@@ -32,48 +30,6 @@ pub struct Readings {
     pub factors: Quasi,
     /// The factors with which permutations are enumerated.
     pub enumerated: Quasi,
-}
-
-/// What else is enumerated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// Each sequentialization of each distinct history, and each permutation of it.
-    Distinct,
-    /// Only that, with the paper's optimizations: orders that were visited before, in any history,
-    /// are skipped.
-    Optimized,
-    /// Only each sequentialization of every execution, and each permutation of it.
-    Everything,
-}
-
-/// How much was tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Histories that were judged.
-    pub histories: u64,
-    /// Histories that were skipped.
-    pub histories_skipped: u64,
-    /// Sequentializations whose orders were tried.
-    pub sequentializations: u64,
-    /// Sequentializations that were skipped.
-    pub sequentializations_skipped: u64,
-    /// Orders that were judged.
-    pub permutations: u64,
-    /// Orders that were skipped.
-    pub permutations_skipped: u64,
-}
-
-/// An enumeration of orders, such as that of the Round-Up paper.
-pub trait Enumerate {
-    /// Whether `problem` is quasi linearizable by displacement, as far as the enumeration goes.
-    ///
-    /// # Errors
-    ///
-    /// If `budget` does not suffice.
-    fn judge(&mut self, problem: &Problem<'_>, quasi: &Relaxation, budget: &Budget) -> Result<bool, Reason>;
-
-    /// How much was tried so far.
-    fn counts(&self) -> Counts;
 }
 
 /// The counts.
@@ -120,7 +76,7 @@ pub fn census(
     readings: &Readings,
     counting: Counting,
     options: &Options,
-    enumeration: &mut dyn Enumerate,
+    enumeration: &mut Enumeration,
 ) -> Result<Census, CodecError> {
     let begun = Instant::now();
     let (serial_histories, incomplete) = count_serial(golden, matrix, options)?;
@@ -134,21 +90,6 @@ pub fn census(
     })
 }
 
-/// How many serial histories the calls of a matrix have, and why the count is incomplete, if it is.
-///
-/// # Errors
-///
-/// If the matrix has a call that `golden` does not know.
-pub fn count_serial(
-    golden: &dyn Explorable,
-    matrix: &Matrix,
-    options: &Options,
-) -> Result<(usize, Option<String>), CodecError> {
-    let mut trial = golden.test_program(&matrix.to_calls(), &options.limits)?;
-    let observed = observe(&mut *trial, &mut ResultTexts::default(), options.executions_max);
-    Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
-}
-
 /// The same without the first phase: there are no serial histories, and its duration is zero.
 ///
 /// # Errors
@@ -160,7 +101,7 @@ pub fn count(
     readings: &Readings,
     counting: Counting,
     options: &Options,
-    enumeration: &mut dyn Enumerate,
+    enumeration: &mut Enumeration,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
     let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
@@ -201,6 +142,68 @@ pub fn count(
     })
 }
 
+/// What is counted.
+#[derive(Clone, Debug)]
+pub struct CensusRequest {
+    /// The calls.
+    pub matrix: Matrix,
+    /// The name of the specification.
+    pub plain: String,
+    /// The specification of the relaxed reading, with its factor.
+    pub relaxed: String,
+    /// The factors of the displacement reading.
+    pub factors: String,
+    /// The factors with which permutations are enumerated.
+    pub enumerated: String,
+    /// The most executions.
+    pub executions_max: u64,
+    /// The time limit.
+    pub time: Option<Duration>,
+}
+
+impl CensusRequest {
+    /// The criteria for histories.
+    ///
+    /// # Errors
+    ///
+    /// If the factors are invalid.
+    pub fn readings(&self) -> Result<Readings, CodecError> {
+        let factors = |text: &str| text.parse::<Quasi>().map_err(|it| CodecError(it.to_string()));
+        Ok(Readings {
+            plain: self.plain.clone(),
+            relaxed: self.relaxed.clone(),
+            factors: factors(&self.factors)?,
+            enumerated: factors(&self.enumerated)?,
+        })
+    }
+}
+
+/// Counts all histories of a matrix of a program.
+///
+/// # Errors
+///
+/// If it cannot be counted.
+pub fn census_of_program(
+    program: &Program,
+    asked: &CensusRequest,
+    enumeration: &mut Enumeration,
+) -> Result<Census, Error> {
+    let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
+    let options = Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
+    let readings = asked.readings().map_err(no_count)?;
+    let session = program.start(&[], &RunOptions::default(), OutputMode::Captured)?;
+    let counted =
+        count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
+    session.finish()?;
+    let counted = counted.map_err(no_count)?;
+    // A count that differs from run to run is not meaningful.
+    let diverged = match &counted.coverage {
+        Coverage::Limited(Limit::Diverged(diverged)) => Some(format!("diverged: {diverged}")),
+        Coverage::Exhausted | Coverage::Limited(_) => None,
+    };
+    Ok(Census { unknown: counted.unknown.clone().or(diverged), ..counted })
+}
+
 impl Default for Census {
     /// Nothing, of which nothing was seen.
     fn default() -> Census {
@@ -226,7 +229,7 @@ struct Counter<'a> {
     plain: Specified,
     relaxed: Specified,
     readings: &'a Readings,
-    enumeration: &'a mut dyn Enumerate,
+    enumeration: &'a mut Enumeration,
     counting: Counting,
     seen: HashSet<Vec<u32>>,
     census: Census,
