@@ -7,11 +7,11 @@
  * only one. With K + 1 slots in a segment the stack is out of order by K.
  *
  * A push may come late: its value is in a segment that is being removed. Who removes one says so first, and looks after
- * that whether it is still empty. So a push that finds nobody removing is committed. Else, if the segment is still on top,
+ * that whether it is still empty. So a push that finds no thread removing is committed. Else, if the segment is still on top,
  * it changes a count beside the top, so that the one who removes fails; or it takes its value back, and starts anew.
  *
  * BUG_SCAL: how the suite Scal had it, after L. Zhang, A. Chattopadhyay and C. Wang, "Round-Up", 2013, section VI-D. A
- * push reads twice whether someone is removing: it is committed if the first read says no, and sees to its value if the
+ * push reads twice whether a thread is removing: it is committed if the first read says no, and sees to its value if the
  * second says yes. The word was changed and changed back in between (A, B, A): then neither is the case, and the push starts
  * anew and leaves its value where it is, which then is in the stack twice.
  */

@@ -26,7 +26,7 @@ struct ms_queue *ms_queue_new(void) {
     return q;
 }
 
-/* Moves the tail on, unless someone else has. */
+/* Moves the tail on, unless another thread has. */
 static void move_tail(struct ms_queue *q, struct node *from, struct node *to) {
     __atomic_compare_exchange_n(&q->tail, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }

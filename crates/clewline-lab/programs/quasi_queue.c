@@ -9,7 +9,7 @@
  *
  * BUG_B1: takes values of the next segment, too, and so removes one more than K away from the head.
  * BUG_B2: writes that a cell is emptied without looking again, and so removes a value that has been removed before.
- * BUG_B3: answers that the queue is empty when someone else was faster, though there are other values.
+ * BUG_B3: answers that the queue is empty when another thread was faster, though there are other values.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
 
 struct segment {
     long slots[SLOTS]; /* each is free, then holds a value, and then is emptied; they are filled in order */
-    bool is_going;     /* whether someone takes it out of the list, or has */
+    bool is_going;     /* whether a thread takes it out of the list, or has */
     struct segment *next;
 };
 
@@ -51,7 +51,7 @@ struct ubk_queue *ubk_queue_new(void) {
 static tagged load_head(struct ubk_queue *q) { return __atomic_load_n(&q->head, __ATOMIC_SEQ_CST); }
 static struct segment *load_tail(struct ubk_queue *q) { return __atomic_load_n(&q->tail, __ATOMIC_SEQ_CST); }
 
-/* Moves the tail to the next segment, and adds that if need be, unless someone else has. */
+/* Moves the tail to the next segment, and adds that if need be, unless another thread has. */
 static void move_tail(struct ubk_queue *q, struct segment *from) {
     struct segment *next = __atomic_load_n(&from->next, __ATOMIC_SEQ_CST);
     if (!next) {
@@ -73,7 +73,7 @@ static void move_head(struct ubk_queue *q, tagged from) {
         __atomic_store_n(&segment->is_going, true, __ATOMIC_SEQ_CST);
 #else
     __atomic_store_n(&segment->is_going, true, __ATOMIC_SEQ_CST);
-    /* If this fails someone holds it. Then it stays marked, and only those who hold it stay in it. */
+    /* If this fails a thread holds it. Then it stays marked, and only those who hold it stay in it. */
     (void)__sync_bool_compare_and_swap(&q->head, from, TAGGED(next, 0));
 #endif
 }

@@ -46,7 +46,7 @@ operations! {
     /// A call on a semaphore.
     enum Call;
     Acquire = "acquire" => Nothing, "waits until there is a permit, and takes it";
-    Release = "release" => Nothing, "makes a permit, whoever may have acquired one before";
+    Release = "release" => Nothing, "adds a permit, whichever process acquired one before";
 }
 
 impl Deterministic for Semaphore {

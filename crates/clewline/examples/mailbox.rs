@@ -7,7 +7,7 @@ use clewline::{
     sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
 };
 
-/// Keeps the latest value until someone takes it.
+/// Keeps the latest value until it is taken.
 #[derive(Debug)]
 struct Mailbox {
     value: AtomicU32,

@@ -71,7 +71,7 @@ pub fn stuck(problems: Vec<Problem<'_>>, options: &Options) -> Stuck {
                 }
             }
             Ok(None) => {
-                let reason = "the complete operations cannot be ordered, so nobody knows who should wait";
+                let reason = "the complete operations have no linearization, so it is unknown which calls should block";
                 unknown = unknown.or_else(|| Some(Reason::Refused(reason.to_owned())));
             }
             Err(reason) => unknown = unknown.or(Some(reason)),

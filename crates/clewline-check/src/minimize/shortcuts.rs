@@ -74,16 +74,16 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
     let roles = problem.roles().ok()?;
     let view = View { problem, roles };
     let id = |at: usize| problem.operations()[at];
-    let nobody_put = |initial| match view.found_but_not_added(initial) {
+    let never_added = |initial| match view.found_but_not_added(initial) {
         Some(QuickVerdict::Violated(id)) => Some(id),
         Some(QuickVerdict::Holds) | None => None,
     };
     match problem.kind()? {
         ObjectKind::Counter | ObjectKind::Other(_) => None,
-        ObjectKind::Register { initial } => nobody_put(Some(initial)),
+        ObjectKind::Register { initial } => never_added(Some(initial)),
         // Each element is added and removed again and again, and no operation finds all of them
         // absent at once.
-        ObjectKind::Set | ObjectKind::Multiset => nobody_put(None),
+        ObjectKind::Set | ObjectKind::Multiset => never_added(None),
         ObjectKind::Queue
         | ObjectKind::QuasiQueue { .. }
         | ObjectKind::Stack
@@ -91,7 +91,7 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
         | ObjectKind::PriorityQueue
         | ObjectKind::QuasiPriorityQueue { .. }
         | ObjectKind::Bag => {
-            nobody_put(None).or_else(|| view.taken_too_often().map(id)).or_else(|| view.not_empty().map(id))
+            never_added(None).or_else(|| view.taken_too_often().map(id)).or_else(|| view.not_empty().map(id))
         }
     }
 }

@@ -443,7 +443,7 @@ impl OrderBuilder<'_> {
                 while adding.added <= place || adding.is_next_by(self.lifetimes, now) {
                     now = now.max(adding.next(self.lifetimes, &mut self.order));
                 }
-                debug_assert!(now <= right, "no rule is broken, so everyone finds a place");
+                debug_assert!(now <= right, "no rule is violated, so every element has a place");
                 self.order.push(at);
             }
         }
@@ -472,7 +472,7 @@ impl AddCursor<'_> {
     fn next(&mut self, lifetimes: &Lifetimes, order: &mut Vec<u32>) -> u32 {
         let life = &lifetimes.all[self.elements[self.added] as usize];
         self.now = self.now.max(life.added_from);
-        debug_assert!(self.now <= life.inside_after, "no rule is broken, so everyone finds a place");
+        debug_assert!(self.now <= life.inside_after, "no rule is violated, so every element has a place");
         self.added += 1;
         order.push(life.add);
         self.now

@@ -93,7 +93,7 @@ fn a_pending_operation_is_open_to_the_right_in_its_own_row() {
     assert!(dashed < 0.9 && 0.95 < solid, "{dashed} {solid}");
     browser.open(&folder.path("report.html"), "#op=0");
     let printed = printed(&mut browser);
-    assert!(printed.contains("and not returned: nobody knows whether, or when, it happened"), "{printed}");
+    assert!(printed.contains("and not returned: whether and when it took effect is unknown"), "{printed}");
     let legend = browser.js("document.getElementById('legend').textContent");
     assert!(legend.as_str().is_some_and(|it| it.contains("not returned")), "{legend}");
 }

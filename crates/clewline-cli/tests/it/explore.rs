@@ -173,7 +173,7 @@ fn a_blocked_thread_is_named_with_its_location() {
     let text = printed(&two_locks, "one | other", InterleavingDetail::Short);
     assert!(text.starts_with("violated: it waits for ever in one where it should not\n"), "{text}");
     for part in [
-        "  Then nobody can go on:\n  a in one waits: lock x2 (explore.rs:#",
+        "  Then no thread can continue:\n  a in one waits: lock x2 (explore.rs:#",
         "  b in other waits: lock x1 (explore.rs:#",
         "a lost wake-up, or a deadlock",
     ] {

@@ -247,5 +247,5 @@ fn a_subject_that_cannot_be_made_or_dropped_panics() {
     let checked = check(&undropped, &"keep".parse().unwrap(), &Options::default()).unwrap();
     let finding = checked.finding().unwrap();
     assert_eq!(finding.cause, Cause::Panic);
-    assert!(finding.panic.as_ref().unwrap().1.message.contains("nobody is left"), "{finding:#?}");
+    assert!(finding.panic.as_ref().unwrap().1.message.contains("no thread is left"), "{finding:#?}");
 }

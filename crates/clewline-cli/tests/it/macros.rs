@@ -198,7 +198,7 @@ fn wrong_settings_are_reported() {
     );
     assert_eq!(printed(lossy().threads(15)), "expected 1 to 14 threads, each with an operation");
     assert_eq!(printed(lossy().call("a b", |_| ())), "`a b` is not how a call is written: `push(1)`, `pop`");
-    assert_eq!(printed(LineUp::new(Lossy::new)), "nobody has said what can be called");
+    assert_eq!(printed(LineUp::new(Lossy::new)), "no calls are given: add `.call(..)` or `#[op]` methods");
     assert_eq!(
         printed(LineUp::new(Lossy::new).weight(2)),
         "`weight` is said of the call before it, and there is none"

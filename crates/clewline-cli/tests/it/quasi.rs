@@ -312,7 +312,7 @@ fn a_history_of_a_program_is_checked_by_displacement() {
     assert_eq!(judged("all=1").unwrap(), ("holds", None));
     assert_eq!(judged("Enq=0,Deq=?").unwrap(), ("holds", Some(1)));
     // A factor of a method without calls would be no bound at all.
-    assert_eq!(judged("deq=0").unwrap_err().to_string(), "nobody calls `deq`, but `Deq`, `Enq`");
+    assert_eq!(judged("deq=0").unwrap_err().to_string(), "no operation is called `deq`, but `Deq`, `Enq`");
     let relaxed = "Deq=1".parse::<Quasi>().unwrap().with_reading(QuasiReading::Relaxed);
     let printed = Check::new().quasi(relaxed).history(&Queue::default(), &history).unwrap_err();
     assert_eq!(printed.to_string(), "for the relaxed reading, give a relaxed specification and no factors");

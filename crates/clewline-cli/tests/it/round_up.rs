@@ -129,7 +129,7 @@ fn unsupported_queries_of_a_golden_model_are_reported() {
     assert!(ran.code == 2 && ran.stderr.contains("only a specification can be relaxed"), "{ran:?}");
     let ran = explore("quasi-golden-no-calls", "quasi-queue", "pop=1", &more);
     assert!(
-        ran.code == 2 && ran.stderr.contains("nobody calls `pop` (there are deq, enq, and `all`)"),
+        ran.code == 2 && ran.stderr.contains("no operation is called `pop` (there are deq, enq, and `all`)"),
         "{ran:?}"
     );
     let many = ["--matrix", "deq deq deq | deq deq", "--initial", "enq(1) enq(2) enq(3) enq(4) enq(5)"];

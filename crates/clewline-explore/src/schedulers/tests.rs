@@ -39,7 +39,7 @@ impl System for Writers {
             let running = enabled.iter().position(|it| Some(it.task) == last);
             let Choice::Step(chosen) = scheduler.choose(&Point { enabled: &enabled, running, waiting: &[] })
             else {
-                panic!("nobody who draws does anything else")
+                panic!("a scheduler that draws at random always chooses a step")
             };
             let step = enabled[chosen];
             at[step.task.index()] += 1;

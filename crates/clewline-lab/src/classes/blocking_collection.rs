@@ -37,7 +37,7 @@ pub const ENTRY: Class = Class {
             name: "pre",
             flaw: Some(Flaw {
                 letter: 'D',
-                about: "whoever adds is not waited for when adding is completed, and its element comes later",
+                about: "completing does not wait for a thread that is adding, and its element comes later",
                 cause: Cause::NotLinearizable,
                 matrix: "add(10) | complete-adding is-completed",
                 initial: "",

@@ -27,7 +27,7 @@ pub const ENTRY: Entry = Entry {
     variants: &[Variant {
         name: "0.1.4",
         flaw: Some(
-            "a push into a full queue waits for whoever still looks at what it took (thingbuf issue 83)",
+            "a push into a full queue waits for a reader that still holds what it took (thingbuf issue 83)",
         ),
         quasi: None,
         recipe: Recipe { mix: &[("enq", 1), ("deq", 1)], ..Recipe::PLAIN },

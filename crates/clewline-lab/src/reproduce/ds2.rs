@@ -93,7 +93,7 @@ const NOTES: &[&str] = &[
      results or precedence. `states` visits every state once and counts schedules as paths. A figure after `>` was counted when a limit \
      was hit. The paper stops at 50,000 schedules (SR: 100,000).",
     "Defects in all of the paper's figures: #HF is a place in a set that has no order, and TF adds up nothing but judging; figures are of one run of \
-     three. DB never leaves anything out there, so that it is EX; the sound one allows 3 delays. SR picks somebody and not a message, and \
+     three. DB never leaves anything out there, so that it is EX; the sound one allows 3 delays. SR picks an actor and not a message, and \
      starts later runs from where earlier ones ended, which ours does not, so that figures differ where that shows.",
 ];
 

@@ -275,8 +275,8 @@ pub(super) fn quasi_table(
         "Buggy: histories that the relaxed specification does not allow. By displacement: those without two orders in which those that take \
          out differ by at most the factor among each other, and those that put in by nothing. Nothing ties the two classes to each other, so \
          that a call that finds nothing may be early: this reading sees less of bugs, and none of those of stacks and priority queues, which the \
-         paper finds because it knows only orders that its test program could have made. Where a call finds nothing, and so something is left, one \
-         that nobody made may take that out.",
+         paper finds because it knows only orders that its test program could have made. Where a call finds nothing, and so something is left, an \
+         additional call may take that out.",
     );
     all_notes.push(
         "Phase 2: time to explore and to judge every distinct history, in both readings, by search; and beside it the time of the \

@@ -83,7 +83,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "counted-shann",
-            flaw: Some("as shann, and whoever knows that there is an element waits for it for ever"),
+            flaw: Some("as shann, and a call that knows of an element waits for it without bound"),
             quasi: None,
             recipe: RECIPE,
             build: || Box::new(SubjectFactory::new(SPEC, || CountedQueue::new(HelpPolicy::AtOnce))),

@@ -99,7 +99,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "b3",
-            flaw: Some("deq answers null though the queue is not empty, when someone else was faster"),
+            flaw: Some("deq returns null though the queue is not empty, when another thread was faster"),
             quasi: Some(("deq", 2)),
             recipe: NOISY,
             build: || {

@@ -44,7 +44,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "b1",
-            flaw: Some("pop answers null though the stack is not empty, when someone else was faster"),
+            flaw: Some("pop returns null though the stack is not empty, when another thread was faster"),
             quasi: Some(("pop", FACTOR)),
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..STACK_RECIPE },
             build: || Box::new(SubjectFactory::new(SPEC, || AsStack(QuasiStack::new(Popper::GivesUp)))),

@@ -42,7 +42,7 @@ pub const ENTRY: System = System {
         },
         Variant {
             name: "reads-anywhere",
-            about: "whoever is asked to read answers",
+            about: "the node that receives a read serves it",
             flaw: Some(Symptom::Violated),
             ..THREE
         },

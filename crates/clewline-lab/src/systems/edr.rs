@@ -33,13 +33,13 @@ pub const ENTRY: System = System {
     shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant {
-            about: "as published: writes wait for one replica, and reads are answered by whoever is asked",
+            about: "as published: writes wait for one replica, and reads are served by the replica that receives them",
             flaw: Some(Symptom::Violated),
             ..THREE
         },
         Variant {
             name: "waits-for-all",
-            about: "writes wait for all replicas; reads are still answered by whoever is asked",
+            about: "writes wait for all replicas; reads are still served by the replica that receives them",
             flaw: Some(Symptom::Violated),
             ..THREE
         },

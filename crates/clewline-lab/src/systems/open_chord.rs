@@ -71,7 +71,7 @@ pub const ENTRY: System = System {
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
-const NEIGHBOURS: &str = "nodes know their predecessors once everybody was told";
+const NEIGHBOURS: &str = "nodes know their predecessors once all were notified";
 const TWO: Variant = Variant { range: (2, 2), ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.

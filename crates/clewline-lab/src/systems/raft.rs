@@ -57,7 +57,7 @@ pub const ENTRY: System = System {
 };
 
 const ONE_LEADER: &str = "a term has one leader";
-const ELECTED: &str = "somebody leads";
+const ELECTED: &str = "a leader is elected";
 const THREE: Variant = Variant { actors: 3, range: (3, 9), calls: "1c", ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.

@@ -47,9 +47,9 @@ pub const ENTRY: System = System {
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };
 
-const AGREE: &str = "nobody commits while another aborts";
+const AGREE: &str = "no participant commits while another aborts";
 const COMMITS: &str = "all commit";
-const DECIDED: &str = "everybody commits or aborts";
+const DECIDED: &str = "every participant commits or aborts";
 const FOUR: Variant = Variant { actors: 4, calls: "none", ..Variant::PLAIN };
 
 /// Hands the harness of a variant to `visitor`.

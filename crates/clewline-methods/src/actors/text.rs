@@ -89,7 +89,7 @@ pub(super) fn sentences(context: &ReportContext<'_>, outcome: &Outcome, style: &
 fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
     let sentence = match &outcome.coverage {
         _ if outcome.program.is_empty() => {
-            "Nobody calls anything, and every property is true when it should be."
+            "No client makes a call, and every property is true when it should be."
         }
         _ if context.is_replay => "What clients see in this schedule can be explained.",
         Coverage::Exhausted => {

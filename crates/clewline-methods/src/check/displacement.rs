@@ -65,7 +65,7 @@ fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> Vec<String> 
     };
     let displaced = witness.displacement.iter().filter(|it| it.1 != 0);
     let displaced: Vec<String> = displaced.map(|&(it, by)| format!("{} by {by:+}", case.label(it))).collect();
-    let displaced = if displaced.is_empty() { "nobody".to_owned() } else { displaced.join(", ") };
+    let displaced = if displaced.is_empty() { "nothing".to_owned() } else { displaced.join(", ") };
     vec![
         format!("Real time allows: {}", labels(&witness.sequentialization)),
         format!("The specification allows: {}", labels(&witness.legal)),

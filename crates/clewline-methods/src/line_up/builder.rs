@@ -514,7 +514,7 @@ impl<E: Explorable> LineUp<E> {
             return wrong(mistake.clone());
         }
         if self.plan.entries.is_empty() && self.plan.matrices.is_empty() {
-            return wrong("nobody has said what can be called".to_owned());
+            return wrong("no calls are given: add `.call(..)` or `#[op]` methods".to_owned());
         }
         if self.plan.columns == 0 || self.plan.rows == 0 || most < self.plan.columns.max(widest) {
             return wrong(format!("expected 1 to {most} threads, each with an operation"));

@@ -259,7 +259,7 @@ impl CandidateHistory<'_> {
                 other => Ok(other),
             },
             Judging::Displaced(..) | Judging::LeastRelaxed(_) if self.is_stuck => {
-                Err("a call waits for ever, and nobody has said how far out of place that may be".to_owned())
+                Err("a call blocks, and displacement is not defined for calls that block".to_owned())
             }
             Judging::Displaced(quasi, well_formed) => match &asked.expected {
                 Expected::Observed(set) => {

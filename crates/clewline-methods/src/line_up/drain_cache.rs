@@ -38,7 +38,7 @@ impl DrainCache<'_> {
             return Ok(Rc::clone(seen));
         }
         let Reference::Golden(golden) = &self.options.against else {
-            return Err("something is left inside, and nobody can say what would take it out".to_owned());
+            return Err("elements are left inside, and no call is known that removes them".to_owned());
         };
         let calls = self.matrix.to_apart(more).map_err(|it| {
             format!("something is left inside, and {} more would take it out: {it}", more.len())

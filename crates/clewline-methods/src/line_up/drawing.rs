@@ -508,7 +508,7 @@ pub(super) fn blocked_threads(
         ));
     }
     if !lines.is_empty() {
-        lines.insert(0, "Then nobody can go on:".to_owned());
+        lines.insert(0, "Then no thread can continue:".to_owned());
     }
     lines
 }

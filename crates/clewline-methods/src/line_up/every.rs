@@ -7,7 +7,7 @@ use std::fmt;
 /// Implement it for a small type of your own, and the attribute macro needs no `#[values(..)]` for
 /// it.
 #[diagnostic::on_unimplemented(
-    message = "nobody knows which values of `{Self}` to try",
+    message = "no values given for argument type `{Self}`",
     label = "write `#[values(1, 2)]` before this argument, with values of `{Self}`"
 )]
 pub trait Every: Sized {

@@ -276,8 +276,8 @@ impl MatrixCheck<'_> {
         match &explored.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
             Coverage::Limited(Limit::Cut(n)) => Verdict::Unknown(format!(
-                "{n} executions were longer than {} steps or had more than {} tasks, and nobody knows how they would \
-                 have ended",
+                "{n} executions were longer than {} steps or had more than {} tasks, so their end is \
+                 unknown",
                 self.options.limits.steps,
                 TaskId::MAX
             )),

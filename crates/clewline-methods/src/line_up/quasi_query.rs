@@ -89,7 +89,7 @@ impl QuasiQuery<'_> {
         match self.quasi.factors().classes().iter().find(|it| !is_called(&it.0)) {
             // A method that is not called cannot be displaced.
             Some((class, _)) => Err(quasi_error(format!(
-                "nobody calls `{class}` (there are {}, and `{ALL}`)",
+                "no operation is called `{class}` (there are {}, and `{ALL}`)",
                 methods.join(", ")
             ))),
             None => Ok(Plan::Displacement),

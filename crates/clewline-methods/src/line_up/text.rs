@@ -433,7 +433,7 @@ pub(super) fn why_not_a_witness(
             Some(format!("{} waits there, not {}", operation(other), operation(blocked)))
         }
         Some(_) => None,
-        None => Some(format!("nobody waits there, and {call} does here")),
+        None => Some(format!("no call blocks there, but {call} blocks here")),
     }
 }
 
@@ -489,7 +489,7 @@ pub(super) fn headline_of_all(context: &ReportContext<'_>, summary: &Summary) ->
         (_, 1) => where_,
         (_, _) if summary.unknown == 0 => format!("{where_}, and more were asked for"),
         (_, n) => {
-            format!("nobody knows about {} of {} matrices on {subject}", grouped(summary.unknown), grouped(n))
+            format!("{} of {} matrices on {subject} are undecided", grouped(summary.unknown), grouped(n))
         }
     }
 }
@@ -567,9 +567,7 @@ fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
     }
     match &options.judging {
         Judging::Linearizable if matches!(options.against, Reference::Anything) => {
-            return format!(
-                "In every execution that was seen, everybody came to an end, and nobody failed. {schedules}."
-            );
+            return format!("In every execution observed, all threads ended and none failed. {schedules}.");
         }
         Judging::Linearizable => (),
         Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {

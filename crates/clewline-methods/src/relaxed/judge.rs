@@ -200,7 +200,7 @@ pub(crate) fn judge_program(
     let has_class = |method: &String| classes.iter().any(|it| it.0 == *method);
     if let Some((class, _)) = strange.filter(|_| !methods.iter().all(has_class)) {
         let known: Vec<String> = methods.iter().map(|it| format!("`{it}`")).collect();
-        return Err(quasi_error(format!("nobody calls `{class}`, but {}", known.join(", "))));
+        return Err(quasi_error(format!("no operation is called `{class}`, but {}", known.join(", "))));
     }
     Ok(judge_places(problems, quasi, options))
 }

@@ -25,8 +25,9 @@ impl Stress {
             return Ok((self.spec.clone(), JudgedRun { case, judgement, evidence: None }));
         };
         let refused = |why: String| Reason::Refused(why);
-        let mut recording =
-            case.recording().ok_or_else(|| refused(format!("nobody says how `{plain}` is written")))?;
+        let mut recording = case
+            .recording()
+            .ok_or_else(|| refused(format!("operations of `{plain}` have no written form")))?;
         if let (Plan::Displacement, Some(roles)) = (plan, Roles::of(plain)) {
             // Runs end with elements inside.
             recording = drained(recording, &roles);
@@ -44,7 +45,7 @@ impl Stress {
             (0..it.len()).any(|at| it.spans()[at].is_pending() && it.may_block(at))
         };
         if is_displaced && case.problems().iter().any(may_wait) {
-            let why = "an operation waits for ever, and nobody has said how far out of place that may be";
+            let why = "an operation blocks, and displacement is not defined for operations that block";
             return Stuck::Unknown(Reason::Refused(why.to_owned()));
         }
         stuck(case.problems(), options)

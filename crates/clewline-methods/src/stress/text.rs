@@ -254,8 +254,8 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
                 "its operations can be put in one order, each happening at one moment between its call and its return, in which every \
                  answer is right.",
             Some(QuasiReading::Displacement) =>
-                "there is an order that keeps what precedes what, and one in which every answer is right, and nobody's places in the two \
-                 differ by more.",
+                "there is an order that respects real time, and one in which every result is right, and no operation's places in the \
+                 two differ by more.",
         },
     );
     let others = match &outcome.needed {

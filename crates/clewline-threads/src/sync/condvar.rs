@@ -169,7 +169,7 @@ impl Condvar {
         let waiters = control.waiters(&self.id);
         control.changed(&self.id);
         let chosen = match waiters.len() {
-            0 => return control.detail(|| "nobody waits".to_owned()),
+            0 => return control.detail(|| "no thread waits".to_owned()),
             1 => 0,
             n => control.value(n as u32),
         };

@@ -63,7 +63,7 @@ impl<T: ?Sized> Mutex<T> {
         }
         if is_constructing() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) {
             // All tasks have ended; waiting would hang.
-            panic!("this lock is held, and nobody is left who could release it");
+            panic!("this lock is held, and no thread is left that could release it");
         }
         // Destructors of a task that is unwound may need what another task holds.
         while is_ending() && matches!(self.lock.try_lock(), Err(TryLockError::WouldBlock)) && give_way() {}

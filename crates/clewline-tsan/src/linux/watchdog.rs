@@ -91,8 +91,10 @@ extern "C" fn stuck() -> ! {
         },
     );
     let message = match WAITS.get() {
-        true => format!("unknown: the code waits in a call of the system that nobody controls, at {site}\n"),
-        false => format!("unknown: the code runs on and on without an access that anybody sees, at {site}\n"),
+        true => format!("unknown: the code waits in a system call that is not under control, at {site}\n"),
+        false => format!(
+            "unknown: the code runs without end and without an access that the runtime sees, at {site}\n"
+        ),
     };
     output::report(&message);
     // SAFETY: the call has no preconditions.

@@ -62,7 +62,8 @@ impl Explained<'_> {
             Rule::GreatestFirst => self.not_the_greatest(),
             Rule::LastInFirstOut => self.below_another(),
             Rule::NoneBelow => {
-                "Last in, first out: in every order of these, somebody finds another value on top.".to_owned()
+                "Last in, first out: in every order of these, some operation finds another value on top."
+                    .to_owned()
             }
             Rule::OvertakesMany { allowed } => {
                 format!("{} overtakes {}.", self.name(1), self.beyond(allowed, 1))
@@ -149,12 +150,12 @@ impl Explained<'_> {
         let (first, second) = (self.name(0), self.name(1));
         let value = observed_value(&self.label(0));
         match (rule, value) {
-            (Rule::Added, None) => format!("{first} undoes what nobody had done."),
+            (Rule::Added, None) => format!("{first} undoes what no operation had done."),
             // An element that came and went may no longer be held.
             (Rule::Added, Some(value)) if self.explainer.judged.has_forgotten() => {
-                format!("{first} found {value}, which nobody had put there, or which was gone by then.")
+                format!("{first} found {value}, which no operation had put there, or which was gone by then.")
             }
-            (Rule::Added, Some(value)) => format!("{first} found {value}, which nobody had put there."),
+            (Rule::Added, Some(value)) => format!("{first} found {value}, which no operation had put there."),
             (Rule::AddedBefore, _) if first == second => {
                 format!("{first} returned before the other one was called.")
             }
@@ -210,7 +211,7 @@ impl Explained<'_> {
         let start = format!("After {} had found nothing", self.name(0));
         if added == 0 && self.operations.len() == 2 {
             return format!(
-                "{start}, {} found {}, which nobody had put there since.",
+                "{start}, {} found {}, which no operation had put there since.",
                 self.name(1),
                 self.found(1)
             );
@@ -243,10 +244,10 @@ impl Explained<'_> {
         match (self.only(adders..self.operations.len()), put_value(&self.label(0))) {
             (Some(only), _) => format!("{name} happened {happened}, but {only}."),
             (None, Some(value)) => {
-                format!("{name} happened {happened}, but nobody removed {value} in between.")
+                format!("{name} happened {happened}, but no operation removed {value} in between.")
             }
             (None, None) => {
-                format!("{name} happened {happened}, but nobody undid the first in between.")
+                format!("{name} happened {happened}, but no operation undid the first in between.")
             }
         }
     }
@@ -267,8 +268,8 @@ impl Explained<'_> {
         let number = removers.len();
         let names = times_each(self.counted(removers, |id| self.explainer.label(id)));
         match (number, added) {
-            (0, 1) => format!("{found}, {had} and nobody can have removed {} since.", self.value(1)),
-            (0, _) => format!("{found}, {had} and nobody can have removed anything since."),
+            (0, 1) => format!("{found}, {had} and no operation can have removed {} since.", self.value(1)),
+            (0, _) => format!("{found}, {had} and no operation can have removed anything since."),
             (1, _) => format!("{found}, {had} and only {} can have removed one of them.", listed(&names)),
             (n, _) => format!("{found}, {had} and only {} can have removed {n} of them.", listed(&names)),
         }
@@ -278,7 +279,7 @@ impl Explained<'_> {
         let miss = self.name(0);
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
-                "{miss} found nothing, although {} had returned before it was called and nobody had removed {}.",
+                "{miss} found nothing, although {} had returned before it was called and no operation had removed {}.",
                 self.name(1),
                 self.value(1)
             ),
@@ -351,7 +352,7 @@ impl Explained<'_> {
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
                 "{name} found {found}, although {}, which goes first, was there: {} had returned before it was called \
-                 and nobody had removed it.",
+                 and no operation had removed it.",
                 self.value(1),
                 self.name(1)
             ),
@@ -367,7 +368,7 @@ impl Explained<'_> {
         let found = format!("{} found {lower} below {upper}", self.name(3));
         if self.operations.len() < 6 || !self.is_drawn(5) {
             return format!(
-                "{found}: {}, {}, and nobody had removed {upper}.",
+                "{found}: {}, {}, and no operation had removed {upper}.",
                 self.before(0),
                 self.before(2)
             );

@@ -18,7 +18,7 @@ function redraw() {
 function look(from, to) {
   const most = layout.width * 1.04 + 1;
   const wide = Math.min(Math.max(to - from, 3), Math.max(most, 6));
-  // An end may come into the middle, to be looked at closely; but whoever sees it all sees all of it.
+  // An end may come into the middle, to be looked at closely; but a view of everything shows all of it.
   const beyond = Math.min(wide / 2, Math.max(most - wide, (wide - layout.width) / 2));
   const left = Math.min(Math.max((from + to - wide) / 2, -beyond), layout.width - wide + beyond);
   view.from = left;
@@ -92,7 +92,7 @@ function select(op) {
 
 // What is known of an operation, in sentences.
 function facts(op) {
-  const told = [`${page.rest.caller} ${processName(op)}, called as event ${grouped(startOf[op] + 1)}, ${isPending(op) ? "and not returned: nobody knows whether, or when, it happened" : `returned as event ${grouped(endOf[op] + 1)}`}`];
+  const told = [`${page.rest.caller} ${processName(op)}, called as event ${grouped(startOf[op] + 1)}, ${isPending(op) ? "and not returned: whether and when it took effect is unknown" : `returned as event ${grouped(endOf[op] + 1)}`}`];
   if (times(op)) told.push(`by the clock of the file: ${times(op)}`);
   const where = [];
   if (history_.objects[objectOf[op]]) where.push(`object ${history_.objects[objectOf[op]]}`);

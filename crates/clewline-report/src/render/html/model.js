@@ -40,7 +40,7 @@ const isPending = (op) => endOf[op] === NEVER;
 const calledAt = Float64Array.from(history_.called);
 for (let op = 1; op < calledAt.length; op++) calledAt[op] += calledAt[op - 1];
 
-// When an operation was called and returned, by the clock of the file; empty if nobody knows.
+// When an operation was called and returned, by the clock of the file; empty if unknown.
 function times(op) {
   if (!calledAt.length) return "";
   const called = BigInt(history_.clock) + BigInt(calledAt[op]);

@@ -248,7 +248,7 @@ fn steps_stand_in_the_column_of_their_task() {
     let steps = Steps {
         tasks: vec!["a".to_owned(), "b".to_owned()],
         steps: vec![step(None, 1, "calls f()", Some(OperationId(4))), step(Some(1), 0, "load x1", None)],
-        then: vec!["Then nobody can go on.".to_owned()],
+        then: vec!["Then no thread can continue.".to_owned()],
     };
     let html = write(&Page { steps: Some(steps), ..empty() });
     let (_, section) = html.split_once("<section id=\"steps\"").unwrap();
@@ -257,7 +257,7 @@ fn steps_stand_in_the_column_of_their_task() {
         "<th>step</th><th>a</th><th>b</th><th>where</th>",
         "<tr class=\"talk\"><td></td><td></td><td><a href=\"#op=4\">calls f()</a></td><td class=\"place\">queue.rs:3</td></tr>",
         "<tr><td>1</td><td>load x1</td><td></td><td class=\"place\">queue.rs:3</td></tr>",
-        "<p>Then nobody can go on.</p>",
+        "<p>Then no thread can continue.</p>",
     ] {
         assert!(section.contains(part), "no {part} in\n{section}");
     }

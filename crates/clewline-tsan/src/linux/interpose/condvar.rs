@@ -63,7 +63,7 @@ fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_in
     }
     let chosen = match waiters.len() {
         0 => {
-            control.set_detail(|| "nobody waits".to_owned());
+            control.set_detail(|| "no thread waits".to_owned());
             return 0;
         }
         1 => 0,

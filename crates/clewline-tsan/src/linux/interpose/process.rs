@@ -26,7 +26,7 @@ fn uncaught() -> Option<String> {
         let mangled = *kind.add(1);
         let name = demangle(mangled, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
         let name = CStr::from_ptr(if name.is_null() { mangled } else { name });
-        Some(format!("nobody catches an exception: {}", name.to_string_lossy()))
+        Some(format!("an exception is not caught: {}", name.to_string_lossy()))
     }
 }
 

@@ -99,7 +99,7 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
     check(control, lock, pc);
     let key = lock_at(lock);
     if level(lock) == 0 {
-        places::fail(control, "unlock of a lock that nobody holds".to_owned(), pc);
+        places::fail(control, "unlock of a lock that no thread holds".to_owned(), pc);
     }
     if control.are_releases_points() {
         control.access_point(key, Access::Release, place(pc));

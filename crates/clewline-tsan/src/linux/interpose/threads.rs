@@ -35,7 +35,7 @@ pub(super) extern "C" fn create(
     let Some(control) = current_task::control() else {
         if current_task::is_constructing() {
             signals::die(
-                "error: a thread is started while the subject is made, and nobody could control it\n",
+                "error: a thread is started while the subject is constructed, where it cannot be controlled\n",
             );
         }
         // SAFETY: the caller guarantees the preconditions of the C function.
@@ -104,7 +104,7 @@ pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
 /// Reports what cannot be controlled, and exits.
 fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
-    output::report(&format!("unknown: the code calls {what}, which nobody controls{site}\n"));
+    output::report(&format!("unknown: the code calls {what}, which is not under control{site}\n"));
     // SAFETY: the call has no preconditions.
     unsafe { libc::_exit(3) }
 }
