@@ -31,7 +31,7 @@ impl fmt::Display for NotPlanted {
         match self.tries {
             0 => write!(
                 f,
-                "no violation of kind `{kind}` fits: no operation has an answer that could be changed so"
+                "no violation of kind `{kind}` fits: no operation has a result that could be changed so"
             ),
             tries => write!(
                 f,

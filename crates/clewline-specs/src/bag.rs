@@ -36,7 +36,7 @@ operations! {
     /// A call on a bag.
     enum Call;
     Add(value: element "value") = "add" | "insert" => Nothing, "adds one copy of the value";
-    Take = "take" | "remove" => Value, "removes and answers any value, null only if there is none";
+    Take = "take" | "remove" => Value, "removes and returns any value, null only if there is none";
 }
 
 impl Call {

@@ -30,10 +30,10 @@ pub struct CasRegister;
 operations! {
     /// A call on a register with compare-and-swap.
     enum Call;
-    Read = "read" | "get" => Value, "answers the value that was written last, null if there is none";
+    Read = "read" | "get" => Value, "returns the value that was written last, null if there is none";
     Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
     Cas(old_value, value: list "[old, new]") = "cas" => Truth,
-        "replaces the value by new if it is old; answers whether it was";
+        "replaces the value by new if it is old; returns whether it was";
 }
 
 impl Deterministic for CasRegister {

@@ -38,9 +38,9 @@ operations! {
     /// A call on a channel.
     enum Call;
     Send(value: element "value") = "send" | "push" => Truth,
-        "puts a value at the back; answers false if the channel is closed";
+        "puts a value at the back; returns false if the channel is closed";
     Recv = "recv" | "try-recv" => Value,
-        "removes and answers the value at the front; if there is none, null, or \"closed\" if none will come";
+        "removes and returns the value at the front; if there is none, null, or \"closed\" if none will come";
     Close = "close" => Nothing, "closes the channel: nothing can be sent any more";
 }
 
@@ -128,7 +128,7 @@ impl Codec for Channel {
     fn read_call(&self, values: &Values, method: &str, arg: Value) -> Result<Call, CodecError> {
         match Call::read(values, method, arg)? {
             Call::Send(value) if says_closed(values, value) => RawValue::argument(values, method, arg)
-                .error("a value other than \"closed\", which is an answer"),
+                .error("a value other than \"closed\", which is a result"),
             call => Ok(call),
         }
     }

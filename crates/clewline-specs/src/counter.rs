@@ -34,7 +34,7 @@ operations! {
     Inc = "inc" | "increment" => Nothing, "adds 1";
     Dec = "dec" | "decrement" => Nothing, "subtracts 1";
     Add(int: integer "n") = "add" => Nothing, "adds n, which may be negative";
-    Read = "read" | "get" => Integer, "answers the sum";
+    Read = "read" | "get" => Integer, "returns the sum";
 }
 
 /// The result of a call on a counter.

@@ -39,13 +39,13 @@ operations! {
     /// A call on a double-ended queue.
     enum Call;
     PushFront(value: element "value") = "push-front" | "push_front" => Room,
-        "puts a value at the front; with a capacity, answers false if full";
+        "puts a value at the front; with a capacity, returns false if full";
     PushBack(value: element "value") = "push-back" | "push_back" => Room,
-        "puts a value at the back; with a capacity, answers false if full";
+        "puts a value at the back; with a capacity, returns false if full";
     PopFront = "pop-front" | "pop_front" => Value,
-        "removes and answers the value at the front, null if there is none";
+        "removes and returns the value at the front, null if there is none";
     PopBack = "pop-back" | "pop_back" => Value,
-        "removes and answers the value at the back, null if there is none";
+        "removes and returns the value at the back, null if there is none";
 }
 
 impl Call {

@@ -63,20 +63,20 @@ impl Default for Map {
 operations! {
     /// A call on a map; its key comes first.
     enum Call, key first;
-    Get(key: element "key") = "get" => Value, "answers the key's value, null if it is absent";
+    Get(key: element "key") = "get" => Value, "returns the key's value, null if it is absent";
     Put(key, value: list "[key, value]") = "put" => Nothing, "writes the key's value";
     Insert(key, value: list "[key, value]") = "insert" => Value,
-        "writes the key's value; answers the previous one, null if it was absent";
+        "writes the key's value; returns the previous one, null if it was absent";
     Remove(key: element "key") = "remove" | "delete" => Value,
-        "makes the key absent; answers its value, null if it was absent";
-    Erase(key: element "key") = "erase" => Nothing, "makes the key absent; answers nothing";
-    Contains(key: element "key") = "contains" => Truth, "answers whether the key has a value";
+        "makes the key absent; returns its value, null if it was absent";
+    Erase(key: element "key") = "erase" => Nothing, "makes the key absent; returns nothing";
+    Contains(key: element "key") = "contains" => Truth, "returns whether the key has a value";
     Append(key, text: list "[key, text]") = "append" => Nothing,
         "appends to the key's text, which is empty if the key is absent";
     Cas(key, old_value, value: list "[key, old, new]") = "cas" => Truth,
-        "replaces the value by new if it is old (null: absent); answers whether it was";
+        "replaces the value by new if it is old (null: absent); returns whether it was";
     GetOrInsert(key, value: list "[key, value]") = "get-or-insert" => Value,
-        "writes the value if the key is absent; answers what is there then";
+        "writes the value if the key is absent; returns what is there then";
 }
 
 /// What a key holds, and the result of a call.

@@ -15,8 +15,8 @@ pub const ENTRY: Entry = Entry {
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",
-            "removes and answers the least integer, null if there is none",
-            "answers the least integer, null if there is none",
+            "removes and returns the least integer, null if there is none",
+            "returns the least integer, null if there is none",
         ],
     ),
     parameter: None,

@@ -19,8 +19,8 @@ pub const ENTRY: Entry = Entry {
         Call::OPERATIONS,
         [
             "adds one copy of the value",
-            "removes one copy; answers whether there was one",
-            "answers whether there is a copy",
+            "removes one copy; returns whether there was one",
+            "returns whether there is a copy",
         ],
     ),
     parameter: None,

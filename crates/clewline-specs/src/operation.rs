@@ -351,7 +351,7 @@ impl<'a> RawValue<'a> {
         let RawValue { values, method, position, value } = self;
         let what = match position {
             Position::Argument => format!("`{method}`"),
-            Position::Result => format!("the answer of `{method}`"),
+            Position::Result => format!("the result of `{method}`"),
         };
         Err(CodecError::value(&what, expected, values, value))
     }

@@ -45,8 +45,8 @@ operations! {
     /// A call on a priority queue.
     enum Call;
     Add(int: integer "n") = "add" | "insert" | "offer" => Nothing, "adds an integer of 64 bits";
-    Poll = "poll" => IntegerOrNull, "removes and answers the greatest integer, null if there is none";
-    Peek = "peek" => IntegerOrNull, "answers the greatest integer, null if there is none";
+    Poll = "poll" => IntegerOrNull, "removes and returns the greatest integer, null if there is none";
+    Peek = "peek" => IntegerOrNull, "returns the greatest integer, null if there is none";
 }
 
 /// The result of a call on a priority queue.

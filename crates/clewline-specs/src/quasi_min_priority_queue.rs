@@ -16,8 +16,8 @@ pub const ENTRY: Entry = Entry {
         Call::OPERATIONS,
         [
             "adds an integer of 64 bits",
-            "removes and answers an integer than which at most K are less, of which none is overtaken more than K times; null if there is none",
-            "answers what poll could, null if there is none",
+            "removes and returns an integer than which at most K are less, of which none is overtaken more than K times; null if there is none",
+            "returns what poll could, null if there is none",
         ],
     ),
     parameter: Some("its quasi factor K"),

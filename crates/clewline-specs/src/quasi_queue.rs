@@ -18,8 +18,8 @@ pub const ENTRY: Entry = Entry {
         Call::OPERATIONS,
         [
             "puts a value at the back",
-            "removes and answers one of the first K + 1 values, of which none is overtaken more than K times; null if there is none",
-            "answers what deq could, null if there is none",
+            "removes and returns one of the first K + 1 values, of which none is overtaken more than K times; null if there is none",
+            "returns what deq could, null if there is none",
         ],
     ),
     parameter: Some("its quasi factor K"),

@@ -18,8 +18,8 @@ pub const ENTRY: Entry = Entry {
         Call::OPERATIONS,
         [
             "puts a value on top",
-            "removes and answers one of the K + 1 values on top, of which none is overtaken more than K times; null if there is none",
-            "answers what pop could, null if there is none",
+            "removes and returns one of the K + 1 values on top, of which none is overtaken more than K times; null if there is none",
+            "returns what pop could, null if there is none",
         ],
     ),
     parameter: Some("its quasi factor K"),

@@ -39,10 +39,10 @@ operations! {
     /// A call on a queue.
     enum Call;
     Enq(value: element "value") = "enq" | "enqueue" | "offer" => Room,
-        "puts a value at the back; with a capacity, answers false if full";
+        "puts a value at the back; with a capacity, returns false if full";
     Deq = "deq" | "dequeue" | "poll" => Value,
-        "removes and answers the value at the front, null if there is none";
-    Peek = "peek" => Value, "answers the value at the front, null if there is none";
+        "removes and returns the value at the front, null if there is none";
+    Peek = "peek" => Value, "returns the value at the front, null if there is none";
 }
 
 impl Call {

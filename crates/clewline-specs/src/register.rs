@@ -29,7 +29,7 @@ pub struct Register;
 operations! {
     /// A call on a register.
     enum Call;
-    Read = "read" | "get" => Value, "answers the value that was written last, null if there is none";
+    Read = "read" | "get" => Value, "returns the value that was written last, null if there is none";
     Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
 }
 

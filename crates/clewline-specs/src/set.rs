@@ -32,9 +32,9 @@ pub struct Set;
 operations! {
     /// A call on a set, or on a multiset.
     enum Call;
-    Add(value: element "value") = "add" | "insert" => Truth, "answers whether the value was not there before";
-    Remove(old_value: element "value") = "remove" | "delete" => Truth, "answers whether the value was there";
-    Contains(old_value: element "value") = "contains" => Truth, "answers whether the value is there";
+    Add(value: element "value") = "add" | "insert" => Truth, "returns whether the value was not there before";
+    Remove(old_value: element "value") = "remove" | "delete" => Truth, "returns whether the value was there";
+    Contains(old_value: element "value") = "contains" => Truth, "returns whether the value is there";
 }
 
 impl Call {

@@ -36,9 +36,9 @@ pub struct Stack {
 operations! {
     /// A call on a stack.
     enum Call;
-    Push(value: element "value") = "push" => Room, "puts a value on top; with a capacity, answers false if full";
-    Pop = "pop" => Value, "removes and answers the value on top, null if there is none";
-    Peek = "peek" | "top" => Value, "answers the value on top, null if there is none";
+    Push(value: element "value") = "push" => Room, "puts a value on top; with a capacity, returns false if full";
+    Pop = "pop" => Value, "removes and returns the value on top, null if there is none";
+    Peek = "peek" | "top" => Value, "returns the value on top, null if there is none";
 }
 
 impl Call {

@@ -288,7 +288,8 @@ impl<'p> BreadthFirst<'p> {
         }
         let done = configuration.done | bit;
         if self.queried == Some(at) {
-            let silent = || Reason::Refused("the specification does not list what it may answer".to_owned());
+            let silent =
+                || Reason::Refused("the specification does not list its possible results".to_owned());
             let results = self.automaton.results(configuration.state, self.labels[at]).ok_or_else(silent)?;
             let next = results.into_iter();
             return Ok(next

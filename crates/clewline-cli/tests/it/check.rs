@@ -28,7 +28,7 @@ violated: lost.jsonl is not linearizable as a queue
 
   These 3 operations contradict each other, and the other one does not help:
   there is no order, each happening at one moment between its call and its
-  return, in which all their answers are right. Time runs to the right, one row
+  return, in which all their results are right. Time runs to the right, one row
   a process:
 
   0: |--enq(1)--|  |--enq(2)--|

@@ -278,13 +278,13 @@ fn operations_and_values_of_another_specification_are_named() {
         "answer",
         "queue",
         &DEQ.replace("\"ret\": 1, ", ""),
-        "the answer of `deq`: expected a value, or null for none, found nothing",
+        "the result of `deq`: expected a value, or null for none, found nothing",
     );
     check(
         "truth",
         "set",
         &DEQ.replace("deq", "contains").replace("\"ret\"", "\"arg\": 1, \"ret\""),
-        "the answer of `contains`: expected true or false, found 1",
+        "the result of `contains`: expected true or false, found 1",
     );
 }
 

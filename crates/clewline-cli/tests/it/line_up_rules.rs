@@ -94,13 +94,13 @@ fn results_that_differ_in_a_replay_are_no_violation() {
         Component::new(|| ()).call("next", move |(): &()| made.fetch_add(1, SeqCst))
     };
     let serial = check(&next(), &matrix("next | next"), &Options::default()).unwrap();
-    unknown(&serial, "answered something else");
+    unknown(&serial, "returned something else");
     // Here two executions of phase 1 begin with the same call, which returns different results.
     let serial = check(&next(), &matrix("next | next | next"), &Options::default()).unwrap();
-    unknown(&serial, "answered something else");
+    unknown(&serial, "returned something else");
     assert_eq!(serial.executions, 0);
     let zero = Component::new(|| ()).call("next", |(): &()| 0);
-    unknown(&check(&next(), &matrix("next | next"), &golden(zero)).unwrap(), "answered something else");
+    unknown(&check(&next(), &matrix("next | next"), &golden(zero)).unwrap(), "returned something else");
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn a_history_that_cannot_be_checked_is_no_success() {
     let judging = Judging::Displaced(quasi, WellFormed::Whatever);
     let options = Options { judging, ..golden(subject()) };
     assert_eq!(cause(&check(&subject(), &matrix("stay"), &options).unwrap()), None);
-    unknown(&check(&subject(), &matrix("stay | stay"), &options).unwrap(), "a call waits for ever");
+    unknown(&check(&subject(), &matrix("stay | stay"), &options).unwrap(), "a call blocks");
 }
 
 #[test]

@@ -100,7 +100,7 @@ violated: Backwards is not linearizable as a queue
 
   These 3 operations contradict each other, and the other 17 do not help: there
   is no order, each happening at one moment between its call and its return, in
-  which all their answers are right. Time runs to the right, one row a thread:
+  which all their results are right. Time runs to the right, one row a thread:
 
   0: |--enq(5)--|  |--enq(6)--|  |--deq() → 6--|
 
@@ -272,7 +272,7 @@ fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
         "{printed}"
     );
     assert!(printed.contains("\n  thread 0 in read(): "), "{printed}");
-    assert!(printed.contains("No answer was wrong"), "{printed}");
+    assert!(printed.contains("No result was wrong"), "{printed}");
     assert!(printed.contains("\nsmaller:  not tried"), "{printed}");
 }
 

@@ -94,10 +94,10 @@ fn holds(context: &ReportContext<'_>, outcome: &Outcome) -> Vec<Block> {
         _ if context.is_replay => "What clients see in this schedule can be explained.",
         Coverage::Exhausted => {
             "Whatever the order of messages, the calls can be put in one order, each happening at one moment between \
-             its call and its return, in which every answer is right."
+             its call and its return, in which every result is right."
         }
         Coverage::Limited(_) => {
-            "In every schedule that was executed, the calls can be put in one order in which every answer is right. \
+            "In every schedule that was executed, the calls can be put in one order in which every result is right. \
              There are schedules that were not executed."
         }
     };
@@ -139,7 +139,7 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
         }
         ViolationKind::Property(name, Modality::Eventually) => format!(
             "\"{name}\" is true in no state of this schedule, which then cannot go on, or comes back to a state in which it \
-             was before and can go round for ever."
+             was before and can repeat without end."
         ),
         ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };

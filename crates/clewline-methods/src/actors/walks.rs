@@ -70,7 +70,7 @@ fn of_histories_alone(
 ) -> ExplorationResult {
     let has_properties = !scene.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
-        let asked = if has_properties { "properties" } else { "calls that are never answered" };
+        let asked = if has_properties { "properties" } else { "calls that never return" };
         seen.coverage =
             Coverage::Limited(Limit::Other(format!("only the scheduler `states` decides about {asked}")));
         seen.is_complete = false;

@@ -461,6 +461,6 @@ impl ExpectedBehaviour {
 }
 
 // A violation that cannot be replayed is not reported.
-const REPLAY_DIVERGED: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls answered \
+const REPLAY_DIVERGED: &str = "uncontrolled nondeterminism: an execution that is wrong was made again, step by step, and its calls returned \
                           something else. Something decides that no scheduler controls: a static that keeps its value, a clock, a \
                           random number, an address";

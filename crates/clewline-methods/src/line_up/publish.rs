@@ -130,10 +130,10 @@ impl Presented<'_> {
 fn no_states(against: &Reference) -> &'static str {
     match against {
         Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => {
-            "not told: calls one at a time show what is answered, not what the object is like"
+            "not shown: calls one at a time show results, not states of the object"
         }
         Reference::Specification | Reference::Named(_) | Reference::Anything => {
-            "not told: no order explains the answers, so there is none to tell them for"
+            "not shown: no order explains the results, so there is no order to show states for"
         }
     }
 }
@@ -225,11 +225,9 @@ impl<'a> CalledOperations<'a> {
             Cause::NotLinearizable => PageCounterexample::contradiction(
                 (0..self.order.len()).map(OperationId::from_index).collect(),
             ),
-            Cause::Blocking => some(
-                finding.blocked.clone(),
-                "What waits for ever, and should not",
-                "it waits for ever, and should not",
-            ),
+            Cause::Blocking => {
+                some(finding.blocked.clone(), "Deadlocked calls", "it blocks, and should return")
+            }
             Cause::Panic => {
                 let process = finding.panic.as_ref().map(|it| it.0);
                 let is_open = |it: &ObservedOperation| Some(it.process) == process && it.returned.is_none();

@@ -160,7 +160,7 @@ pub(super) fn evidence(
         blocks.push(serial_histories(checked, finding, style));
     } else {
         blocks.push(Block::caption(
-            "What the calls answered. What is above a line had returned before anything below it was called:",
+            "What the calls returned. What is above a line had returned before anything below it was called:",
         ));
         blocks.push(Block::Drawing(drawing::history(&checked.matrix, &finding.operations, style.width)));
         blocks.extend(not_called(finding));
@@ -191,7 +191,7 @@ pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: 
                 format!("{subject} is not linearizable as {spec}, however great its factor")
             }
             (Reference::Named(spec), Judging::Linearizable) => {
-                format!("{subject} is not linearizable as {spec}: no order of its calls explains the answers")
+                format!("{subject} is not linearizable as {spec}: no order of its calls explains the results")
             }
             (
                 Reference::Serial
@@ -201,13 +201,13 @@ pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: 
                 | Reference::Anything,
                 Judging::Linearizable,
             ) => {
-                format!("{subject} is not linearizable: no order of its calls explains the answers")
+                format!("{subject} is not linearizable: no order of its calls explains the results")
             }
         },
         Cause::Blocking => {
             let call = finding.blocked.first().and_then(|&it| finding.operations.get(it));
             let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
-            format!("{subject} waits for ever{call} where it should not")
+            format!("{subject} deadlocks{call}")
         }
         Cause::Panic => {
             let process = finding.panic.as_ref().map(|it| it.0);
@@ -253,21 +253,21 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
         Cause::NotLinearizable if let Some(spec) = specification(context.options) => {
             let sentence = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
             format!(
-                "There should be an order of the calls that keeps what had returned before something else was called, and in which {spec} \
-                 gives these answers. There is none.{}",
+                "There should be an order of the calls that respects real time, and in which {spec} \
+                 gives these results. There is none.{}",
                 sentence.unwrap_or_default()
             )
         }
         Cause::NotLinearizable => format!(
-            "First {right}, to learn what is right. When the calls overlap, they can be told what they never \
-             are then, in any order that keeps what had returned before something else was called."
+            "First {right}, to learn what is right. When the calls overlap, they return results that no sequential \
+             order consistent with real time produces."
         ),
         Cause::Blocking if matches!(context.options.against, Reference::Anything) => {
-            "Some threads wait for ever: a lost wake-up, or a deadlock.".to_owned()
+            "Some threads block for good: a lost wake-up, or a deadlock.".to_owned()
         }
         Cause::Blocking => format!(
-            "First {right}, to learn who waits when. When the calls overlap, one waits for ever that would go on then: \
-             a lost wake-up, or a deadlock. No answer is wrong."
+            "First {right}, to learn which calls block. When the calls overlap, one blocks for good that returns in \
+             those orders: a lost wake-up, or a deadlock. No result is wrong."
         ),
         Cause::Panic => {
             let sentence = finding.panic.as_ref().map(|(_, panic)| {
@@ -275,7 +275,7 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
                 let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
                 format!("The message is: {}{place}.", lines.join(", "))
             });
-            format!("An operation panics instead of answering. {}", sentence.unwrap_or_default())
+            format!("An operation panics instead of returning. {}", sentence.unwrap_or_default())
                 .trim_end()
                 .to_owned()
         }
@@ -321,13 +321,13 @@ fn capitalized(text: &str) -> String {
 fn displaced(options: &Options, factors: &Quasi, finding: &Finding) -> String {
     let right = match &options.against {
         Reference::Golden(_) | Reference::Serial | Reference::Observed(_) | Reference::Anything => {
-            "in which the golden implementation answers the same"
+            "in which the golden implementation returns the same"
         }
         Reference::Specification | Reference::Named(_) => "that the specification allows",
     };
     let sentence = finding.explanation.as_deref().unwrap_or("there are none");
     format!(
-        "There must be two orders of the calls: one that keeps what had returned before something else was called, and one \
+        "There must be two orders of the calls: one that respects real time, and one \
          {right}. Counted within its class, no call's place may differ between the two by more than its factor ({factors}). Here, {sentence}."
     )
 }
@@ -359,21 +359,22 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
     }
     let all = checked.serial_histories() as u64;
     if finding.tried.is_empty() {
-        let is_are = if all == 1 { "is" } else { "are" };
-        let there = format!("There {is_are} {}", count(all, "serial history", "serial histories"));
-        let none = match (finding.cause, finding.blocked.first()) {
+        let (none, s) = match all {
+            1 => ("The only serial history of these calls does not".to_owned(), ""),
+            n => (format!("None of the {} serial histories of these calls", grouped(n)), "s"),
+        };
+        return vec![Block::Caption(match (finding.cause, finding.blocked.first()) {
             // Serial histories in which it does not block have a result of it, so none has exactly
             // these.
             (Cause::Blocking, Some(&it)) => format!(
-                "in none does {} wait for ever after the calls that returned here, with these answers",
+                "{none} block{s} in {} after the calls that returned here, with these results.",
                 finding.operations[it].call
             ),
-            _ => "in none did the calls answer this".to_owned(),
-        };
-        return vec![Block::Caption(format!("{there}: {none}."))];
+            _ => format!("{none} produce{s} these results."),
+        })];
     }
     let sentence = format!(
-        "Of {}, {} these answers, and none is a witness:",
+        "Of {}, {} these results, and none is a witness:",
         count(all, "serial history", "serial histories"),
         count(finding.tried.len() as u64, "has", "have"),
     );
@@ -543,11 +544,12 @@ fn factor_blocks(context: &ReportContext<'_>, summary: &Summary) -> Vec<Block> {
 fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
     let options = context.options;
     let right = match &options.against {
-        Reference::Serial => "the same answers in a serial history of the subject itself",
-        Reference::Observed(_) => "the same answers in a serial history of the file",
-        Reference::Golden(_) => "the same answers in a serial history of the golden implementation",
-        Reference::Specification | Reference::Named(_) => "an order that the specification allows",
-        Reference::Anything => "come to an end",
+        Reference::Serial => "a matching serial history",
+        Reference::Observed(_) => "a matching serial history in the file",
+        Reference::Golden(_) => "a matching serial history of the golden implementation",
+        Reference::Specification | Reference::Named(_) | Reference::Anything => {
+            "an order that the specification allows and"
+        }
     };
     let mut schedules = match (options.scheduler.is_exhaustive, summary.bounded, options.bound()) {
         _ if context.is_replay => "This one schedule was run again; others may still go wrong".to_owned(),
@@ -572,28 +574,28 @@ fn meaning(context: &ReportContext<'_>, summary: &Summary) -> String {
         Judging::Linearizable => (),
         Judging::Displaced(factors, _) if let Some((_, method)) = factors.factors().asked() => {
             return format!(
-                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                "Every history observed has two orders: one that respects real time, and one that is right. Counted within its \
                  class, no call's place differs between the two by more than that ({factors}), and in one history a {method} differs by no \
                  less. {schedules}. Other calls, longer columns and more threads may need more."
             );
         }
         Judging::Displaced(factors, _) => {
             return format!(
-                "Every history that was seen has two orders: one that keeps what precedes what, and one that is right. Counted within its \
+                "Every history observed has two orders: one that respects real time, and one that is right. Counted within its \
                  class, no call's place differs between the two by more than its factor ({factors}). {schedules}. Other calls, longer columns and \
                  more threads were not tried."
             );
         }
         Judging::LeastRelaxed(spec) => {
             return format!(
-                "Every history that was seen is linearizable as {spec} with that factor, and one is not with less. {schedules}. Other \
+                "Every history observed is linearizable as {spec} with that factor, and one is not with less. {schedules}. Other \
                  calls, longer columns and more threads may need more."
             );
         }
     }
     format!(
-        "Every history that was seen has {right}, in an order that keeps what precedes what; a call that waited for ever waits \
-         there, too. {schedules}. Other calls, longer columns and more threads were not tried."
+        "Every concurrent history observed has {right} that respects real-time order; every call that blocked also \
+         blocks there. {schedules}. Other calls, longer columns and more threads were not tried."
     )
 }
 

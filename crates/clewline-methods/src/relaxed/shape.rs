@@ -62,7 +62,7 @@ impl fmt::Display for IllFormed {
         let (add, remove) = (roles.add(), roles.remove());
         write!(
             f,
-            "the matrix is not well-formed: it has {adds} {add} and {removes} {remove}. Then a call may answer what no order of these \
+            "the matrix is not well-formed: it has {adds} {add} and {removes} {remove}. Then a call may return what no order of these \
              calls gives, though nothing is wrong: "
         )?;
         if removes < adds {

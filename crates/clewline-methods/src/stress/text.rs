@@ -126,12 +126,12 @@ fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
     Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
             format!(
-                "No answer was wrong: what had returned until then is {}. So this is {what}.",
+                "No result was wrong: what had returned until then is {}. So this is {what}.",
                 judged_as(outcome)
             )
         }
         Verdict::Unknown(reason) => {
-            format!("Whether the answers until then were right is not known: {reason}.")
+            format!("Whether the results until then were right is not known: {reason}.")
         }
         Verdict::Violated(_) => unreachable!("then that is the cause"),
     })
@@ -219,7 +219,7 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                     format!(" (drawn above: {lines})")
                 }
                 // A check cannot show that more returns were expected.
-                Verdict::Holds(_) => " (its answers are right, and `check` says so)".to_owned(),
+                Verdict::Holds(_) => " (its results are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
             format!("{}{more}", path.display())

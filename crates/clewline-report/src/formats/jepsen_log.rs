@@ -248,7 +248,7 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
         let kind = if kind == "fail" { EventKind::Fail } else { EventKind::Ok };
         let value = value.unwrap_or(Value::ABSENT);
         if outcome(values, kind, method, value) != OperationOutcome::Return(ret) {
-            return Err(refuse("has an answer that this format cannot tell"));
+            return Err(refuse("has a result that this format cannot express"));
         }
     }
     line.push_str(&format!("INFO  {MARK}{process}\t:{kind}\t:{name}\t"));

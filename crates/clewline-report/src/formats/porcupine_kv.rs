@@ -156,7 +156,7 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
     let value = match entry {
         Entry::Call(_) | Entry::Info(_) => value,
         Entry::Return(_, ret) if ret == value && !is_get => {
-            return Err(refuse("answers its argument, which in this format means that it answers nothing"));
+            return Err(refuse("returns its argument, which in this format means that it returns nothing"));
         }
         Entry::Return(_, ret) if ret.is_absent() && !is_get => value,
         Entry::Return(_, ret) => ret,

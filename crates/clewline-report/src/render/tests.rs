@@ -167,7 +167,7 @@ violated: lost.jsonl is not linearizable as a queue
 
   These 3 operations contradict each other, and the other one does not help:
   there is no order, each happening at one moment between its call and its
-  return, in which all their answers are right. Time runs to the right, one row
+  return, in which all their results are right. Time runs to the right, one row
   a process:
 
   0: |--enq(1)--|  |--enq(2)--|
@@ -229,7 +229,7 @@ fn a_verdict_that_holds_says_what_that_means() {
 holds: lost.jsonl is linearizable as a queue
 
   Its 4 operations can be put in one order, each happening at one moment between
-  its call and its return, in which every answer is right.
+  its call and its return, in which every result is right.
 
 checked by wg-graph in 1.2 s: 4 operations, 1 object, 1,234 configurations
 ",

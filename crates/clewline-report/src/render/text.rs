@@ -90,7 +90,7 @@ fn holds_sentence(judged: &CheckedHistory<'_>) -> String {
         1 => "Its one operation is as it should be.".to_owned(),
         n => format!(
             "Its {} operations can be put in one order, each happening at one moment between its call and its \
-             return, in which every answer is right.",
+             return, in which every result is right.",
             grouped(n as u64)
         ),
     }
@@ -137,7 +137,7 @@ fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
         1 => format!("This operation{on} cannot have happened{no_help}."),
         n => format!(
             "These {} operations{on} contradict each other{no_help}: there is no order, each happening at one moment \
-             between its call and its return, in which all their answers are right.",
+             between its call and its return, in which all their results are right.",
             grouped(n as u64)
         ),
     };

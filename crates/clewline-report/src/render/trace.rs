@@ -160,7 +160,7 @@ fn table(judged: &CheckedHistory<'_>, events: &[Event], shown: &[usize], width: 
 fn instead(allowed: &Allowed) -> String {
     let results = match allowed {
         Allowed::These(results) => results,
-        Allowed::Blocked => return "It should still be waiting: no answer was allowed.".to_owned(),
+        Allowed::Blocked => return "It should still be waiting: no result was allowed.".to_owned(),
         Allowed::Unknown(reason) => return format!("What was allowed is not known: {reason}."),
     };
     let result = |label: &String| match call_and_result(label).1 {

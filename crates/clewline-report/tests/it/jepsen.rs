@@ -216,7 +216,7 @@ fn histories_that_jepsen_cannot_express_are_refused() {
     );
     assert_eq!(
         refused(r#"{"process":1,"op":"add","arg":2,"ret":2,"call":1,"return":2}"#),
-        "operation 0 (\"add\") has an argument or an answer that in Jepsen would mean something else"
+        "operation 0 (\"add\") has an argument or a result that in Jepsen would mean something else"
     );
     assert_eq!(
         refused(r#"{"process":1,"op":"add","arg":{"a":2},"call":1}"#),

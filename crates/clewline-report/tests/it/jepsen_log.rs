@@ -103,7 +103,7 @@ fn histories_that_the_log_cannot_express_are_refused() {
     );
     assert_eq!(
         refused(r#""op":"write","arg":1,"ret":2"#),
-        "operation 0 (\"write\") has an answer that this format cannot tell"
+        "operation 0 (\"write\") has a result that this format cannot express"
     );
     assert_eq!(
         refused(r#""op":"read","object":"x","ret":2"#),

@@ -219,15 +219,15 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     check(r#"{"op":"a","arg":1,"op":"b"}"#, "line 3, column 24: `op` is given twice");
     check(
         r#"{"process":1,"op":"a","call":3,"ret":4}"#,
-        "line 3, column 38: expected `return`, the time of the return, where there is an answer (`ret`)",
+        "line 3, column 38: expected `return`, the time of the return, where there is a result (`ret`)",
     );
     check(
         r#"{"process":1,"op":"a","call":3,"return":null,"ret":4}"#,
-        "line 3, column 52: expected `return`, the time of the return, where there is an answer (`ret`)",
+        "line 3, column 52: expected `return`, the time of the return, where there is a result (`ret`)",
     );
     check(
         r#"{"process":1,"event":"info","ret":4}"#,
-        "line 3, column 35: expected an answer (`ret`) only in a `return`",
+        "line 3, column 35: expected a result (`ret`) only in a `return`",
     );
     check(
         r#"{"process":1,"event":"return","return":4}"#,

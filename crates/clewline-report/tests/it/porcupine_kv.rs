@@ -79,6 +79,6 @@ fn histories_that_the_format_cannot_express_are_refused() {
     assert_eq!(refused(r#""op":"get""#), "operation 0 (\"get\") has no key");
     assert_eq!(
         refused(r#""op":"put","arg":[1,2],"ret":2"#),
-        "operation 0 (\"put\") answers its argument, which in this format means that it answers nothing"
+        "operation 0 (\"put\") returns its argument, which in this format means that it returns nothing"
     );
 }

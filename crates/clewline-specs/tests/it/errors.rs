@@ -25,7 +25,7 @@ fn arguments_that_do_not_fit_are_rejected() {
     check_misfit(
         "channel",
         "send \"closed\" = true",
-        "`send`: expected a value other than \"closed\", which is an answer, found \"closed\"",
+        "`send`: expected a value other than \"closed\", which is a result, found \"closed\"",
     );
     check_misfit("map", "put 3", "`put`: expected [key, value], found 3");
     check_misfit("map", "get", "`get`: expected a value, found nothing");
@@ -35,28 +35,28 @@ fn arguments_that_do_not_fit_are_rejected() {
 
 #[test]
 fn results_that_do_not_fit_are_rejected() {
-    check_misfit("queue", "deq", "the answer of `deq`: expected a value, or null for none, found nothing");
+    check_misfit("queue", "deq", "the result of `deq`: expected a value, or null for none, found nothing");
     check_misfit(
         "register",
         "read",
-        "the answer of `read`: expected a value, or null for none, found nothing",
+        "the result of `read`: expected a value, or null for none, found nothing",
     );
-    check_misfit("map", "get 1", "the answer of `get`: expected a value, or null for none, found nothing");
-    check_misfit("set", "add 1", "the answer of `add`: expected true or false, found nothing");
-    check_misfit("set", "add 1 = null", "the answer of `add`: expected true or false, found null");
-    check_misfit("queue", "enq 1 = 7", "the answer of `enq`: expected nothing, or true, found 7");
-    check_misfit("queue:2", "enq 1", "the answer of `enq`: expected true or false, found nothing");
+    check_misfit("map", "get 1", "the result of `get`: expected a value, or null for none, found nothing");
+    check_misfit("set", "add 1", "the result of `add`: expected true or false, found nothing");
+    check_misfit("set", "add 1 = null", "the result of `add`: expected true or false, found null");
+    check_misfit("queue", "enq 1 = 7", "the result of `enq`: expected nothing, or true, found 7");
+    check_misfit("queue:2", "enq 1", "the result of `enq`: expected true or false, found nothing");
     check_misfit(
         "priority-queue",
         "poll",
-        "the answer of `poll`: expected an integer of 64 bits, or null for none, found nothing",
+        "the result of `poll`: expected an integer of 64 bits, or null for none, found nothing",
     );
     check_misfit(
         "counter",
         "read = null",
-        "the answer of `read`: expected an integer of 64 bits, found null",
+        "the result of `read`: expected an integer of 64 bits, found null",
     );
-    check_misfit("mutex", "lock = 3", "the answer of `lock`: expected nothing, or true, found 3");
+    check_misfit("mutex", "lock = 3", "the result of `lock`: expected nothing, or true, found 3");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
     };
     let spelled = spell(values, call.method, call.arg, recording.history.ret(id).copied());
     let Some((invoked, completed)) = spelled else {
-        let why = "has an argument or an answer that in Jepsen would mean something else";
+        let why = "has an argument or a result that in Jepsen would mean something else";
         return Err(cannot_hold(recording, id, why));
     };
     let value = match entry {

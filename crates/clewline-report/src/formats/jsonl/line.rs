@@ -235,7 +235,7 @@ impl Fields {
             let returned = self.returned.and_then(|(time, _)| time);
             return match (returned, result) {
                 (None, Some((_, at))) => {
-                    fault(at, "expected `return`, the time of the return, where there is an answer (`ret`)")
+                    fault(at, "expected `return`, the time of the return, where there is a result (`ret`)")
                 }
                 _ => Ok(Kind::Operation(called, returned)),
             };
@@ -248,7 +248,7 @@ impl Fields {
         }
         match (event, result) {
             (Kind::Return, _) | (_, None) => Ok(event),
-            (_, Some((_, at))) => fault(at, "expected an answer (`ret`) only in a `return`"),
+            (_, Some((_, at))) => fault(at, "expected a result (`ret`) only in a `return`"),
         }
     }
 }

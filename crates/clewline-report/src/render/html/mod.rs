@@ -245,7 +245,7 @@ fn core(page: &Page) -> String {
         "<section id=\"core\"{kind} aria-labelledby=\"core-title\">\n<h2 id=\"core-title\">{}</h2>\n<div class=\"sides\">\n\
          <div class=\"drawn\">\n<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Picture of these operations\">\n{}</div>\n{}</div>\n\
          <details{}>\n<summary>As a table</summary>\n<div class=\"wide\">\n<table>\n\
-         <thead><tr><th>{}</th><th>call</th><th>answer</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
+         <thead><tr><th>{}</th><th>call</th><th>result</th><th>called</th><th>returned</th>{}</tr></thead>\n<tbody>\n",
         escaped(&page.counterexample.title),
         svg,
         notes(page, drawn),

@@ -10,7 +10,7 @@ use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
 /// The order respects real time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownOrder {
-    /// Its description: `an order in which every answer is right`.
+    /// Its description: `an order in which every result is right`.
     pub title: String,
     /// The operations.
     pub order: Vec<OperationId>,
@@ -53,7 +53,7 @@ impl ShownOrder {
     /// The order of a witness.
     pub(super) fn witness(judged: &CheckedHistory<'_>, order: &[OperationId]) -> ShownOrder {
         ShownOrder {
-            title: "in which every answer is right".to_owned(),
+            title: "in which every result is right".to_owned(),
             order: order.to_vec(),
             stuck: None,
             description: about_states(order).unwrap_or_default(),
@@ -118,7 +118,7 @@ pub(super) fn dead_end_sentence(label: &str, instead: &[String], stuck: Option<&
 /// That states are not shown around all operations of a long order.
 fn about_states(order: &[OperationId]) -> Option<String> {
     let sentence =
-        || format!("States are told around its last {} operations.", grouped(STATES_SHOWN_MAX as u64));
+        || format!("States are shown around its last {} operations.", grouped(STATES_SHOWN_MAX as u64));
     (STATES_SHOWN_MAX < order.len()).then(sentence)
 }
 

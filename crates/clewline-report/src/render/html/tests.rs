@@ -486,7 +486,7 @@ fn a_page_says_which_states_it_leaves_out() {
         Page::of(&judged(&case, &Verdict::Holds(Witness { order }))).paths[0].description.clone()
     };
     assert_eq!(sentence(3_000), "");
-    assert_eq!(sentence(3_001), "States are told around its last 3,000 operations.");
+    assert_eq!(sentence(3_001), "States are shown around its last 3,000 operations.");
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn unknown_results_are_not_listed() {
 
 #[test]
 fn an_operation_that_should_block_has_no_result() {
-    check_instead(Allowed::Blocked, "It should still be waiting: no answer was allowed.");
+    check_instead(Allowed::Blocked, "It should still be waiting: no result was allowed.");
 }
 
 #[test]
