@@ -715,7 +715,10 @@ impl<'a> Worker<'a> {
         }
         let mut bytes = (self.result.record.bytes() + self.exact_bytes) * common.jobs;
         if search.bytes_max != usize::MAX {
-            bytes += lock(&self.engine.shared.model).bytes() + lock(&self.engine.shared.histories).bytes();
+            // In two statements, so that only one lock is held at a time: `judge` takes both, in
+            // the other order.
+            bytes += lock(&self.engine.shared.model).bytes();
+            bytes += lock(&self.engine.shared.histories).bytes();
         }
         let visited = common.visited.read().expect("no handler panicked");
         visited.count(unique);
