@@ -109,7 +109,7 @@ fn a_blocking_system_call_is_reported() {
         return;
     };
     assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
-    assert!(found.err.contains("waits in a call of the system"), "{}", found.err);
+    assert!(found.err.contains("waits in a system call"), "{}", found.err);
 }
 
 /// With `--reuse any` the scheduler chooses whether `malloc` returns a freed block again.
