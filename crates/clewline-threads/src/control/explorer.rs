@@ -10,8 +10,8 @@ macro_rules! explorer_local {
 
 #[cfg(miri)]
 macro_rules! explorer_local {
-    ($($(#[$attribute:meta])* static $name:ident: $type:ty = const { $init:expr };)+) => {
-        $($(#[$attribute])* static $name: $crate::control::explorer::Local<$type> = $crate::control::explorer::Local($init);)+
+    ($($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty = const { $init:expr };)+) => {
+        $($(#[$attribute])* $vis static $name: $crate::control::explorer::Local<$type> = $crate::control::explorer::Local($init);)+
     };
 }
 
