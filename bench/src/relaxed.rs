@@ -92,7 +92,7 @@ impl Subject<Relaxed<Queue>> for KFifo {
                 Value::TRUE
             }
             queue::Call::Deq => self.deq().map_or(Value::NIL, |it| small(it.cast_signed())),
-            queue::Call::Peek => unreachable!("nobody looks"),
+            queue::Call::Peek => unreachable!("no call peeks"),
         }
     }
 }
@@ -113,7 +113,7 @@ impl LockedStack {
 
 impl Subject<Relaxed<Stack>> for LockedStack {
     fn call(&self, call: &stack::Call) -> Value {
-        let (inside, random) = &mut *self.inside.lock().expect("nobody panics");
+        let (inside, random) = &mut *self.inside.lock().expect("no thread panics");
         match *call {
             stack::Call::Push(value) => {
                 inside.push((value, 0));
@@ -127,7 +127,7 @@ impl Subject<Relaxed<Stack>> for LockedStack {
                 inside[place + 1..].iter_mut().for_each(|it| it.1 += 1);
                 inside.remove(place).0
             }
-            stack::Call::Peek => unreachable!("nobody looks"),
+            stack::Call::Peek => unreachable!("no call peeks"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the fuzz target does: one format reads bytes that nobody wrote.
+//! The fuzz target: one format reads arbitrary bytes.
 //!
 //! `fuzz/corpus/FORMAT` holds seeds made by hand; those that the format refuses are called `bad-…`.
 //! Finds belong elsewhere, so give another folder first:

@@ -153,7 +153,7 @@ fn columns(spec: &str, operations: usize) -> Recording {
     }
     let processes = (0..8).filter_map(Value::small).collect();
     let names = Names { processes, objects: vec![Value::ABSENT], ..Names::default() };
-    Recording::new(columns.finish().expect("processes wait for their answers"), values, names)
+    Recording::new(columns.finish().expect("processes wait for their results"), values, names)
 }
 
 fn budget(search: &str, mebibytes: usize, gauge: &str) -> Vec<String> {

@@ -3,7 +3,7 @@
 //!
 //! `page REPORT.html` opens the page of `clewline check --html` in a browser without a window and
 //! without a graphics card. For several zooms the picture is moved a little in every frame; a frame
-//! is drawn as it would be for someone who drags it.
+//! is drawn as it would be while a user drags it.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Moves the picture in every frame; answers frames a second, the longest time between two, and the
+/// Moves the picture in every frame; returns frames a second, the longest time between two, and the
 /// mean time that drawing takes.
 fn moving(seen: f64, last: f64) -> String {
     format!(

@@ -14,7 +14,7 @@ impl Checker for CallOrder {
     }
 
     fn about(&self) -> &str {
-        "the order of calls, if that explains every answer; otherwise as jit-graph"
+        "the order of calls, if that explains every result; otherwise as jit-graph"
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

@@ -26,7 +26,7 @@ operations! {
     /// A call on a latch.
     enum Call;
     Set = "set" => Nothing, "sets the latch";
-    IsSet = "is-set" => Truth, "answers whether the latch is set";
+    IsSet = "is-set" => Truth, "returns whether the latch is set";
 }
 
 impl Deterministic for Latch {

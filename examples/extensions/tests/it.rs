@@ -46,7 +46,7 @@ fn a_specification_checks_histories() {
     let refuted = "not linearizable as a latch";
     check(&format!("check {} --spec latch --algorithm wg-tree", path.display()), 1, &[refuted]);
     std::fs::remove_file(&path).unwrap();
-    check("specs latch", 0, &["latch: a latch", "is-set  answers whether the latch is set"]);
+    check("specs latch", 0, &["latch: a latch", "is-set  returns whether the latch is set"]);
     check("specs", 0, &["queue: ", "latch: "]);
     check("check held.transcript --spec latsh", 2, &["did you mean `latch`?", "stack, latch"]);
     check("generate --spec latch --operations 20 --seed 1", 0, &["is-set"]);

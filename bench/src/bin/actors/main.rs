@@ -118,7 +118,7 @@ where
 
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32 {
         let HistoryEvent::Return(operation, ret) = event else { return knowledge };
-        let tables = self.tables.lock().expect("nobody panicked");
+        let tables = self.tables.lock().expect("no thread panicked");
         let ret = tables.returned(ret);
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, ret).0
     }

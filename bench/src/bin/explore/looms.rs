@@ -58,7 +58,7 @@ fn go<S: Subject + Send + Sync>(
             thread::spawn(move || column.iter().for_each(|it| _ = black_box(subject.call(*it))))
         };
         let threads: Vec<_> = columns.iter().map(|it| work(it)).collect();
-        threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
+        threads.into_iter().for_each(|it| it.join().expect("no thread panics"));
     };
     let is_done = panic::catch_unwind(AssertUnwindSafe(|| builder.check(model))).is_ok();
     Statistics { executions: executions.load(SeqCst), is_done }

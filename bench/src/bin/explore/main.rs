@@ -2,7 +2,7 @@
 //!
 //! The programs are written once and compiled over the atomics and locks of each engine. For loom
 //! and shuttle a main thread makes the structure, starts one thread a column and waits for them, as
-//! their users do; our engine runs the matrix directly. Nobody looks at the answers. Each
+//! their users do; our engine runs the matrix directly. Results are not judged. Each
 //! exploration is given so much processor time, and is repeated if it needs much less; what does
 //! not end in time says so, and its rate is that of the executions it made. Each row is measured in
 //! a process of its own: shuttle hears of every panic of the process, and loom panics to end a
@@ -12,9 +12,9 @@
 //!   unless said otherwise; the best of three.
 //! * `explore ours [SECONDS]`: our engine alone.
 //! * `explore costs`: what an execution costs before its first step, and what each step costs.
-//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes so many executions, or all there are,
-//!   and says how many steps that were: for those who count instructions, which is exact on a busy
-//!   machine as well.
+//! * `explore count MATRIX WAY EXECUTIONS`: our engine makes that number of executions, or all,
+//!   and prints the number of steps: for counting instructions, which is exact on a busy machine as
+//!   well.
 //! * `explore memory`: what is resident after each of ten million executions.
 
 mod looms;
@@ -223,7 +223,7 @@ fn measure(run: Run, matrix: &Matrix, way: Way, patience: Duration) -> Option<Ro
 }
 
 /// The best of several rounds, in each of which every engine explores the matrix in every way:
-/// whatever else the machine does meanwhile makes nobody faster.
+/// whatever else the machine does meanwhile makes no engine faster.
 fn measure_all(matrix: usize, engines: usize, patience: Duration) -> Vec<(usize, Way, Row)> {
     let mut best: Vec<(usize, Way, Row)> = Vec::new();
     for _ in 0..ROUNDS {
@@ -266,7 +266,7 @@ fn answer(arguments: &[String]) {
     }
 }
 
-/// Makes so many executions of a matrix, from `a`, in one of the ways, from 0.
+/// Makes a number of executions of a matrix, from `a`, in one of the ways, from 0.
 fn count(arguments: &[String]) {
     let [matrix, way, executions] = arguments else { panic!("a matrix, a way and a number of executions") };
     let matrix = usize::from(matrix.as_bytes()[0] - b'a');

@@ -23,8 +23,8 @@ pub fn run(matrix: &Matrix, way: Way, patience: Duration) -> Option<Statistics> 
     Some(Statistics { executions, is_done: coverage == Coverage::Exhausted })
 }
 
-/// Makes so many executions, or all there are. Answers how many they were, and how many steps they
-/// made, but for those that were redundant.
+/// Runs at most `executions_max` executions. Returns how many there were, and how many steps they
+/// made, without redundant ones.
 pub fn count(matrix: &Matrix, way: Way, executions_max: u64) -> (u64, u64) {
     let mut steps = 0;
     let (_, executions) = go(matrix, &mut *scheduler(way), &mut |executions, made| {
@@ -48,7 +48,7 @@ fn scheduler(way: Way) -> Box<dyn Scheduler> {
     (find(name).expect("in the table").make)(&settings)
 }
 
-/// Runs random executions, and tells `visit` how many there were.
+/// Runs random executions, and passes their number to `visit`.
 pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) {
     let mut scheduler = (find("random").expect("in the table").make)(settings);
     go(matrix, &mut *scheduler, &mut |executions, _| {
@@ -57,7 +57,7 @@ pub fn random(matrix: &Matrix, settings: &Settings, mut visit: impl FnMut(u64)) 
     });
 }
 
-// Is told how many executions there were, and how many steps the last one had; answers whether that
+// Gets the number of executions, and of steps of the last one; returns whether that
 // is enough.
 type Visit<'a> = &'a mut dyn FnMut(u64, u32) -> bool;
 

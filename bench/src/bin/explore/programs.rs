@@ -1,7 +1,7 @@
 // The programs, written once. Each engine includes this file below its own `AtomicUsize` and
 // `Mutex`.
 //
-// Nodes are in an arena that is made with the structure, so that nobody allocates on the way, and
+// Nodes are in an arena that is made with the structure, so that no call allocates, and
 // each call brings the number of the node that it may use: 0 is none. A node's value is its number.
 // All accesses are sequentially consistent.
 
@@ -50,14 +50,14 @@ impl Subject for Locked {
 
     #[inline]
     fn call(&self, _: Call) -> usize {
-        let mut count = self.0.lock().expect("nobody panics");
+        let mut count = self.0.lock().expect("no thread panics");
         *count += 1;
         *count
     }
 }
 
-/// Treiber's stack. Who owns a node's link owns it alone, or reads what will not change: these are
-/// not points.
+/// Treiber's stack. A thread that owns a node's link owns it alone, or reads what will not change:
+/// these are not points.
 pub struct Treiber {
     head: AtomicUsize,
     links: [std::sync::atomic::AtomicUsize; NODES],

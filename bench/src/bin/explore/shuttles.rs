@@ -60,7 +60,7 @@ fn go<S: Subject + Send + Sync>(
             thread::spawn(move || column.iter().for_each(|it| _ = black_box(subject.call(*it))))
         };
         let threads: Vec<_> = columns.iter().map(|it| work(it)).collect();
-        threads.into_iter().for_each(|it| it.join().expect("nobody panics"));
+        threads.into_iter().for_each(|it| it.join().expect("no thread panics"));
     });
     Statistics { executions: executions.load(SeqCst), is_done: is_done.load(SeqCst) }
 }
@@ -101,7 +101,8 @@ impl Scheduler for Watched {
     }
 }
 
-/// Every schedule with few preemptions, depth first: shuttle has none, but anyone can write one.
+/// Every schedule with few preemptions, depth first: shuttle has none, but allows schedulers of
+/// one's own.
 #[derive(Default)]
 struct Bounded {
     levels: Vec<Level>,
@@ -110,7 +111,7 @@ struct Bounded {
 }
 
 struct Level {
-    // Whoever runs comes first.
+    // The running task comes first.
     alternatives: Vec<TaskId>,
     at: usize,
     preemptions: u32,

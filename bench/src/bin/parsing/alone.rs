@@ -68,7 +68,7 @@ fn check(text: &str, lines: usize) {
         read_with(text.as_bytes(), |it| serde_json::from_str(it).ok()),
         read_with(text.as_bytes(), |it| sonic_rs::from_str(it).ok()),
     ]
-    .map(|it| it.finish().expect("processes wait for their answers"));
+    .map(|it| it.finish().expect("processes wait for their results"));
     assert_eq!(histories[0].len(), lines, "every line was read");
     for id in (0..lines).map(clewline_core::OperationId::from_index) {
         let shown = histories.each_ref().map(|it| (it.call(id), it.ret(id), it.process(id)));

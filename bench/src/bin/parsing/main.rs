@@ -160,7 +160,7 @@ fn rank(rows: &[Row]) -> Duration {
     median(RUNS, || {
         let columns = columns.clone();
         let start = ThreadTime::now();
-        black_box(columns.finish().expect("processes wait for their answers"));
+        black_box(columns.finish().expect("processes wait for their results"));
         start.elapsed()
     })
 }

@@ -12,6 +12,11 @@ fn root() -> PathBuf {
 
 /// Every source file of the workspace's crates: its path from the root, and its text.
 fn sources() -> Vec<(String, String)> {
+    sources_in(&["crates"])
+}
+
+/// The source files in folders of the root: path from the root, and text.
+fn sources_in(folders: &[&str]) -> Vec<(String, String)> {
     fn visit(folder: &Path, sources: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -23,7 +28,7 @@ fn sources() -> Vec<(String, String)> {
         }
     }
     let mut paths = Vec::new();
-    visit(&root().join("crates"), &mut paths);
+    folders.iter().for_each(|it| visit(&root().join(it), &mut paths));
     paths.sort();
     let name = |it: &Path| it.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
     let sources: Vec<_> = paths.iter().map(|it| (name(it), fs::read_to_string(it).unwrap())).collect();
@@ -103,29 +108,8 @@ fn functions_fit_a_screen() {
     expect_none(complaints);
 }
 
-/// Where banned words are rejected: prefixes of paths from the root, of source files and pages of
-/// the manual. At the end also `docs/`, `README.md` and the other pages at the root.
-const FREE_OF_BANNED_WORDS: [&str; 3] = ["crates/", "bench/", "examples/"];
-
-/// Where long comments are rejected.
-const FREE_OF_LONG_COMMENTS: [&str; 3] = ["crates/", "bench/", "examples/"];
-
-fn is_below(path: &str, prefixes: &[&str]) -> bool {
-    prefixes.iter().any(|it| path.starts_with(it))
-}
-
-/// The pages of the manual: path from the root, and text.
-fn pages() -> Vec<(String, String)> {
-    let markdown = |folder: &str| {
-        let entries = fs::read_dir(root().join(folder)).unwrap().map(|it| it.unwrap().path());
-        entries.filter(|it| it.extension().is_some_and(|it| it == "md")).collect::<Vec<_>>()
-    };
-    let paths = markdown("").into_iter().chain(markdown("docs"));
-    let name = |it: &Path| it.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-    let pages: Vec<_> = paths.map(|it| (name(&it), fs::read_to_string(&it).unwrap())).collect();
-    assert!(10 < pages.len(), "the pages were found");
-    pages
-}
+/// Where banned words and long comments are rejected. Pages of the manual are to follow.
+const IN_PLAIN_LANGUAGE: [&str; 4] = ["bench", "crates", "examples", "fuzz"];
 
 /// Words that hide whether a thread, a process, an operation or a user is meant. Spelled in halves,
 /// so that this file does not contain them.
@@ -159,8 +143,7 @@ fn banned_word(line: &str) -> Option<String> {
 #[test]
 fn threads_and_users_are_named_as_such() {
     let mut complaints = Vec::new();
-    let texts = sources().into_iter().chain(pages());
-    for (path, text) in texts.filter(|it| is_below(&it.0, &FREE_OF_BANNED_WORDS)) {
+    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE) {
         for (number, line) in (1..).zip(text.lines()) {
             complaints.extend(banned_word(line).map(|it| format!("{path}:{number}: \"{it}\"")));
         }
@@ -182,7 +165,7 @@ fn banned_words_are_found_as_words_and_in_names() {
 fn comments_have_at_most_100_columns() {
     const COLUMNS_MAX: usize = 100;
     let mut complaints = Vec::new();
-    for (path, text) in sources().into_iter().filter(|it| is_below(&it.0, &FREE_OF_LONG_COMMENTS)) {
+    for (path, text) in sources_in(&IN_PLAIN_LANGUAGE) {
         let mut is_example = false;
         for (number, line) in (1..).zip(text.lines()) {
             let columns = line.chars().count();
