@@ -36,4 +36,5 @@ mod stress;
 mod stress_report;
 mod summaries;
 mod tidy;
+mod ties;
 mod unmodified;
