@@ -56,7 +56,7 @@ pub use random::Random;
 pub use recording::{Names, RawCall, RawHistory, Recording, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
-pub use shown::Shown;
+pub use shown::{Shown, visible};
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, Values};

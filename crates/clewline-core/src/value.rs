@@ -10,6 +10,8 @@ use std::{fmt, hash::Hasher, num::NonZeroU32};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
+use crate::shown::visible;
+
 /// A value of a recorded history. Its contents are in the [`Values`] table that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 // An odd word is an integer, shifted left by one. An even word is twice an index into the table.
@@ -342,8 +344,8 @@ impl fmt::Display for ShownValue<'_> {
             Datum::Bool(truth) => write!(f, "{truth}"),
             Datum::Int(int) => write!(f, "{int}"),
             Datum::Text(text) => write!(f, "{text:?}"),
-            Datum::Symbol(name) => write!(f, ":{name}"),
-            Datum::Other(written) => f.write_str(written),
+            Datum::Symbol(name) => write!(f, ":{}", visible(name)),
+            Datum::Other(written) => f.write_str(&visible(written)),
             Datum::List(items) => {
                 f.write_str("[")?;
                 for (place, &item) in items.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_core::{LoadError, Malformed, ParseError};
+use clewline_core::{LoadError, Malformed, ParseError, visible};
 use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
@@ -170,9 +170,9 @@ impl From<LoadError> for ErrorKind {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{file}: ")?;
+            write!(f, "{}: ", visible(file))?;
         }
-        self.kind.fmt(f)
+        f.write_str(&visible(&self.kind.to_string()))
     }
 }
 

@@ -15,6 +15,7 @@ mod drawn;
 mod edges;
 mod explore;
 mod generate;
+mod hostile;
 mod html;
 mod library;
 mod line_up;

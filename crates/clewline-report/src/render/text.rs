@@ -290,12 +290,24 @@ pub fn duration(elapsed: Duration) -> String {
     }
 }
 
-/// `text` as a shell takes it for one word.
+/// `text` as a shell takes it for one word, in one line.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "-_./:,+@%=".contains(it);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
+    }
+    if text.chars().any(char::is_control) {
+        let escaped = |it: char| match it {
+            '\'' | '\\' => format!("\\{it}"),
+            '\n' => "\\n".to_owned(),
+            '\t' => "\\t".to_owned(),
+            it if it.is_control() => {
+                it.encode_utf8(&mut [0; 4]).bytes().map(|it| format!("\\{it:03o}")).collect()
+            }
+            it => it.to_string(),
+        };
+        return format!("$'{}'", text.chars().map(escaped).collect::<String>());
     }
     format!("'{}'", text.replace('\'', "'\\''"))
 }
