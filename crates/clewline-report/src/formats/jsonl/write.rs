@@ -8,7 +8,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use clewline_core::{End, OperationId, Recording, Span, Value};
+use clewline_core::{End, Operation, OperationId, RawCall, Recording, Span, Value};
 
 use crate::{
     WriteError,
@@ -27,16 +27,20 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
 
 fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -> Result<(), WriteError> {
     let mut line = String::new();
-    for operation in recording.history.operations() {
+    let time = |rank: u32| times[rank as usize];
+    let mut operations: Vec<Operation<'_, RawCall, Value>> = recording.history.operations().collect();
+    // In the order of the history that is read: at equal times, by return.
+    operations.sort_by_key(|it| (time(it.span.call()), it.span.ret().map_or(u32::MAX, time)));
+    for operation in operations {
         line.clear();
         write_call(recording, operation.id, &mut line)?;
         if let Some(&ret) = operation.ret {
             member(recording, operation.id, "ret", ret, &mut line)?;
         }
         let span = operation.span;
-        line.push_str(&format!(", \"call\": {}", times[span.call() as usize]));
+        line.push_str(&format!(", \"call\": {}", time(span.call())));
         if let Some(ret) = span.ret() {
-            line.push_str(&format!(", \"return\": {}", times[ret as usize]));
+            line.push_str(&format!(", \"return\": {}", time(ret)));
         }
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
