@@ -4,16 +4,13 @@
 //! Threads or async tasks report their calls and returns as they happen; nothing schedules them.
 
 use std::{
-    fmt,
-    fs::File,
-    io::{BufWriter, Write},
-    mem,
+    fmt, mem,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use clewline_core::{Codec, Event, EventLog, History, ObjectId, ProcessId, Specification, erase_with_codec};
-use clewline_report::formats;
+use clewline_report::{OutputFile, formats};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -162,9 +159,9 @@ impl<S: Specification> Recorder<S> {
         let write = || -> Result<(), Error> {
             let erased = erase_with_codec(self.specification.clone(), self.history()?);
             let recording = erased.recording().expect("a specification with a codec can be written");
-            let mut out = BufWriter::new(File::create(path)?);
+            let mut out = OutputFile::create(path)?;
             formats::find("jsonl").expect("the native format").write(&recording, &mut out)?;
-            Ok(out.flush()?)
+            Ok(out.commit()?)
         };
         write().map_err(|it| it.in_file(&path.display().to_string()))
     }

@@ -3,7 +3,12 @@
 mod args;
 mod next;
 
-use std::{io, path::Path, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clewline_core::{Verdict, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
@@ -18,7 +23,7 @@ pub(super) use args::Args;
 
 use super::{
     drawings::CheckedFile,
-    output::{DASH, Output, Stdout, paint, written},
+    output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
     status::{Failure, Status},
     summaries::Nouns,
@@ -117,6 +122,8 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         return Err(Failure::Message("standard input (`-`) can be read only once".to_owned()));
     }
     args.drawings.accept(args.files.len())?;
+    let outputs = args.drawings.files().chain(args.summaries.files());
+    check_outputs(args.files.iter().map(PathBuf::as_path), outputs)?;
     // Looked up now, so that an unknown name is reported once, not once per file.
     clewline_specs::find(&args.spec).map_err(|it| Failure::Message(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;

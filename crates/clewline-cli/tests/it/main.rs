@@ -23,6 +23,7 @@ mod line_up_hard;
 mod line_up_rules;
 mod macros;
 mod other;
+mod outputs;
 mod pages;
 mod planted;
 mod presenting;

@@ -2,12 +2,12 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufWriter, Write},
+    io,
     path::{Path, PathBuf},
 };
 
 use clewline_core::Recording;
-use clewline_report::{WriteError, formats};
+use clewline_report::{OutputFile, WriteError, formats};
 
 use super::{
     outcome::{Finding, Saved},
@@ -41,20 +41,19 @@ fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, Wr
         let name = if twin == 1 { format!("{stem}.jsonl") } else { format!("{stem}-{twin}.jsonl") };
         // `./` says nothing.
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
-        let file = match File::create_new(&path) {
+        // The name is taken; the file follows when it is complete.
+        match File::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            outcome => outcome?,
+            outcome => drop(outcome?),
+        }
+        let write = || -> Result<(), WriteError> {
+            let mut out = OutputFile::create(&path)?;
+            formats::find("jsonl").expect("it is the native format").write(recording, &mut out)?;
+            Ok(out.commit()?)
         };
-        let mut out = BufWriter::new(file);
-        let format = formats::find("jsonl").expect("it is the native format");
-        return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
-            Ok(()) => Ok(path),
-            Err(error) => {
-                // So that a partial file is not taken for the whole.
-                let _best_effort = fs::remove_file(&path);
-                Err(error)
-            }
-        };
+        return write().map(|()| path.clone()).inspect_err(|_| {
+            let _best_effort = fs::remove_file(&path);
+        });
     }
     Err(WriteError::CannotHold(format!("there are {SAME_NAME_FILES_MAX} files called {stem} already")))
 }
