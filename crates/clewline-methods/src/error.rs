@@ -22,7 +22,8 @@ pub(crate) enum ErrorKind {
     Mix(MixError),
     /// Factors, or a reading, of quasi linearizability.
     Quasi(String),
-    Unrecognised,
+    /// The beginning of an input in no format.
+    Unrecognised(String),
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
@@ -81,7 +82,7 @@ impl Error {
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
             | ErrorKind::Environment { .. }
-            | ErrorKind::Unrecognised
+            | ErrorKind::Unrecognised(_)
             | ErrorKind::Io(_)
             | ErrorKind::LiveRecorder
             | ErrorKind::Malformed(_)
@@ -102,7 +103,7 @@ impl Error {
             | ErrorKind::LiveRecorder
             | ErrorKind::Write(_)
             | ErrorKind::Environment { .. } => false,
-            ErrorKind::Unrecognised
+            ErrorKind::Unrecognised(_)
             | ErrorKind::Io(_)
             | ErrorKind::Malformed(_)
             | ErrorKind::Read(_)
@@ -182,8 +183,13 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Specification(error) => error.fmt(f),
             ErrorKind::Named(error) => error.fmt(f),
             ErrorKind::Mix(error) => write!(f, "the mix: {error}"),
-            ErrorKind::Unrecognised => {
-                write!(f, "not recognised as a history; name its format, one of {}", format_names())
+            ErrorKind::Unrecognised(head) if head.trim().is_empty() => {
+                write!(f, "expected a history, found nothing in it")
+            }
+            ErrorKind::Unrecognised(head) => {
+                let head: String = head.trim_start().lines().next().unwrap_or("").chars().take(80).collect();
+                let (names, head) = (format_names(), visible(&head));
+                write!(f, "not recognised as a history; name its format, one of {names}. It begins: {head}")
             }
             ErrorKind::Io(error) => error.fmt(f),
             ErrorKind::Read(error) => error.fmt(f),

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use clewline_core::{Datum, Names, Value, Values};
+use clewline_core::{Datum, Names, Skipped, Value, Values};
 
 use crate::{
     ReadError, ReadOptions,
@@ -70,6 +70,8 @@ pub(crate) struct ClientEvents<'a> {
     processes: Numbering,
     around: Enclosing,
     times: EventTimes,
+    // Events of processes that are not clients.
+    skipped: Skipped,
 }
 
 #[derive(Clone, Copy)]
@@ -92,6 +94,7 @@ impl<'a> ClientEvents<'a> {
             processes: Numbering::default(),
             around: Enclosing::Unknown,
             times: EventTimes::new(options.times),
+            skipped: Skipped::default(),
         }
     }
 
@@ -102,8 +105,12 @@ impl<'a> ClientEvents<'a> {
 
     /// The values of the events, and the names of their processes.
     pub(crate) fn into_names(self) -> (Values, Names) {
-        let names =
-            Names { processes: self.processes.into_names(), times: self.times.finish(), ..Names::default() };
+        let names = Names {
+            processes: self.processes.into_names(),
+            times: self.times.finish(),
+            skipped: self.skipped,
+            ..Names::default()
+        };
         (self.sink.values, names)
     }
 
@@ -113,16 +120,22 @@ impl<'a> ClientEvents<'a> {
             let line = self.forms.line();
             let keeps_times = self.times.is_wanted();
             let fields = self.forms.next(|edn| fields(edn, &mut self.sink, keeps_times))?;
-            if let Some(Fields { process, kind, method, value, key, time }) = fields {
-                let process = self.processes.number(process);
-                match kind {
-                    EventKind::Invoke => self.times.call(line, process, time),
-                    EventKind::Ok | EventKind::Fail | EventKind::Info => {
-                        self.times.end(process, time, kind == EventKind::Ok)
-                    }
+            let Fields { process, kind, method, value, key, time } = match fields {
+                Entry::Client(fields) => fields,
+                Entry::Other(process) => {
+                    let process = self.sink.values.show(process);
+                    self.skipped.add(line, &format!("{{:process {process} …}}"));
+                    continue;
                 }
-                return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
+            };
+            let process = self.processes.number(process);
+            match kind {
+                EventKind::Invoke => self.times.call(line, process, time),
+                EventKind::Ok | EventKind::Fail | EventKind::Info => {
+                    self.times.end(process, time, kind == EventKind::Ok)
+                }
             }
+            return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
         }
         Ok(None)
     }
@@ -165,6 +178,13 @@ impl<'a> ClientEvents<'a> {
     }
 }
 
+/// One map.
+enum Entry {
+    Client(Fields),
+    /// The process is not a client.
+    Other(Value),
+}
+
 struct Fields {
     process: Value,
     kind: EventKind,
@@ -174,8 +194,7 @@ struct Fields {
     time: Option<i64>,
 }
 
-/// One map; `None` if it is not a client's.
-fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Option<Fields>, FormEnd> {
+fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Entry, FormEnd> {
     // A window that ended within a list has left its items.
     sink.items.clear();
     edn.record()?;
@@ -217,9 +236,9 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
     let missing = |expected| edn.error_at(expected, end);
     let process = process.ok_or_else(|| missing("`:process`"))?;
     if !matches!(sink.values.get(process), Datum::Int(_)) {
-        return Ok(None);
+        return Ok(Entry::Other(process));
     }
-    Ok(Some(Fields {
+    Ok(Entry::Client(Fields {
         process,
         kind: kind.ok_or_else(|| missing("`:type`"))?,
         method: method.ok_or_else(|| missing("`:f`"))?,

@@ -33,6 +33,7 @@ mod recorded;
 mod reproduce;
 mod round_up;
 mod run;
+mod silent;
 mod streaming;
 mod stress;
 mod stress_report;

@@ -136,6 +136,14 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);
     report.add("elapsed_ms", judged.elapsed.as_millis() as u64);
+    let skipped = &judged.case.names().skipped;
+    if skipped.count != 0 {
+        let mut object = Object::new();
+        object.add("entries", skipped.count);
+        object.add("line", skipped.line);
+        object.add("text", skipped.text.as_str());
+        report.add_object("skipped", object);
+    }
     report
 }
 

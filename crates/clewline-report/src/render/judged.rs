@@ -25,7 +25,8 @@ impl Present for CheckedHistory<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![Fact::Line(format!("checked {}", text::judged_by(self)))]
+        let skipped = text::skipped(self).map(Fact::Line);
+        [Fact::Line(format!("checked {}", text::judged_by(self)))].into_iter().chain(skipped).collect()
     }
 
     fn next(&self) -> Vec<String> {

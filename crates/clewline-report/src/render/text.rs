@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
+use clewline_core::{OperationId, Reason, Skipped, Verdict, Violation, Witness, visible};
 
 use super::{
     CheckedHistory, Source, Stream, WitnessShown,
@@ -265,6 +265,20 @@ pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
         figures.push(count(judged.configurations, "configuration", "configurations"));
     }
     format!("by {} in {}: {}", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+}
+
+/// What of the file was skipped, if something was.
+pub(super) fn skipped(judged: &CheckedHistory<'_>) -> Option<String> {
+    let Skipped { count, line, text } = &judged.case.names().skipped;
+    let them = match count {
+        0 => return None,
+        1 => format!("1 entry of the file is no operation of a client: line {line}"),
+        _ => format!(
+            "{} entries of the file are no operations of clients: the first is line {line}",
+            grouped(*count as u64)
+        ),
+    };
+    Some(format!("skipped {them}, {}", visible(text.trim())))
 }
 
 /// How much there was to judge.
