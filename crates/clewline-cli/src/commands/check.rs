@@ -4,7 +4,6 @@ mod args;
 mod next;
 
 use std::{
-    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -159,21 +158,20 @@ fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
     let check = check.clone().progress(move |it| state.note(it));
-    let is_input = path.as_os_str() == DASH;
+    let live = if path.as_os_str() == DASH { Some(TimedInput::stdin()) } else { TimedInput::of_device(path) };
     // A witness names every operation, and a page shows it, so all operations are kept in memory.
     if args.witness || args.drawings.are_asked_for() {
         let check = if args.drawings.are_asked_for() { check.keep_times() } else { check };
-        return if is_input {
-            check.reader(&name, io::stdin().lock(), &args.spec)
-        } else {
-            check.stream_files_from(u64::MAX).file(path, &args.spec)
+        return match live {
+            Some(live) => check.reader(&name, live, &args.spec),
+            None => check.stream_files_from(u64::MAX).file(path, &args.spec),
         };
     }
-    if is_input {
-        let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
-        return check.stream(&name, TimedInput::stdin(), &args.spec, order);
+    let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
+    match live {
+        Some(live) => check.stream(&name, live, &args.spec, order),
+        None => check.file(path, &args.spec),
     }
-    check.file(path, &args.spec)
 }
 
 /// The name of the file in a report.

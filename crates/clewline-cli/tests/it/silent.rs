@@ -1,5 +1,7 @@
 //! Inputs in which nothing is to be judged: never a pass.
 
+use std::{io::Write, time::Instant};
+
 use clewline_report::formats::FORMATS;
 
 use crate::run::{BAD, Folder, GOOD, clewline};
@@ -80,4 +82,26 @@ fn what_has_no_operation_is_an_error_however_it_is_read() {
         "error: packages.log: line 1: expected an operation, found none: all 3 lines were skipped, and this one, \
          the first, is `2026-11-01 06:12:33 startup archives unpack`\n"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_is_not_written_to_ends_with_the_time_limit() {
+    let folder = Folder::new("silent-pipe");
+    let pipe = folder.path("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
+    for more in [&[][..], &["--witness"], &["--html", "page.html"]] {
+        let begun = Instant::now();
+        let args = [&["check", "pipe.jsonl", "--spec", "queue", "--timeout", "300ms"], more].concat();
+        let ran = clewline(&folder, &args, "");
+        assert_eq!(ran.code, 3, "{ran:?}");
+        assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+    }
+    let write = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || std::fs::File::create(pipe).unwrap().write_all(BAD.as_bytes()).unwrap())
+    };
+    let ran = clewline(&folder, &["check", "pipe.jsonl", "--spec", "queue", "--timeout", "1m"], "");
+    write.join().unwrap();
+    assert_eq!(ran.code, 1, "{ran:?}");
 }
