@@ -5,8 +5,12 @@ mod next;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use clewline_core::{Verdict, parallel};
@@ -157,22 +161,78 @@ fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
-    let check = check.clone().progress(move |it| state.note(it));
-    let live = if path.as_os_str() == DASH { Some(TimedInput::stdin()) } else { TimedInput::of_device(path) };
-    // A witness names every operation, and a page shows it, so all operations are kept in memory.
-    if args.witness || args.drawings.are_asked_for() {
-        let check = if args.drawings.are_asked_for() { check.keep_times() } else { check };
-        return match live {
-            Some(live) => check.reader(&name, live, &args.spec),
-            None => check.stream_files_from(u64::MAX).file(path, &args.spec),
-        };
-    }
-    let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
-    match live {
-        Some(live) => check.stream(&name, live, &args.spec, order),
-        None => check.file(path, &args.spec),
+    let task = FileCheck {
+        check: check.clone().progress(move |it| state.note(it)),
+        path: path.to_owned(),
+        spec: args.spec.clone(),
+        // A witness names every operation, and a page shows it, so all operations are kept in
+        // memory.
+        is_whole: args.witness || args.drawings.are_asked_for(),
+        has_times: args.drawings.are_asked_for(),
+        order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
+        name,
+    };
+    match args.timeout {
+        Some(limit) => task.run_within(limit),
+        None => task.run(),
     }
 }
+
+/// The check of one file.
+#[derive(Clone)]
+struct FileCheck {
+    check: Check,
+    name: String,
+    path: PathBuf,
+    spec: String,
+    is_whole: bool,
+    has_times: bool,
+    order: LineOrder,
+}
+
+impl FileCheck {
+    fn run(self) -> Result<Report<'static>, Error> {
+        let FileCheck { check, name, path, spec, is_whole, has_times, order } = self;
+        let is_input = path.as_os_str() == DASH;
+        let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
+        let check = if has_times { check.keep_times() } else { check };
+        match live {
+            Some(live) if is_whole => check.reader(&name, live, &spec),
+            Some(live) => check.stream(&name, live, &spec, order),
+            None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec),
+            None => check.file(path, &spec),
+        }
+    }
+
+    /// The check stops by itself soon after its time is up. Where it takes longer to notice, it is
+    /// left to itself: the limit is kept whatever it is doing.
+    fn run_within(self, limit: Duration) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let (sender, receiver) = mpsc::channel();
+        let task = self.clone();
+        let run = move || {
+            // Fails if the result is no longer wanted.
+            let _unwanted = sender.send(task.run());
+        };
+        // As much as the main thread has.
+        let thread = thread::Builder::new().name("check".to_owned()).stack_size(CHECK_STACK_BYTES).spawn(run);
+        let grace = limit / TIMEOUT_GRACE_DIVISOR + TIMEOUT_GRACE_MIN;
+        match receiver.recv_timeout(limit.saturating_add(grace)) {
+            Ok(outcome) => outcome,
+            Err(RecvTimeoutError::Timeout) => Ok(self.check.out_of_time(&self.name, &self.spec, begun)),
+            Err(RecvTimeoutError::Disconnected) => match thread.map(thread::JoinHandle::join) {
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread was started.
+                Ok(Ok(())) | Err(_) => self.run(),
+            },
+        }
+    }
+}
+
+// A check that has not stopped this long after its time limit is left to itself.
+const TIMEOUT_GRACE_MIN: Duration = Duration::from_millis(50);
+const TIMEOUT_GRACE_DIVISOR: u32 = 20;
+const CHECK_STACK_BYTES: usize = 8 << 20;
 
 /// The name of the file in a report.
 fn name(args: &Args, path: &Path) -> String {

@@ -105,3 +105,42 @@ fn a_pipe_that_is_not_written_to_ends_with_the_time_limit() {
     write.join().unwrap();
     assert_eq!(ran.code, 1, "{ran:?}");
 }
+
+/// Pending additions that no operation observed, as lines.
+fn pending(op: &str, count: usize) -> String {
+    (0..count)
+        .map(|it| format!("{{\"process\": {it}, \"op\": \"{op}\", \"arg\": {it}, \"call\": {it}}}\n"))
+        .collect()
+}
+
+/// Quadratic time would be a minute for each.
+#[test]
+fn pending_additions_that_nothing_observed_cost_next_to_nothing() {
+    let folder = Folder::new("silent-pending");
+    for (spec, op) in [("queue", "enq"), ("stack", "push"), ("bag", "add"), ("priority-queue", "insert")] {
+        std::fs::write(folder.path("h.jsonl"), pending(op, 80_000)).unwrap();
+        let begun = Instant::now();
+        let ran = clewline(&folder, &["check", "h.jsonl", "--spec", spec, "--timeout", "30s"], "");
+        assert_eq!(ran.code, 0, "{spec}: {ran:?}");
+        assert!(begun.elapsed().as_secs() < 30, "{spec}: {:?}", begun.elapsed());
+    }
+}
+
+/// The tests of the limits of each checker count; this one looks at the clock, from afar.
+#[test]
+fn a_time_limit_is_kept_in_every_phase() {
+    let folder = Folder::new("silent-limits");
+    let made = ["generate", "--spec", "queue", "--operations", "200000", "--processes", "8", "-o", "h.jsonl"];
+    assert_eq!(clewline(&folder, &[&made[..], &["--values", "distinct"]].concat(), "").code, 0);
+    for limit in ["1ms", "300ms", "900ms"] {
+        for more in [&[][..], &["--algorithm", "jit-graph"], &["--quasi", "deq=?"], &["--witness"]] {
+            let begun = Instant::now();
+            let args = [&["check", "h.jsonl", "--spec", "queue", "--timeout", limit], more].concat();
+            let ran = clewline(&folder, &args, "");
+            let elapsed = begun.elapsed();
+            println!("{limit} {more:?}: exit code {} after {elapsed:?}", ran.code);
+            assert!(ran.code == 3 || ran.code == 0, "{args:?}: {ran:?}");
+            assert!(elapsed.as_secs() < 4, "{args:?}: {elapsed:?}: {ran:?}");
+        }
+    }
+}

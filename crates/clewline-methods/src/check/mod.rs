@@ -458,6 +458,12 @@ impl Check {
         }
     }
 
+    /// The report on an input that was given up because its time was up.
+    pub fn out_of_time(&self, name: &str, specification: &str, begun: Instant) -> Report<'static> {
+        let reason = Reason::Time(self.timeout.unwrap_or_default());
+        self.report(name, specification, begun, self.not_judged(reason))
+    }
+
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
         let judgement = Judgement {
             verdict: Verdict::Unknown(reason),
