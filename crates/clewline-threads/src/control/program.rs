@@ -113,8 +113,8 @@ pub struct Outcome<R> {
 
 impl Outcome<ResultId> {
     /// Sets `key` to a canonical key of the history: whether it is stuck, the results and the
-    /// real-time order. A call that has not returned blocks only in a stuck history; its thread may
-    /// have ended instead.
+    /// real-time order. With the same results a call may block or its thread may have ended, and a
+    /// thread that a call has left behind may wait or have ended.
     pub fn canonical(&self, ending: &Ending, key: &mut Vec<u32>) {
         key.clear();
         key.push(u32::from(*ending == Ending::Stuck));
