@@ -101,6 +101,12 @@
 //!
 //! The command line is the crate `clewline-cli`.
 
+// Links to what a feature adds resolve only with that feature.
+#![cfg_attr(
+    not(all(feature = "actors", feature = "files", feature = "html")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
+
 mod assert;
 
 #[cfg(feature = "line-up")]
