@@ -207,19 +207,19 @@ mod manual {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
 
-    #[doc = include_str!("../../../docs/specifications.md")]
+    #[doc = include_str!("../../../docs/reference/specifications.md")]
     struct Specifications;
 
-    #[doc = include_str!("../../../docs/stress.md")]
+    #[doc = include_str!("../../../docs/how-to/stress.md")]
     struct Stress;
 
-    #[doc = include_str!("../../../docs/line-up.md")]
+    #[doc = include_str!("../../../docs/how-to/line-up.md")]
     struct LineUp;
 
-    #[doc = include_str!("../../../docs/round-up.md")]
+    #[doc = include_str!("../../../docs/how-to/round-up.md")]
     struct RoundUp;
 
-    #[doc = include_str!("../../../docs/actors.md")]
+    #[doc = include_str!("../../../docs/how-to/actors.md")]
     struct Actors;
 
     /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the
