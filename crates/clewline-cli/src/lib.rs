@@ -4,5 +4,5 @@
 mod commands;
 mod extensions;
 
-pub use commands::{run, run_with};
+pub use commands::{definition, run, run_with};
 pub use extensions::Extensions;

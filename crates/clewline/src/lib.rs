@@ -207,20 +207,26 @@ mod manual {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
 
+    #[doc = include_str!("../../../docs/tutorials/queue.md")]
+    struct Queue;
+
+    #[doc = include_str!("../../../docs/tutorials/mailbox.md")]
+    struct Mailbox;
+
+    #[doc = include_str!("../../../docs/how-to/record.md")]
+    struct Record;
+
+    #[doc = include_str!("../../../docs/reference/attribute.md")]
+    struct Attribute;
+
     #[doc = include_str!("../../../docs/reference/specifications.md")]
     struct Specifications;
 
     #[doc = include_str!("../../../docs/how-to/stress.md")]
     struct Stress;
 
-    #[doc = include_str!("../../../docs/how-to/line-up.md")]
-    struct LineUp;
-
     #[doc = include_str!("../../../docs/how-to/round-up.md")]
     struct RoundUp;
-
-    #[doc = include_str!("../../../docs/how-to/actors.md")]
-    struct Actors;
 
     /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the
     /// macro.

@@ -37,8 +37,7 @@ fn below(root: &Path, folder: &str) -> Vec<String> {
     let mut names: Vec<String> =
         entries.map(|it| format!("{folder}/{}", it.unwrap().file_name().display())).collect();
     names.sort();
-    let files =
-        |it: String| if root.join(&it).is_dir() { below(root, &it) } else { vec![it] };
+    let files = |it: String| if root.join(&it).is_dir() { below(root, &it) } else { vec![it] };
     names.into_iter().flat_map(files).collect()
 }
 

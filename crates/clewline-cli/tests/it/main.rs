@@ -21,6 +21,7 @@ mod line_up;
 mod line_up_hard;
 mod line_up_rules;
 mod macros;
+mod manual;
 mod other;
 mod pages;
 mod planted;

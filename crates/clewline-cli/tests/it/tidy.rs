@@ -439,31 +439,12 @@ fn every_dependency_has_a_reason() {
 }
 
 #[test]
-fn the_manual_covers_every_specification_format_and_table() {
-    let specifications = fs::read_to_string(root().join("docs/reference/specifications.md")).unwrap();
-    let formats = fs::read_to_string(root().join("docs/reference/formats.md")).unwrap();
-    let mut complaints = Vec::new();
-    for entry in &clewline_specs::CATALOG {
-        let section = specifications.split("\n## ").find(|it| it.starts_with(&format!("`{}`", entry.name)));
-        for operation in entry.operations.iter().map(|it| it.usage()) {
-            if !section.is_some_and(|it| it.contains(&format!("`{operation}`"))) {
-                complaints.push(format!("docs/reference/specifications.md lacks {} {operation}", entry.name));
-            }
-        }
-    }
-    for format in &clewline_report::formats::FORMATS {
-        if !formats.contains(&format!("`{}`", format.name())) {
-            complaints.push(format!("docs/reference/formats.md lacks {}", format.name()));
-        }
-    }
+fn the_manual_covers_every_table() {
     let tables = fs::read_to_string(root().join("docs/research/reproduce.md")).unwrap();
     let named = clewline_lab::reproduce::TABLES.iter().map(|it| it.name);
-    for name in named.chain(clewline_lab::reproduce::FETCHED.iter().map(|it| it.name)) {
-        if !tables.contains(&format!("`{name}`")) {
-            complaints.push(format!("docs/research/reproduce.md lacks {name}"));
-        }
-    }
-    expect_none(complaints);
+    let named = named.chain(clewline_lab::reproduce::FETCHED.iter().map(|it| it.name));
+    let missing = named.filter(|it| !tables.contains(&format!("`{it}`")));
+    expect_none(missing.map(|it| format!("docs/research/reproduce.md lacks {it}")).collect());
 }
 
 /// The items of the lists in brackets of a file: names of modules, among others.
@@ -503,38 +484,5 @@ fn every_entry_is_in_its_table() {
         }
     }
     assert!(8 < tables.len(), "{tables:?}");
-    expect_none(complaints);
-}
-
-#[test]
-fn links_between_pages_lead_somewhere() {
-    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/reference/formats.md"];
-    let pages = pages.iter().chain(&[
-        "docs/reference/specifications.md",
-        "docs/explanation/searches.md",
-        "docs/research/performance.md",
-        "docs/research/reproduce.md",
-        "docs/how-to/stress.md",
-        "docs/how-to/line-up.md",
-        "docs/how-to/actors.md",
-        "docs/explanation/quasi.md",
-        "docs/how-to/round-up.md",
-        "docs/how-to/unmodified.md",
-        "docs/reference/reports.md",
-        "docs/reference/glossary.md",
-    ]);
-    let mut complaints = Vec::new();
-    for page in pages {
-        let path = root().join(page);
-        for link in
-            fs::read_to_string(&path).unwrap().split("](").skip(1).filter_map(|it| it.split(')').next())
-        {
-            let target = link.split('#').next().unwrap_or("");
-            let is_elsewhere = target.is_empty() || target.contains("://");
-            if !is_elsewhere && !path.parent().unwrap().join(target).exists() {
-                complaints.push(format!("{page}: {link}"));
-            }
-        }
-    }
     expect_none(complaints);
 }
