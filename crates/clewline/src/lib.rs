@@ -213,6 +213,9 @@ mod manual {
     #[doc = include_str!("../../../docs/tutorials/mailbox.md")]
     struct Mailbox;
 
+    #[doc = include_str!("../../../docs/how-to/check.md")]
+    struct CheckRecording;
+
     #[doc = include_str!("../../../docs/how-to/record.md")]
     struct Record;
 
