@@ -194,7 +194,8 @@ fn meaning(argument: &Arg) -> String {
     }
     let defaults: Vec<_> = argument.get_default_values().iter().map(|it| it.to_string_lossy()).collect();
     if takes_value && !defaults.is_empty() && !argument.is_hide_default_value_set() {
-        let _ = write!(text, ". Default: {}", codes(defaults.iter().map(|it| &**it)));
+        let end = if text.contains("<br>") { "<br>" } else { ". " };
+        let _ = write!(text, "{end}Default: {}", codes(defaults.iter().map(|it| &**it)));
     }
     text
 }
