@@ -293,6 +293,22 @@ fn the_reference_has_every_argument_of_the_attribute() {
     expect_none(&names.iter().filter(is_missing).map(|it| (*it).to_owned()).collect::<Vec<_>>());
 }
 
+/// A file that the architecture names exists.
+#[test]
+fn the_architecture_names_files_that_exist() {
+    let page = Page::read("ARCHITECTURE.md");
+    let sources = markdown::sources();
+    let (mut complaints, mut count) = (Vec::new(), 0);
+    for name in page.text.split('`').filter(|it| it.ends_with(".rs") && !it.contains(['\n', 'N', 'x'])) {
+        count += 1;
+        if !sources.iter().any(|(path, _)| path.ends_with(&format!("/{name}"))) {
+            complaints.push(format!("ARCHITECTURE.md: {name}"));
+        }
+    }
+    assert!(40 < count, "{count} files");
+    expect_none(&complaints);
+}
+
 /// Every page that a program prints or a source file names is there.
 #[test]
 fn sources_name_pages_that_exist() {
