@@ -43,13 +43,13 @@ pub const ENTRY: System = System {
     shapes: &[ReadsAndWrites::MAP],
     variants: &[
         Variant {
-            about: "as published: a node answers before it has joined",
+            about: "as published: a node responds before it has joined",
             flaw: Some(Symptom::Violated),
             ..TWO
         },
         Variant {
             name: "answers-early",
-            about: "a node answers before it has joined; nothing else is wrong",
+            about: "a node responds before it has joined; nothing else is wrong",
             flaw: Some(Symptom::Violated),
             ..TWO
         },

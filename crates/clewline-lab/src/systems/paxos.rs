@@ -39,7 +39,7 @@ pub const ENTRY: System = System {
     offers: &["get", "put"],
     shapes: &[ReadsAndWrites::MAP, ReadsAndWrites::REGISTER],
     variants: &[
-        Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
+        Variant { about: "as published: one leader, which serves reads by itself", ..Variant::PLAIN },
         multi_paxos::REPAIRED,
         multi_paxos::LEADER_READS,
         multi_paxos::ACCEPTS_ANYTHING,
