@@ -99,7 +99,8 @@
 //! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
 //! | `html` | reports as pages, pictures and JSON; summaries | no |
 //!
-//! The command line is the crate `clewline-cli`.
+//! The command line is the crate `clewline-cli`. The manual is in the folder `docs` of the
+//! repository: tutorials, how-to guides, reference and explanation, as a book.
 
 // Links to what a feature adds resolve only with that feature.
 #![cfg_attr(

@@ -7,7 +7,10 @@ use std::{collections::BTreeSet, fmt::Write as _, fs};
 
 use clap::{Arg, Command};
 
+use serde_json::Value as Json;
+
 use super::{book, expect_none, markdown};
+use crate::run::{Folder, clewline};
 
 const BEGIN: &str = "<!-- generated: ";
 const END: &str = "<!-- end -->";
@@ -34,8 +37,9 @@ fn generated_parts_are_up_to_date() {
     let specifications =
         clewline_specs::CATALOG.built_in().iter().map(|it| format!("specification {}", it.name));
     let owed = ["commands", "formats", "algorithms", "schedulers", "message-schedulers", "bounds"];
+    let owed = owed.iter().chain(&["structures", "classes", "systems"]);
     let builders = BUILDERS.iter().map(|it| format!("builder {}", it.name));
-    let owed = owed.iter().map(|it| (*it).to_owned()).chain(specifications).chain(builders);
+    let owed = owed.map(|it| (*it).to_owned()).chain(specifications).chain(builders);
     let missing = owed.filter(|it| !names.contains(it)).map(|it| format!("no page has {BEGIN}{it} -->"));
     expect_none(&missing.collect::<Vec<_>>());
 }
@@ -65,6 +69,9 @@ fn generate(name: &str) -> Result<String, String> {
             "schedulers" => schedulers(),
             "message-schedulers" => message_schedulers(),
             "bounds" => bounds(),
+            "structures" => structures(),
+            "classes" => classes(),
+            "systems" => systems(),
             _ => return Err(format!("nothing generates `{name}`")),
         },
     })
@@ -190,7 +197,7 @@ fn meaning(argument: &Arg) -> String {
             Some(help) => format!("`{}` ({})", it.get_name(), words(&help.to_string())),
             None => format!("`{}`", it.get_name()),
         };
-        let _ = write!(text, ". One of {}", shown.iter().map(|it| named(it)).collect::<Vec<_>>().join(", "));
+        let _ = write!(text, ". One of {}", shown.iter().map(named).collect::<Vec<_>>().join(", "));
     }
     let defaults: Vec<_> = argument.get_default_values().iter().map(|it| it.to_string_lossy()).collect();
     if takes_value && !defaults.is_empty() && !argument.is_hide_default_value_set() {
@@ -249,11 +256,12 @@ fn message_schedulers() -> String {
         let is_complete = match (it.is_exhaustive, it.soundness) {
             (true, Soundness::Always) => "yes",
             (true, Soundness::IfKeysHold) => "if handlers of messages with different keys commute",
+            (false, _) if !it.is_random => "up to its bound",
             _ => "no",
         };
         vec![code(it.name), words(it.about), is_complete.to_owned(), bounds_of(it.bounds)]
     });
-    table(&["name", "what it explores", "exhaustive within its bounds", "bounds"], rows)
+    table(&["name", "what it explores", "complete", "bounds"], rows)
 }
 
 fn bounds() -> String {
@@ -265,6 +273,59 @@ fn bounds() -> String {
     };
     let rows: Vec<_> = threads.iter().copied().chain(only).map(row).collect();
     table(&["variable", "meaning", "value", "default"], rows)
+}
+
+/// What a command lists, one object an entry.
+fn listed(command: &str) -> Vec<Json> {
+    clewline(&Folder::new("manual-listed"), &[command, "--format", "json"], "").json()
+}
+
+/// The text of a field, or nothing.
+fn text<'j>(entry: &'j Json, field: &str) -> &'j str {
+    entry[field].as_str().unwrap_or("")
+}
+
+/// What it is, for the first of several variants; then the variant, and its bug.
+fn description(entries: &[Json], at: usize) -> String {
+    let entry = &entries[at];
+    let is_first = at == 0 || entries[at - 1]["about"] != entry["about"];
+    let about = if is_first { text(entry, "about") } else { "" };
+    let bug = match (text(entry, "flaw"), text(entry, "cause")) {
+        ("", _) => String::new(),
+        (flaw, "") => format!("**bug**: {}", words(flaw)),
+        (flaw, cause) => format!("**bug** ({cause}): {}", words(flaw)),
+    };
+    let parts = [words(about), words(text(entry, "variant")), bug];
+    let text = parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("; ");
+    if text.is_empty() { "no known bug".to_owned() } else { text }
+}
+
+fn names_and_descriptions(entries: &[Json]) -> String {
+    let row = |(at, it): (usize, &Json)| {
+        let has_calls = !it["calls"].as_array().is_some_and(Vec::is_empty);
+        let spec = if has_calls { text(it, "spec") } else { "" };
+        vec![code(text(it, "name")), description(entries, at), code(spec)]
+    };
+    table(&["name", "description", "specification"], entries.iter().enumerate().map(row))
+}
+
+/// Structures: not published crates, which are there with a feature only.
+fn structures() -> String {
+    let mut entries = listed("subjects");
+    let names: Vec<&str> = clewline_lab::structures::STRUCTURES.names().collect();
+    entries.retain(|it| names.contains(&text(it, "name").split(':').next().unwrap_or("")));
+    names_and_descriptions(&entries)
+}
+
+fn classes() -> String {
+    let mut entries = listed("subjects");
+    entries.retain(|it| it["spec"].is_null());
+    let row = |at: usize| vec![code(text(&entries[at], "name")), description(&entries, at)];
+    table(&["name", "description"], (0..entries.len()).map(row))
+}
+
+fn systems() -> String {
+    names_and_descriptions(&listed("systems"))
 }
 
 /// A builder, and the files with its methods.
