@@ -58,6 +58,12 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     /// The table of the values in the names.
     fn values(&self) -> &Values;
 
+    /// Names its processes, by their ids, if it is the history of a program. Without this they have
+    /// numbers.
+    fn name_processes(&mut self, names: Vec<Value>) {
+        let _numbers_remain = names;
+    }
+
     /// The same history, to be written to a file. `None` if its specification has no written form.
     fn recording(&self) -> Option<Recording> {
         None
@@ -119,7 +125,8 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    fn load(&self, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
+    fn load(&self, mut recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
+        recording.adopt_all();
         let Recording { history, values, names, missing } = recording;
         let values = Arc::new(values);
         let mut specification = self.clone();
@@ -179,9 +186,13 @@ pub(super) fn to_recording<S: Codec>(typed: &TypedHistory<S>) -> Option<Recordin
     });
     let Ok(mut raw) = raw;
     let mut names = typed.names.clone();
-    if names.processes.is_empty() {
+    // A history that was read has the names of its source, objects as well.
+    if names.objects.is_empty() {
         let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
-        names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
+        names.processes = match &typed.names.processes[..] {
+            [] => (0..processes).map(|it| values.int(i64::from(it))).collect(),
+            named => named.iter().map(|it| values.adopt(*it)).collect(),
+        };
         names.objects = vec![Value::ABSENT];
         for (operation, stand_in) in overlapping(&history.processes, &history.spans) {
             let number = processes + stand_in;
@@ -312,6 +323,10 @@ where
 
     fn values(&self) -> &Values {
         &self.values
+    }
+
+    fn name_processes(&mut self, names: Vec<Value>) {
+        self.names.processes = names;
     }
 
     fn recording(&self) -> Option<Recording> {

@@ -58,7 +58,7 @@ pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use shown::Shown;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
-pub use value::{Datum, Value, Values};
+pub use value::{Datum, Value, ValueError, Values};
 pub use verdict::{Allowed, DeadEnd, Explanation, FailurePoint, Rule, Verdict, Violation, Why};
 pub use verify::WitnessError;
 pub use witness::Witness;

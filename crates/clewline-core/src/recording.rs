@@ -39,6 +39,16 @@ impl Recording {
     pub fn new(history: RawHistory, values: Values, names: Names) -> Self {
         Recording { history, values, names, missing: Value::NIL }
     }
+
+    /// Moves into its table whatever values need no table, so that equal contents have equal words.
+    pub(crate) fn adopt_all(&mut self) {
+        let Recording { history, values, missing, .. } = self;
+        for raw in history.calls.iter_mut().filter(|it| it.method.is_shared() || it.arg.is_shared()) {
+            *raw = RawCall { method: values.adopt(raw.method), arg: values.adopt(raw.arg) };
+        }
+        history.rets.iter_mut().flatten().for_each(|it| *it = values.adopt(*it));
+        *missing = values.adopt(*missing);
+    }
 }
 
 /// The names of processes, objects and operations in the source.
@@ -85,10 +95,7 @@ impl Names {
     #[must_use]
     pub fn id(&self, source: usize) -> Value {
         let own = self.ids.as_ref().and_then(|it| it.get(source).copied());
-        own.filter(|it| !it.is_absent()).unwrap_or_else(|| {
-            // A line number fits in a word: a history in memory has at most 2^30 lines.
-            Value::small(self.line(source) as i64 - 1).unwrap_or(Value::ABSENT)
-        })
+        own.filter(|it| !it.is_absent()).unwrap_or_else(|| Value::from(self.line(source) - 1))
     }
 
     /// The external id of an operation of `history`.

@@ -28,16 +28,16 @@ use crate::{
 /// cancelled future, is recorded as pending: it may have taken effect or not.
 ///
 /// ```
-/// use clewline::{Recorder, Value, check, specs::register::{Call, Register}};
+/// use clewline::{Recorder, check, specs::register::{Call, Register}};
 ///
-/// let recorder = Recorder::new(Register);
-/// let write = recorder.call(0, Call::Write(Value::small(3).unwrap()));
+/// let recorder = Recorder::new(Register::new());
+/// let write = recorder.call(0, Call::Write(3.into()));
 /// let read = recorder.call(1, Call::Read);
-/// read.returned(Value::small(3).unwrap());
+/// read.returned(3.into());
 /// drop(write); // The connection was lost.
 ///
 /// let history = recorder.history()?;
-/// assert!(check(&Register, &history).holds());
+/// assert!(check(&Register::new(), &history).holds());
 /// # Ok::<(), clewline::Error>(())
 /// ```
 ///

@@ -109,7 +109,7 @@ pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recordi
 pub(crate) fn process_name(recording: &Recording, id: OperationId) -> Value {
     let process = recording.history.process(id);
     let named = recording.names.processes.get(process.index()).copied();
-    named.unwrap_or_else(|| Value::small(i64::from(process.0)).unwrap_or(Value::ABSENT))
+    named.unwrap_or_else(|| Value::from(i64::from(process.0)))
 }
 
 /// The name of the object of `id`: its number, if it has no name; the first one needs none.
@@ -118,7 +118,7 @@ pub(crate) fn object_name(recording: &Recording, id: OperationId) -> Value {
     let named = recording.names.objects.get(object.index()).copied();
     named.unwrap_or_else(|| match object.0 {
         0 => Value::ABSENT,
-        number => Value::small(i64::from(number)).unwrap_or(Value::ABSENT),
+        number => Value::from(i64::from(number)),
     })
 }
 

@@ -7,8 +7,34 @@
 //! The conformance suite then tests it. In a custom program the same file, without `visit`, is
 //! [added](clewline_core::Table::extend) to the table.
 //!
-//! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers.
-//! Null is never an element: as a result it means that there was none.
+//! Each module has a specification and the type `Call` of its calls. Specifications are made alike:
+//!
+//! | constructor | makes | where |
+//! |---|---|---|
+//! | `X::new()`, `X::default()` | the usual object, initially empty, null, 0 or free | everywhere |
+//! | `X::bounded(n)` | an object with room for `n` elements | [`Queue`](queue::Queue), [`Stack`](stack::Stack), [`Deque`](deque::Deque) |
+//! | `X::starting_at(v)` | an object that starts with `v` | [`Register`](register::Register), [`CasRegister`](cas_register::CasRegister), [`Counter`](counter::Counter), [`Semaphore`](semaphore::Semaphore) |
+//! | `X::least_first()` | an object in the reverse order | [`PriorityQueue`](priority_queue::PriorityQueue) |
+//! | `Relaxed::new(X::new(), k)` | `X`, out of order by at most `k` | [`Relaxed`](relaxed::Relaxed) |
+//!
+//! Elements are [`Value`](clewline_core::Value)s: anything that converts to one. Null is never an
+//! element: as a result it means that there was none. An operation that returns nothing may return
+//! `()` or true:
+//!
+//! ```
+//! use std::{collections::VecDeque, sync::Mutex};
+//! use clewline_core::Value;
+//! use clewline_specs::queue::Call;
+//!
+//! fn call(queue: &Mutex<VecDeque<u64>>, call: &Call) -> Value {
+//!     let mut queue = queue.lock().unwrap();
+//!     match *call {
+//!         Call::Enq(value) => queue.push_back(value.get()).into(),
+//!         Call::Deq => queue.pop_front().into(),
+//!         Call::Peek => queue.front().copied().into(),
+//!     }
+//! }
+//! ```
 
 pub mod bag;
 pub mod cas_register;

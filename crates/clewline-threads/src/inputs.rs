@@ -210,6 +210,8 @@ where
         let mut values = Values::new();
         let calls = labels.try_map(|label| {
             let (method, argument) = read_label(label, &mut values)?;
+            // Results are made without a table, and equal arguments must be equal to them.
+            let argument = values.share(argument);
             (written.read_call)(&self.specification, &values, method, argument)
         })?;
         let (make, show_return) = (Arc::clone(&self.make), written.show_return);

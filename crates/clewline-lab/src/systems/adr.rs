@@ -217,7 +217,7 @@ impl Harness for Adr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -223,7 +223,7 @@ impl Harness for Dr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -159,7 +159,7 @@ impl Harness for Edr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -271,7 +271,7 @@ impl Harness for Px {
             Message::Request(_, key) | Message::PrepareRead(_, key) | Message::PromiseRead(_, key, _) => key,
             Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => return None,
         };
-        key.as_small().map(i64::cast_unsigned)
+        key.as_int().map(i64::cast_unsigned)
     }
 
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {

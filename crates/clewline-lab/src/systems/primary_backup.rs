@@ -206,7 +206,7 @@ impl Harness for PrimaryBackup {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -312,7 +312,7 @@ impl Harness for Raft {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

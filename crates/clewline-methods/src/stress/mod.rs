@@ -10,24 +10,21 @@
 //!
 //! /// What is tested: here, a vector behind a lock.
 //! #[derive(Default)]
-//! struct Mine(Mutex<Vec<Value>>);
+//! struct Mine(Mutex<Vec<u64>>);
 //!
 //! impl Subject<Stack> for Mine {
 //!     fn call(&self, call: &Call) -> Value {
 //!         let mut values = self.0.lock().unwrap();
 //!         match *call {
-//!             Call::Push(value) => {
-//!                 values.push(value);
-//!                 Value::TRUE
-//!             }
-//!             Call::Pop => values.pop().unwrap_or(Value::NIL),
-//!             Call::Peek => values.last().copied().unwrap_or(Value::NIL),
+//!             Call::Push(value) => values.push(value.get()).into(),
+//!             Call::Pop => values.pop().into(),
+//!             Call::Peek => values.last().copied().into(),
 //!         }
 //!     }
 //! }
 //!
 //! // In a test: panics with the whole report if a history is not linearizable.
-//! Stress::new(Stack::default(), Mine::default).threads(2).executions(20).assert();
+//! Stress::new(Stack::new(), Mine::default).threads(2).executions(20).assert();
 //! ```
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
