@@ -22,6 +22,8 @@ pub(crate) enum ErrorKind {
     Mix(MixError),
     /// Factors, or a reading, of quasi linearizability.
     Quasi(String),
+    /// Roles of threads.
+    Roles(String),
     Unrecognised,
     Io(io::Error),
     Read(ReadError),
@@ -80,6 +82,7 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
+            | ErrorKind::Roles(_)
             | ErrorKind::Environment { .. }
             | ErrorKind::Unrecognised
             | ErrorKind::Io(_)
@@ -99,6 +102,7 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
+            | ErrorKind::Roles(_)
             | ErrorKind::LiveRecorder
             | ErrorKind::Write(_)
             | ErrorKind::Environment { .. } => false,
@@ -199,7 +203,9 @@ impl fmt::Display for ErrorKind {
             ),
             ErrorKind::Write(error) => error.fmt(f),
             ErrorKind::Malformed(error) => error.fmt(f),
-            ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
+            ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) | ErrorKind::Roles(reason) => {
+                f.write_str(reason)
+            }
             ErrorKind::Environment { variable, error } => {
                 write!(f, "the environment variable {variable}: {error}")
             }

@@ -23,6 +23,8 @@ use crate::{
 pub struct Inputs {
     /// The number of calls per thread.
     pub operations: usize,
+    /// The mix of each thread, if not all have that of the plan; else empty.
+    pub mixes: Vec<Vec<(String, u32)>>,
     /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and
     /// objects are ignored.
     pub plan: GeneratorConfig,
@@ -247,9 +249,13 @@ where
     fn draw(&self, inputs: &Inputs) -> DrawnCalls {
         let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
         let mut dice = CallSampler::new(&plan);
-        let mut calls =
-            || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
-        let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
+        let mut calls = |thread: usize| {
+            if let Some(mix) = inputs.mixes.get(thread) {
+                dice.set_mix(mix);
+            }
+            (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect()
+        };
+        let calls: Vec<Vec<S::Call>> = (0..self.threads).map(&mut calls).collect();
         DrawnCalls { calls: Box::new(calls), seed: plan.seed }
     }
 

@@ -103,14 +103,15 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
         command.push_str(&format!(" {}", asked.as_flags()));
     }
     let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
-    let Workload { threads, operations, mix, keys, values, noise } = workload;
-    if *threads != usual.threads {
+    let Workload { threads, operations, mix, roles, keys, values, noise } = workload;
+    roles.iter().for_each(|it| option("role", it.to_string()));
+    if *threads != usual.threads && roles.is_empty() {
         option("threads", threads.to_string());
     }
     if *operations != usual.operations {
         option("operations", operations.to_string());
     }
-    if *mix != usual.mix {
+    if *mix != usual.mix && roles.is_empty() {
         let parts: Vec<String> = mix.iter().map(|(method, weight)| format!("{method}={weight}")).collect();
         option("mix", parts.join(","));
     }

@@ -40,6 +40,7 @@ mod publish;
 mod quasi;
 mod quasi_request;
 mod recorded;
+mod role;
 mod save;
 mod shrink;
 mod text;
@@ -71,6 +72,7 @@ use quasi_request::QuasiRequest;
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
+pub use role::ThreadRole;
 // The operations per thread in the displacement reading, where the search takes long.
 const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
 // The default time for shrinking.
@@ -171,6 +173,7 @@ impl Stress {
             saving: Some(env::temp_dir().join("clewline")),
             environment: Environment::Heeded,
             mistake: None,
+            has_plain_threads: false,
         }
     }
 
@@ -182,7 +185,48 @@ impl Stress {
     /// Sets the number of threads: 4 by default.
     pub fn threads(mut self, threads: usize) -> Stress {
         self.workload.threads = threads.max(1);
-        self
+        Stress { has_plain_threads: true, ..self }
+    }
+
+    /// Adds threads that call only the methods of this mix, where all threads do not call the same:
+    /// a ring with one producer, a deque whose owner pushes and pops while others steal. An empty
+    /// mix is the usual one. Reports call the threads by their role: `producer`, `consumer-1`.
+    ///
+    /// ```
+    /// # use std::{collections::VecDeque, sync::Mutex};
+    /// # use clewline::{Stress, Subject, Value, specs::queue::{Call, Queue}};
+    /// # #[derive(Default)]
+    /// # struct Ring(Mutex<VecDeque<u64>>);
+    /// # impl Subject<Queue> for Ring {
+    /// #     fn call(&self, call: &Call) -> Value {
+    /// #         match *call {
+    /// #             Call::Enq(value) => self.0.lock().unwrap().push_back(value.get()).into(),
+    /// #             Call::Deq | Call::Peek => self.0.lock().unwrap().pop_front().into(),
+    /// #         }
+    /// #     }
+    /// # }
+    /// Stress::new(Queue::new(), Ring::default)
+    ///     .role("producer", 1, [("enq", 1)])
+    ///     .role("consumer", 2, [("deq", 1)])
+    ///     .executions(20)
+    ///     .assert();
+    /// ```
+    ///
+    /// Together with [`threads`](Self::threads) or [`mix`](Self::mix), this is an
+    /// [error](Self::verify).
+    pub fn role<'m>(
+        mut self,
+        name: impl Into<String>,
+        threads: usize,
+        mix: impl IntoIterator<Item = (&'m str, u32)>,
+    ) -> Stress {
+        let mut mix: Vec<(String, u32)> = mix.into_iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        if let (true, Origin::Table(usual)) = (mix.is_empty(), &self.origin) {
+            mix.clone_from(&usual.mix);
+        }
+        let mut roles = std::mem::take(&mut self.workload.roles);
+        roles.push(ThreadRole { name: name.into(), threads, mix });
+        Stress { workload: self.workload.with_roles(roles), ..self }
     }
 
     /// Sets the number of operations per thread in each run: 2,048 by default.
@@ -205,7 +249,7 @@ impl Stress {
     /// the same weight. A function that [draws calls](Self::drawing) uses [`CallSampler::method`].
     pub fn mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
-        self
+        Stress { has_plain_threads: true, ..self }
     }
 
     /// Sets the number of keys, for maps: 8 by default. A function that [draws
@@ -334,9 +378,16 @@ impl Stress {
     ///
     /// If they do not.
     pub fn verify(&self) -> Result<(), Error> {
-        match &self.mistake {
-            Some(mistake) => Err(ErrorKind::Quasi(mistake.clone()).into()),
-            None => Ok(check_mix(&self.testable.specification().unwrap_or_default(), &self.workload.mix)?),
+        let spec = self.testable.specification().unwrap_or_default();
+        let roles = &self.workload.roles;
+        if !roles.is_empty() && self.has_plain_threads {
+            let error = "expected either roles or `threads` and `mix`: a role has both, for its own threads";
+            return Err(ErrorKind::Roles(error.to_owned()).into());
+        }
+        match (&self.mistake, role::mistake(roles, &spec)) {
+            (Some(mistake), _) => Err(ErrorKind::Quasi(mistake.clone()).into()),
+            (None, Some(mistake)) => Err(ErrorKind::Roles(mistake).into()),
+            (None, None) => Ok(check_mix(&spec, &self.workload.mix)?),
         }
     }
 

@@ -49,6 +49,10 @@ impl Publish for Outcome {
         add("spec", self.spec.as_str().into());
         add("threads", self.workload.threads.into());
         add("operations_per_thread", self.workload.operations.into());
+        if !self.workload.roles.is_empty() {
+            let roles = self.workload.roles.iter().map(|it| (it.name.clone(), it.threads.into()));
+            add("roles", Json::Object(roles.collect()));
+        }
         add("clock", self.clock.name().into());
         add("unknown_executions", self.unknown.into());
         if let Some(reason) = &self.reason {

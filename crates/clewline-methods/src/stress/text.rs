@@ -102,7 +102,7 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[StuckThread]) -> [B
         let operation = finding
             .pending(standing.thread)
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
-        format!("thread {} in {operation}: {standing}", standing.thread)
+        format!("{} in {operation}: {standing}", finding.workload.thread_name(standing.thread))
     };
     [Block::paragraph(sentence), Block::List(standings.iter().map(line).collect())]
 }
@@ -116,7 +116,7 @@ fn show_patience(patience: Duration) -> String {
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
-        format!("thread {thread} in {operation} panicked: {message}")
+        format!("{} in {operation} panicked: {message}", finding.workload.thread_name(*thread))
     };
     Block::List(panics.iter().map(line).collect())
 }
@@ -337,22 +337,23 @@ fn rate(outcome: &Outcome) -> Vec<Fact> {
 
 /// `4 threads × 2,048 operations, without noise`.
 fn show_workload(workload: &Workload) -> String {
-    let Workload { threads, operations, noise, .. } = workload;
+    format!("{}, {}", show_size(workload), show_noise(workload.noise))
+}
+
+/// `4 threads × 2,048 operations`, `3 threads (1 producer, 2 consumer) × 2,048 operations`.
+fn show_size(Workload { threads, operations, roles, .. }: &Workload) -> String {
+    let roles: Vec<String> = roles.iter().map(|it| format!("{} {}", it.threads, it.name)).collect();
     format!(
-        "{} × {}, {}",
+        "{}{} × {}",
         count(*threads as u64, "thread", "threads"),
+        if roles.is_empty() { String::new() } else { format!(" ({})", roles.join(", ")) },
         count(*operations as u64, "operation", "operations"),
-        show_noise(*noise)
     )
 }
 
 /// The differences of `smaller`, and always its numbers of threads and operations.
 fn show_change(from: &Workload, smaller: &Workload) -> String {
-    let mut text = format!(
-        "{} × {}",
-        count(smaller.threads as u64, "thread", "threads"),
-        count(smaller.operations as u64, "operation", "operations")
-    );
+    let mut text = show_size(smaller);
     if smaller.keys != from.keys {
         text.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
     }
