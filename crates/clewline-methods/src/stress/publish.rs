@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    role::ThreadRole,
     text,
 };
 
@@ -50,8 +51,8 @@ impl Publish for Outcome {
         add("threads", self.workload.threads.into());
         add("operations_per_thread", self.workload.operations.into());
         if !self.workload.roles.is_empty() {
-            let roles = self.workload.roles.iter().map(|it| (it.name.clone(), it.threads.into()));
-            add("roles", Json::Object(roles.collect()));
+            let role = |it: &ThreadRole| json!({"name": it.name, "threads": it.threads});
+            add("roles", self.workload.roles.iter().map(role).collect());
         }
         add("clock", self.clock.name().into());
         add("unknown_executions", self.unknown.into());
