@@ -211,6 +211,9 @@ mod manual {
     #[doc = include_str!("../../../docs/tutorials/queue.md")]
     struct Queue;
 
+    #[doc = include_str!("../../../docs/tutorials/ring-buffer.md")]
+    struct RingBuffer;
+
     #[doc = include_str!("../../../docs/tutorials/mailbox.md")]
     struct Mailbox;
 
