@@ -9,13 +9,13 @@
 //!
 //! Each module has a specification and the type `Call` of its calls. Specifications are made alike:
 //!
-//! | constructor | makes | where |
-//! |---|---|---|
-//! | `X::new()`, `X::default()` | the usual object, initially empty, null, 0 or free | everywhere |
-//! | `X::bounded(n)` | an object with room for `n` elements | [`Queue`](queue::Queue), [`Stack`](stack::Stack), [`Deque`](deque::Deque) |
-//! | `X::starting_at(v)` | an object that starts with `v` | [`Register`](register::Register), [`CasRegister`](cas_register::CasRegister), [`Counter`](counter::Counter), [`Semaphore`](semaphore::Semaphore) |
-//! | `X::least_first()` | an object in the reverse order | [`PriorityQueue`](priority_queue::PriorityQueue) |
-//! | `Relaxed::new(X::new(), k)` | `X`, out of order by at most `k` | [`Relaxed`](relaxed::Relaxed) |
+//! | constructor | makes |
+//! |---|---|
+//! | `X::new()`, `X::default()` | the usual object, initially empty, null, 0 or free |
+//! | `X::bounded(n)` | a queue, stack or deque with room for `n` elements |
+//! | `X::starting_at(v)` | a register, counter or semaphore that starts with `v` |
+//! | `PriorityQueue::least_first()` | a priority queue in the reverse order |
+//! | `Relaxed::new(X::new(), k)` | a collection out of order by at most `k` |
 //!
 //! Elements are [`Value`](clewline_core::Value)s: anything that converts to one. Null is never an
 //! element: as a result it means that there was none. An operation that returns nothing may return

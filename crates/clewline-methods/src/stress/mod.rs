@@ -188,9 +188,10 @@ impl Stress {
         Stress { has_plain_threads: true, ..self }
     }
 
-    /// Adds threads that call only the methods of this mix, where all threads do not call the same:
-    /// a ring with one producer, a deque whose owner pushes and pops while others steal. An empty
-    /// mix is the usual one. Reports call the threads by their role: `producer`, `consumer-1`.
+    /// Adds threads that call only the methods of this mix, for a structure whose threads have
+    /// roles: a ring with one producer, a deque whose owner pushes and pops while others steal. An
+    /// empty mix is the usual one. Reports call the threads by their role: `producer`,
+    /// `consumer-1`.
     ///
     /// ```
     /// # use std::{collections::VecDeque, sync::Mutex};

@@ -374,6 +374,10 @@ fn states_are_shown_with_their_values() {
     let text = values.text("a, b");
     let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
     assert_eq!(super::orders::with_values(&shown, &values), "Held { by: \"a, b\", rest: [1, null], #9999 }");
+    // Texts that a program made are shown as they are.
+    let made = r##"{"nil": "a \"#5\" nil", 1: nil}"##;
+    assert_eq!(super::orders::with_values(made, &values), r##"{"nil": "a \"#5\" nil", 1: null}"##);
+    assert_eq!(super::orders::with_values(r#"["nil and …"#, &values), r#"["nil and …"#);
 }
 
 #[test]
