@@ -13,8 +13,8 @@ use clewline_specs::{
 };
 use clewline_threads::Subject;
 
-/// The value of a word that a crate gave back, or null if it gave none. A word that is no value is a
-/// wrong result, and shown as a text.
+/// The value of a word that a crate returned, or null if it returned none. A word that is no value
+/// is a wrong result, and shown as a text.
 pub(super) fn value(word: Option<u64>) -> Value {
     let value = |word| Value::from_word(word).unwrap_or_else(|| format!("{word:#x}").into());
     word.map(value).into()

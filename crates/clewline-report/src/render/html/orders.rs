@@ -168,7 +168,7 @@ fn states(replay: &dyn Replay, values: &Values) -> String {
     shown.join(" or ")
 }
 
-/// The length of the quoted text with which `rest` begins, in bytes; all of `rest` if it is cut off.
+/// The length in bytes of the quoted text with which `rest` begins; all of `rest` if it is cut off.
 fn quoted_len(rest: &str) -> usize {
     let mut is_escaped = false;
     let ends = |&(at, it): &(usize, char)| {
