@@ -243,8 +243,9 @@ mod tests {
     fn no_role_is_lost() {
         let roles = ["producer=1:enq", "consumer=4:deq"].map(|it| it.parse().unwrap()).into();
         let from = workload(1, 64, 1, 2).with_roles(roles);
-        let search =
-            search(&from, ALL, |it| shown_text(it.threads == it.roles.iter().map(|it| it.threads).sum()));
+        let search = search(&from, ALL, |it| {
+            shown_text(it.threads == it.roles.iter().map(|it| it.threads).sum::<usize>())
+        });
         let smallest = search.smallest.expect("it shows in smaller ones");
         let roles: Vec<String> = smallest.roles.iter().map(ToString::to_string).collect();
         assert_eq!((smallest.threads, smallest.operations), (2, 1));
