@@ -23,7 +23,6 @@ pub mod actors;
 mod check;
 mod environment;
 mod error;
-pub mod generate;
 pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;

@@ -1,4 +1,4 @@
-//! Generated histories: linearizable ones, and ones with a planted violation.
+//! Planted violations, in generated histories.
 //!
 //! A linearizable history comes from [`ErasedSpec::generate`]. To plant a violation, one result is
 //! changed or one operation is removed. Whether the changed history is a violation depends on all
@@ -47,9 +47,10 @@ impl std::error::Error for NotPlanted {}
 /// `recording`, a history that is linearizable as `specification` says, with a violation.
 ///
 /// ```
-/// use clewline::internals::{core::GeneratorConfig, methods::generate::{Violate, plant}};
+/// use clewline_cli::planting::{Violate, plant};
+/// use clewline_core::GeneratorConfig;
 ///
-/// let queue = clewline::specs::find("queue")?;
+/// let queue = clewline_specs::find("queue")?;
 /// let good = queue.generate(&GeneratorConfig { operations: 50, ..GeneratorConfig::default() });
 /// let bad = plant(&*queue, &good, Violate::Swap, 1)?;
 /// assert_eq!(good.history.len(), bad.history.len());
