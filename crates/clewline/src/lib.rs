@@ -143,11 +143,11 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
-        Reference, ShownResult,
+        Alphabet, BadMatrix, CallList, Cause, Checked, ColumnList, Every, Finding, LineUp, Matrix, Options,
+        Outcome, Plan, Reference, ShownResult,
     };
     #[doc(inline)]
-    pub use clewline_threads::{Component, Explorable, control::MemoryModel};
+    pub use clewline_threads::{Component, Explorable, SpecifiedSubject, control::MemoryModel};
 }
 
 /// [`Stress`] and its types: outcomes, noise, clocks, samplers of calls and values.

@@ -1,0 +1,4 @@
+//! Methods with specifications of a user's own, through the facade.
+
+mod line_up_own;
+mod own;
