@@ -2,8 +2,8 @@
 
 use crate::{
     history::History,
-    id::OperationId,
-    value::{Value, Values},
+    id::{ObjectId, OperationId, ProcessId},
+    value::{Datum, Value, Values},
 };
 
 /// A call as a file stores it: a method's name and one argument, which may be a list.
@@ -80,7 +80,31 @@ pub struct Times {
     pub returned: Option<i64>,
 }
 
+// Beyond it, a process or object keeps the number that the reader gave it: tables are indexed by
+// these numbers.
+const NUMBER_NAMES_MAX: i64 = 1 << 16;
+
 impl Names {
+    /// `history` with processes and objects numbered by their names, if these are numbers:
+    /// undoes [`numbered_recording`](crate::numbered_recording).
+    #[must_use]
+    pub fn renumber<C, R>(&self, mut history: History<C, R>, values: &Values) -> History<C, R> {
+        let numbers = |names: &[Value]| -> Option<Vec<u32>> {
+            let number = |it: &Value| match values.get(*it) {
+                Datum::Int(int) if (0..NUMBER_NAMES_MAX).contains(&int) => Some(int as u32),
+                _ => None,
+            };
+            names.iter().map(number).collect()
+        };
+        if let Some(numbers) = numbers(&self.processes) {
+            history.processes.iter_mut().for_each(|it| *it = ProcessId(numbers[it.index()]));
+        }
+        if let Some(numbers) = numbers(&self.objects) {
+            history.objects.iter_mut().for_each(|it| *it = ObjectId(numbers[it.index()]));
+        }
+        history
+    }
+
     /// The line, from 1, of a source position.
     #[must_use]
     pub fn line(&self, source: usize) -> usize {

@@ -31,6 +31,7 @@ mod matrix;
 mod page;
 mod recorder;
 pub mod relaxed;
+mod saving;
 #[cfg(feature = "stress")]
 pub mod stress;
 pub mod typed;
@@ -41,3 +42,5 @@ pub use limits::available_memory;
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use recorder::{OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
+#[cfg(feature = "serde")]
+pub use saving::{read_history, save_history};

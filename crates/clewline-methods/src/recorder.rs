@@ -6,19 +6,18 @@
 use std::{
     fmt,
     fs::File,
-    io::{BufWriter, Write},
     mem,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use clewline_core::{Codec, Event, EventLog, History, ObjectId, ProcessId, Specification, erase_with_codec};
-use clewline_report::formats;
 use rustc_hash::FxHashMap;
 
 use crate::{
     check::{Alarm, Watch},
     error::{Error, ErrorKind},
+    saving::write_recording,
 };
 
 /// Records the operations of a running system, to be judged later or while it runs.
@@ -149,6 +148,9 @@ impl<S: Specification> Recorder<S> {
     /// Saves the history so far as JSON lines, for `clewline check FILE --spec NAME`. A file that
     /// is already there is replaced.
     ///
+    /// A specification without a [`Codec`] has no such file; with the feature `serde`,
+    /// `files::save_history` saves its [`history`](Self::history).
+    ///
     /// # Errors
     ///
     /// If the file cannot be written, or the recorder is [live](Self::live).
@@ -162,9 +164,7 @@ impl<S: Specification> Recorder<S> {
         let write = || -> Result<(), Error> {
             let erased = erase_with_codec(self.specification.clone(), self.history()?);
             let recording = erased.recording().expect("a specification with a codec can be written");
-            let mut out = BufWriter::new(File::create(path)?);
-            formats::find("jsonl").expect("the native format").write(&recording, &mut out)?;
-            Ok(out.flush()?)
+            Ok(write_recording(&recording, File::create(path)?)?)
         };
         write().map_err(|it| it.in_file(&path.display().to_string()))
     }

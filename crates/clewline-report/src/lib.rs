@@ -10,6 +10,8 @@ pub mod formats;
 mod jepsen_events;
 pub mod render;
 mod text;
+#[cfg(feature = "serde")]
+pub mod typed;
 
 use std::{
     fmt,

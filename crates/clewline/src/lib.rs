@@ -98,6 +98,7 @@
 //! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
 //! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
 //! | `html` | reports as pages, pictures and JSON; summaries | no |
+//! | `serde` | histories of specifications without a [`Codec`], in files | no |
 //!
 //! The command line is the crate `clewline-cli`. The manual is in the folder `docs` of the
 //! repository: tutorials, how-to guides, reference and explanation, as a book.
@@ -186,6 +187,9 @@ pub mod files {
     pub use clewline_core::Malformed;
     #[doc(inline)]
     pub use clewline_methods::{Alarm, Keys, LineOrder, OpenOperation, Progress, Watch, check_file};
+    #[cfg(feature = "serde")]
+    #[doc(inline)]
+    pub use clewline_methods::{read_history, save_history};
     #[doc(inline)]
     pub use clewline_report::formats::{self, InputFormat};
 }
