@@ -124,6 +124,13 @@ where
         let subject = SpecifiedSubject::with_debug(specification, make);
         SubjectFactory { subject, draw: Arc::new(move |_, dice| draw(dice)), name: None }
     }
+
+    /// The same, with histories whose types `to_history` erases.
+    #[must_use]
+    pub fn erased_by(mut self, to_history: ToErasedHistory<S>) -> Self {
+        self.subject.to_history = to_history;
+        self
+    }
 }
 
 impl<S: Specification> fmt::Debug for SubjectFactory<S> {

@@ -57,7 +57,7 @@ pub use real::{
     Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
     clock, point,
 };
-pub use specified::SpecifiedSubject;
+pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};
 pub use test_program::{Component, Explorable, TestProgram, Visit, survey};

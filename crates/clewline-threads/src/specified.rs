@@ -34,7 +34,8 @@ struct Notation<S: Specification> {
 
 type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, CodecError>;
 pub(crate) type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
-pub(crate) type ToErasedHistory<S> =
+/// Erases the types of a history with its specification.
+pub type ToErasedHistory<S> =
     fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 
 impl<S> SpecifiedSubject<S>

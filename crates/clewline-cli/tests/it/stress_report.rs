@@ -317,12 +317,18 @@ impl Subject<Tickets> for Dispenser {
 #[test]
 fn a_user_specification_panics_with_the_whole_report() {
     let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).operations(4);
-    let stress = stress.save(Folder::new("stress-own").path("runs"));
+    let folder = Folder::new("stress-own");
+    let stress = stress.save(folder.path("runs"));
     let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
     let message = panic.downcast_ref::<String>().expect("a message");
     assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
     assert!(message.contains("() → 3"), "{message}");
-    assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
+    let saved = folder.path("runs").join("Dispenser-seed-1.txt");
+    assert!(message.contains(&format!("\nsaved:    {}", saved.display())), "{message}");
+    assert!(message.contains("for people"), "{message}");
+    let text = fs::read_to_string(saved).expect("it was saved");
+    assert!(text.contains("This file is for people: operations are written as `Debug` shows them"), "{text}");
+    assert!(text.ends_with("      0       6       7  () → 3\n"), "{text}");
     let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_user_specification";
     // With one thread for all tests, the name is unknown.
     assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");

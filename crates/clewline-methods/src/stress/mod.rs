@@ -54,6 +54,8 @@ use std::{
 };
 
 use clewline_check::{Algorithm, failure_point};
+#[cfg(feature = "serde")]
+use clewline_core::erase_with;
 use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
@@ -63,6 +65,7 @@ use crate::{
     error::{Error, ErrorKind},
     limits::available_memory,
     relaxed::{Quasi, QuasiReading},
+    saving::findings_folder,
     typed::name_of,
 };
 
@@ -144,6 +147,26 @@ impl Stress {
         Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
     }
 
+    /// As [`drawing`](Self::drawing). The history of a finding is saved by serde, so that
+    /// `files::read_history` reads it again.
+    #[cfg(feature = "serde")]
+    pub fn drawing_with_serde<S, T>(
+        specification: S,
+        make: impl Fn() -> T + Send + Sync + 'static,
+        draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
+    ) -> Stress
+    where
+        S: Specification + Clone + Send + Sync + 'static,
+        S::Call: serde::Serialize + serde::de::DeserializeOwned + Send + Sync,
+        S::Return: serde::Serialize + serde::de::DeserializeOwned + Send + Sync,
+        T: Subject<S>,
+    {
+        let rig = SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
+            erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
+        });
+        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
+    }
+
     /// Tests a type-erased subject of a table: its name there, the name of its specification, and
     /// its usual workload.
     pub fn erased(name: &str, spec: String, testable: Box<dyn ErasedSubject>, usual: Workload) -> Stress {
@@ -170,7 +193,7 @@ impl Stress {
             progress: Arc::new(|_| ()),
             origin: Origin::Program,
             shrinking: SHRINK_TIME,
-            saving: Some(env::temp_dir().join("clewline")),
+            saving: Some(findings_folder()),
             environment: Environment::Heeded,
             mistake: None,
             has_plain_threads: false,
@@ -339,7 +362,7 @@ impl Stress {
     }
 
     /// Sets the folder in which the history of a finding is saved: by default `clewline` in the
-    /// system's temporary folder.
+    /// target directory of Cargo.
     pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }

@@ -16,6 +16,7 @@ use super::{
     role::ThreadRole,
     text,
 };
+use crate::saving::relative_to_project;
 
 impl Publish for Outcome {
     /// The page shows the run of the finding; other runs are not kept.
@@ -68,7 +69,8 @@ impl Publish for Outcome {
         match &self.saved {
             Saved::File(path) => drop(add("file", path.display().to_string().into())),
             Saved::Failed(_, why) => drop(add("save_error", why.as_str().into())),
-            Saved::NoNotation | Saved::Off => (),
+            Saved::Text(path) => drop(add("text_file", path.display().to_string().into())),
+            Saved::Off => (),
         }
         if let Some(finding) = self.shown() {
             add("cause", finding.cause.kind().name().into());
@@ -88,8 +90,10 @@ impl Publish for Outcome {
 
     fn entry(&self) -> Entry {
         let place = match &self.saved {
-            Saved::File(path) => Some((path.display().to_string(), None)),
-            Saved::Off | Saved::NoNotation | Saved::Failed(..) => None,
+            Saved::File(path) | Saved::Text(path) => {
+                Some((relative_to_project(path).display().to_string(), None))
+            }
+            Saved::Off | Saved::Failed(..) => None,
         };
         Entry {
             work: Some(self.operations),

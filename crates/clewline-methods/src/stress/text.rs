@@ -19,7 +19,10 @@ use super::{
     plan::Workload,
     quasi_request::QuasiRequest,
 };
-use crate::relaxed::{self, QuasiReading};
+use crate::{
+    relaxed::{self, QuasiReading},
+    saving::relative_to_project,
+};
 
 /// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {
@@ -222,11 +225,11 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Verdict::Holds(_) => " (its results are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
-            format!("{}{more}", path.display())
+            format!("{}{more}", relative_to_project(path).display())
         }
-        Saved::NoNotation => format!(
-            "nowhere: a file needs a specification that says how operations are written (`Codec`), and {} does not",
-            outcome.spec
+        Saved::Text(path) => format!(
+            "{} (operations as `Debug` shows them, for people; see there for a file that can be read again)",
+            relative_to_project(path).display()
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
     })

@@ -2,3 +2,4 @@
 
 mod line_up_own;
 mod own;
+mod saved;

@@ -10,15 +10,15 @@ use clewline::{
 
 /// A bag: `Take` returns any element, or `None` if there is none.
 #[derive(Clone, Debug)]
-pub struct Bag;
+pub(crate) struct Bag;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum BagCall {
+pub(crate) enum BagCall {
     Put { value: u32 },
     Take,
 }
 
-pub fn put(value: u32) -> BagCall {
+pub(crate) fn put(value: u32) -> BagCall {
     BagCall::Put { value }
 }
 
@@ -54,21 +54,21 @@ impl Specification for Bag {
 
 /// A queue of at most two elements, whose `TryPush` may always fail: `false`.
 #[derive(Clone, Debug)]
-pub struct Moody;
+pub(crate) struct Moody;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum MoodyCall {
+pub(crate) enum MoodyCall {
     TryPush(u32),
     Pop,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum MoodyReturn {
+pub(crate) enum MoodyReturn {
     Pushed(bool),
     Popped(Option<u32>),
 }
 
-pub const MOODY_CAPACITY: usize = 2;
+pub(crate) const MOODY_CAPACITY: usize = 2;
 
 impl Specification for Moody {
     type State = Vec<u32>;
@@ -100,10 +100,10 @@ impl Specification for Moody {
 
 /// A mailbox for one letter: `Send` blocks while it is full, and `Receive` while it is empty.
 #[derive(Clone, Debug)]
-pub struct Mailbox;
+pub(crate) struct Mailbox;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum MailboxCall {
+pub(crate) enum MailboxCall {
     Send(u32),
     Receive,
 }
@@ -135,7 +135,7 @@ impl Specification for Mailbox {
 
 /// How a subject is wrong, if it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub(crate) enum Flaw {
     None,
     /// A decision and the change that follows from it are not atomic.
     Gap,
@@ -144,14 +144,14 @@ pub enum Flaw {
 }
 
 /// A bag that takes the first and the last element in turns.
-pub struct TurnBag {
+pub(crate) struct TurnBag {
     elements: Mutex<(Vec<u32>, bool)>,
     is_filled: Condvar,
     flaw: Flaw,
 }
 
 impl TurnBag {
-    pub fn new(flaw: Flaw) -> TurnBag {
+    pub(crate) fn new(flaw: Flaw) -> TurnBag {
         TurnBag { elements: Mutex::default(), is_filled: Condvar::new(), flaw }
     }
 }
@@ -189,14 +189,14 @@ impl Subject<Bag> for TurnBag {
 }
 
 /// A queue whose `TryPush` fails if another thread has the lock.
-pub struct TryQueue {
+pub(crate) struct TryQueue {
     elements: Mutex<Vec<u32>>,
     length: AtomicU32,
     flaw: Flaw,
 }
 
 impl TryQueue {
-    pub fn new(flaw: Flaw) -> TryQueue {
+    pub(crate) fn new(flaw: Flaw) -> TryQueue {
         TryQueue { elements: Mutex::default(), length: AtomicU32::new(0), flaw }
     }
 }
@@ -234,14 +234,14 @@ impl Subject<Moody> for TryQueue {
 }
 
 /// A mailbox with a lock and a condition variable.
-pub struct LockedMailbox {
+pub(crate) struct LockedMailbox {
     letter: Mutex<Option<u32>>,
     changed: Condvar,
     flaw: Flaw,
 }
 
 impl LockedMailbox {
-    pub fn new(flaw: Flaw) -> LockedMailbox {
+    pub(crate) fn new(flaw: Flaw) -> LockedMailbox {
         LockedMailbox { letter: Mutex::new(None), changed: Condvar::new(), flaw }
     }
 }
