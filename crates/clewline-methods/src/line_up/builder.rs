@@ -183,69 +183,48 @@ where
     /// calls and results as `Debug` does.
     ///
     /// ```
-    /// use clewline::{LineUp, Specification, Subject, sync::Mutex};
+    /// use clewline::{LineUp, Specification, Subject, sync::atomic::{AtomicBool, Ordering::SeqCst}};
     ///
-    /// /// A bag: `Take` returns any element.
+    /// /// A flag that is set at most once; `TrySet` may always fail.
     /// #[derive(Clone)]
-    /// struct Bag;
+    /// struct Flag;
     ///
     /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-    /// enum Call {
-    ///     Put(u32),
-    ///     Take,
-    /// }
+    /// enum Call { TrySet, Get }
     ///
-    /// impl Specification for Bag {
-    ///     type State = Vec<u32>; // Sorted, so that equal bags are equal states.
+    /// impl Specification for Flag {
+    ///     type State = bool;
     ///     type Call = Call;
-    ///     type Return = Option<u32>;
+    ///     type Return = bool;
     ///
-    ///     fn initial(&self) -> Vec<u32> {
-    ///         Vec::new()
+    ///     fn initial(&self) -> bool {
+    ///         false
     ///     }
     ///
-    ///     fn step(&self, bag: &Vec<u32>, call: &Call, ret: Option<&Option<u32>>, next: &mut Vec<Vec<u32>>) {
-    ///         let mut after = bag.clone();
-    ///         match *call {
-    ///             Call::Put(it) if ret.is_none_or(|ret| ret.is_none()) => {
-    ///                 after.insert(after.partition_point(|other| *other < it), it);
-    ///                 next.push(after);
-    ///             }
-    ///             Call::Take if bag.is_empty() && ret.is_none_or(|ret| ret.is_none()) => next.push(after),
-    ///             Call::Take => {
-    ///                 for (at, it) in bag.iter().enumerate() {
-    ///                     if ret.is_none_or(|ret| *ret == Some(*it)) {
-    ///                         let mut after = bag.clone();
-    ///                         after.remove(at);
-    ///                         next.push(after);
-    ///                     }
-    ///                 }
-    ///             }
-    ///             Call::Put(_) => (),
-    ///         }
+    ///     fn step(&self, is_set: &bool, call: &Call, ret: Option<&bool>, next: &mut Vec<bool>) {
+    ///         // Each possible result, and the state after it.
+    ///         let outcomes: &[(bool, bool)] = match call {
+    ///             Call::Get => &[(*is_set, *is_set)],
+    ///             Call::TrySet if *is_set => &[(false, true)],
+    ///             Call::TrySet => &[(false, false), (true, true)],
+    ///         };
+    ///         next.extend(outcomes.iter().filter(|it| ret.is_none_or(|ret| *ret == it.0)).map(|it| it.1));
     ///     }
     /// }
     ///
     /// #[derive(Default)]
-    /// struct MyBag(Mutex<Vec<u32>>);
+    /// struct MyFlag(AtomicBool);
     ///
-    /// impl Subject<Bag> for MyBag {
-    ///     fn call(&self, call: &Call) -> Option<u32> {
-    ///         let mut elements = self.0.lock().unwrap();
-    ///         match *call {
-    ///             Call::Put(it) => {
-    ///                 elements.push(it);
-    ///                 None
-    ///             }
-    ///             Call::Take => elements.pop(),
+    /// impl Subject<Flag> for MyFlag {
+    ///     fn call(&self, call: &Call) -> bool {
+    ///         match call {
+    ///             Call::TrySet => self.0.compare_exchange_weak(false, true, SeqCst, SeqCst).is_ok(),
+    ///             Call::Get => self.0.load(SeqCst),
     ///         }
     ///     }
     /// }
     ///
-    /// LineUp::calling(Bag, MyBag::default, [Call::Put(1), Call::Put(2), Call::Take])
-    ///     .threads(2)
-    ///     .operations(2)
-    ///     .assert();
+    /// LineUp::calling(Flag, MyFlag::default, [Call::TrySet, Call::Get]).threads(2).operations(2).assert();
     /// ```
     pub fn calling<T: Subject<S>>(
         specification: S,
