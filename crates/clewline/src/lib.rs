@@ -221,6 +221,9 @@ mod manual {
     #[doc = include_str!("../../../docs/tutorials/mailbox.md")]
     struct Mailbox;
 
+    #[doc = include_str!("../../../docs/tutorials/own-specification.md")]
+    struct OwnSpecification;
+
     #[doc = include_str!("../../../docs/how-to/check.md")]
     struct CheckRecording;
 

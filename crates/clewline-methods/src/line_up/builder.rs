@@ -267,8 +267,8 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Sets the calls of random matrices: `"push(1) push(2) pop"`. Of a subject with a specification
-    /// they may be values, here and below: `[Call::Push(1), Call::Pop]`.
+    /// Sets the calls of random matrices: `"push(1) push(2) pop"`. If the subject has a
+    /// specification, they may be values, here and below: `[Call::Push(1), Call::Pop]`.
     pub fn calls(mut self, calls: impl CallList<E>) -> Self {
         let calls = self.labels(calls);
         self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();

@@ -3,3 +3,4 @@
 mod line_up_own;
 mod own;
 mod saved;
+mod tutorial;
