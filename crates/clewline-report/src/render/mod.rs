@@ -141,6 +141,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// The word for a place in a growing history: files have lines.
+    pub(crate) fn place(self) -> &'static str {
+        match self {
+            Source::File => "line",
+            Source::Program | Source::Run => "event",
+        }
+    }
+
     /// The word for a process there.
     pub(crate) fn caller(self) -> &'static str {
         match self {
