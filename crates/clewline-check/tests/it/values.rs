@@ -101,7 +101,14 @@ impl Visitor for Compare {
                     assert_eq!(violated, expected == "violated", "{} on {about}", checker.name());
                 }
                 // As it is when it was saved and read again.
-                let again = specification.load(case.recording().unwrap()).unwrap();
+                let saved = case.recording().unwrap();
+                let is_own = |it: Value| !it.is_shared() && saved.values.has(it);
+                let mut operations = saved.history.operations();
+                assert!(
+                    operations.all(|it| is_own(it.call.arg) && it.ret.is_none_or(|it| is_own(*it))),
+                    "{about}"
+                );
+                let again = specification.load(saved).unwrap();
                 assert_eq!(verdict(&*again), expected, "saved: {about}");
                 for problem in case.problems() {
                     for &id in problem.operations() {
