@@ -68,6 +68,13 @@ fn verdict(case: &dyn ErasedHistory) -> &'static str {
     judge(case.problems(), &Options::default()).verdict.word()
 }
 
+/// Whether all values are in the table of the recording, or need no table.
+fn has_own_values(recording: &Recording) -> bool {
+    let is_own = |it: Value| !it.is_shared() && recording.values.has(it);
+    let mut operations = recording.history.operations();
+    operations.all(|it| is_own(it.call.method) && is_own(it.call.arg) && it.ret.is_none_or(|it| is_own(*it)))
+}
+
 #[derive(Default)]
 struct Compare {
     // By object and kind of values: how many histories hold, and how many are violated.
@@ -102,12 +109,7 @@ impl Visitor for Compare {
                 }
                 // As it is when it was saved and read again.
                 let saved = case.recording().unwrap();
-                let is_own = |it: Value| !it.is_shared() && saved.values.has(it);
-                let mut operations = saved.history.operations();
-                assert!(
-                    operations.all(|it| is_own(it.call.arg) && it.ret.is_none_or(|it| is_own(*it))),
-                    "{about}"
-                );
+                assert!(has_own_values(&saved), "{about}");
                 let again = specification.load(saved).unwrap();
                 assert_eq!(verdict(&*again), expected, "saved: {about}");
                 for problem in case.problems() {
