@@ -268,7 +268,9 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// Sets the calls of random matrices: `"push(1) push(2) pop"`. If the subject has a
-    /// specification, they may be values, here and below: `[Call::Push(1), Call::Pop]`.
+    /// specification, they may be values, here and in other settings.
+    ///
+    /// Such values are in an array or a vector: `[Call::Push(1), Call::Pop]`.
     pub fn calls(mut self, calls: impl CallList<E>) -> Self {
         let calls = self.labels(calls);
         self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
@@ -294,8 +296,11 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
-    /// Adds a matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`, or
-    /// `[[Call::Push(1), Call::Pop], [Call::Push(2), Call::Pop]]`. May be repeated.
+    /// Adds a matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May
+    /// be repeated.
+    ///
+    /// If the subject has a specification, columns may be lists of calls:
+    /// `[vec![Call::Push(1), Call::Pop], vec![Call::Pop]]`.
     pub fn matrix(mut self, columns: impl ColumnList<E>) -> Self {
         match columns.columns(&mut self.subject) {
             Ok(columns) => self.plan.matrices.push(Matrix { columns, ..Matrix::default() }),
