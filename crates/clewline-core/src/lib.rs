@@ -54,7 +54,7 @@ pub use not_found::NotFound;
 pub use parse_error::{ParseError, Place};
 pub use problem::{Automaton, PossibleResult, Problem, Replay, Retain, Show, Start, Successor};
 pub use random::Random;
-pub use recording::{Names, RawCall, RawHistory, Recording, Times};
+pub use recording::{Names, Note, RawCall, RawHistory, Recording, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use shown::Shown;

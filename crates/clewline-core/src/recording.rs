@@ -67,6 +67,28 @@ pub struct Names {
     /// The times of calls and returns by the clock of the source; `None` if the source does not
     /// give all of them, or they were not requested.
     pub times: Option<Vec<Times>>,
+    /// Notes on the history, in the order of the source.
+    pub notes: Vec<Note>,
+}
+
+/// A note on a history: a moment or an interval in which the surroundings of the operations
+/// changed, such as a network partition. It takes no part in any check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The text.
+    pub text: String,
+    /// The number of events (calls and returns, by rank) before its beginning.
+    pub from: u32,
+    /// The number of events before its end; `from` for a moment, `None` if it does not end.
+    pub until: Option<u32>,
+}
+
+impl Note {
+    /// Whether the note is about a moment.
+    #[must_use]
+    pub fn is_moment(&self) -> bool {
+        self.until == Some(self.from)
+    }
 }
 
 /// The times of an operation in its source; a history keeps only their order.

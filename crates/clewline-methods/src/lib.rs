@@ -40,7 +40,7 @@ pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, c
 pub use error::Error;
 pub use limits::available_memory;
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
-pub use recorder::{OpenOperation, Recorder};
+pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
 #[cfg(feature = "serde")]
 pub use saving::{read_history, save_history};

@@ -1,7 +1,10 @@
 //! Jepsen's maps, one an event: `{:process 0, :type :invoke, :f :read, :value nil}`.
 //!
-//! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped, and
-//! so are events of processes that are not clients: a nemesis has a `:process` that is no integer.
+//! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped.
+//! Processes that are no integers are not clients. Events of the process `:nemesis` are notes on the
+//! history; those of others are skipped.
+
+mod nemesis;
 
 use std::io::Read;
 
@@ -10,6 +13,7 @@ use clewline_core::{Datum, Names, Value, Values};
 use crate::{
     ReadError, ReadOptions,
     event_reader::{EventTimes, Numbering},
+    jepsen_events::nemesis::Nemesis,
     text::{
         Sink,
         edn::{Edn, FormEnd, NextForm},
@@ -70,6 +74,9 @@ pub(crate) struct ClientEvents<'a> {
     processes: Numbering,
     around: Enclosing,
     times: EventTimes,
+    // The events of clients so far.
+    events: usize,
+    nemesis: Nemesis,
 }
 
 #[derive(Clone, Copy)]
@@ -92,6 +99,8 @@ impl<'a> ClientEvents<'a> {
             processes: Numbering::default(),
             around: Enclosing::Unknown,
             times: EventTimes::new(options.times),
+            events: 0,
+            nemesis: Nemesis::default(),
         }
     }
 
@@ -100,10 +109,14 @@ impl<'a> ClientEvents<'a> {
         &mut self.sink.values
     }
 
-    /// The values of the events, and the names of their processes.
+    /// The values of the events, the names of their processes, and the notes.
     pub(crate) fn into_names(self) -> (Values, Names) {
-        let names =
-            Names { processes: self.processes.into_names(), times: self.times.finish(), ..Names::default() };
+        let names = Names {
+            processes: self.processes.into_names(),
+            times: self.times.finish(),
+            notes: self.nemesis.into_notes(),
+            ..Names::default()
+        };
         (self.sink.values, names)
     }
 
@@ -113,15 +126,25 @@ impl<'a> ClientEvents<'a> {
             let line = self.forms.line();
             let keeps_times = self.times.is_wanted();
             let fields = self.forms.next(|edn| fields(edn, &mut self.sink, keeps_times))?;
-            if let Some(Fields { process, kind, method, value, key, time }) = fields {
-                let process = self.processes.number(process);
-                match kind {
-                    EventKind::Invoke => self.times.call(line, process, time),
-                    EventKind::Ok | EventKind::Fail | EventKind::Info => {
-                        self.times.end(process, time, kind == EventKind::Ok)
+            match fields {
+                Form::Client(Fields { process, kind, method, value, key, time }) => {
+                    let process = self.processes.number(process);
+                    match kind {
+                        EventKind::Invoke => self.times.call(line, process, time),
+                        EventKind::Ok | EventKind::Fail | EventKind::Info => {
+                            self.times.end(process, time, kind == EventKind::Ok)
+                        }
+                    }
+                    self.events += 1;
+                    return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
+                }
+                Form::Nemesis(method, value) => {
+                    let values = &self.sink.values;
+                    if let Datum::Text(name) = values.get(method) {
+                        self.nemesis.log(name, value, self.events, values);
                     }
                 }
-                return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
+                Form::Other => (),
             }
         }
         Ok(None)
@@ -165,6 +188,13 @@ impl<'a> ClientEvents<'a> {
     }
 }
 
+enum Form {
+    Client(Fields),
+    // Its `:f`, a text, and its `:value`.
+    Nemesis(Value, Value),
+    Other,
+}
+
 struct Fields {
     process: Value,
     kind: EventKind,
@@ -174,8 +204,8 @@ struct Fields {
     time: Option<i64>,
 }
 
-/// One map; `None` if it is not a client's.
-fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Option<Fields>, FormEnd> {
+/// One map.
+fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form, FormEnd> {
     // A window that ended within a list has left its items.
     sink.items.clear();
     edn.record()?;
@@ -216,10 +246,14 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Optio
     let end = edn.at() - 1;
     let missing = |expected| edn.error_at(expected, end);
     let process = process.ok_or_else(|| missing("`:process`"))?;
-    if !matches!(sink.values.get(process), Datum::Int(_)) {
-        return Ok(None);
+    match (sink.values.get(process), method) {
+        (Datum::Int(_), _) => (),
+        (Datum::Symbol("nemesis") | Datum::Text("nemesis"), Some(method)) => {
+            return Ok(Form::Nemesis(method, value.unwrap_or(Value::ABSENT)));
+        }
+        _ => return Ok(Form::Other),
     }
-    Ok(Some(Fields {
+    Ok(Form::Client(Fields {
         process,
         kind: kind.ok_or_else(|| missing("`:type`"))?,
         method: method.ok_or_else(|| missing("`:f`"))?,

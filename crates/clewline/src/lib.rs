@@ -186,7 +186,9 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_core::Malformed;
     #[doc(inline)]
-    pub use clewline_methods::{Alarm, Keys, LineOrder, OpenOperation, Progress, Watch, check_file};
+    pub use clewline_methods::{
+        Alarm, Keys, LineOrder, OpenNote, OpenOperation, Progress, Watch, check_file,
+    };
     #[cfg(feature = "serde")]
     #[doc(inline)]
     pub use clewline_methods::{read_history, save_history};

@@ -151,7 +151,7 @@ impl<'r> MutationPoints<'r> {
             }
         }
         // Positions may have moved: operations are known by their new ones.
-        let names = Names { ids: None, lines: None, times: None, ..names.clone() };
+        let names = Names { ids: None, lines: None, times: None, notes: Vec::new(), ..names.clone() };
         Some(Recording { history: log.finish(), values, names, missing: *missing })
     }
 }

@@ -158,3 +158,23 @@ fn recording_goes_on_after_an_alarm() {
     run(&recorder, 3_000, false);
     drop(recorder.watch().unwrap());
 }
+
+#[test]
+fn notes_are_saved_with_the_history() {
+    let recorder = Recorder::new(Register::new());
+    let partition = recorder.interval("partition");
+    let write = recorder.call(0, Call::Write(value(1)));
+    recorder.note("kill n2");
+    write.returned(Value::TRUE);
+    drop(partition);
+    recorder.call(1, Call::Read).returned(value(1));
+    let _rest = recorder.interval("skew");
+    let path = std::env::temp_dir().join(format!("clewline-notes-{}.jsonl", std::process::id()));
+    recorder.save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let recording = clewline_report::formats::find("jsonl").unwrap().read(&mut text.as_bytes(), &Default::default());
+    fs::remove_file(&path).unwrap();
+    let note = |text: &str, from, until| Note { text: text.to_owned(), from, until };
+    let expected = [note("partition", 0, Some(2)), note("kill n2", 1, Some(1)), note("skew", 4, None)];
+    assert_eq!(recording.unwrap().names.notes, expected, "{text}");
+}
