@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use clewline_core::{Datum, OperationId, Value, Values, Verdict};
+use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict};
 use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, explain::explanation};
@@ -109,6 +109,11 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
             report.add_object("explanation", explanation_object);
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
+    }
+    let notes = &judged.case.names().notes;
+    if !notes.is_empty() {
+        let note = |it: &Note| serde_json::json!({"text": it.text, "from": it.from, "until": it.until});
+        report.add("notes", notes.iter().map(note).collect::<Json>());
     }
     report
 }

@@ -3,6 +3,7 @@
 use super::{
     CheckedHistory,
     block::{Block, Fact},
+    notes,
     present::Present,
     text::{self, Style},
 };
@@ -25,7 +26,9 @@ impl Present for CheckedHistory<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![Fact::Line(format!("checked {}", text::judged_by(self)))]
+        let notes = notes::line(self).map(|it| Fact::Named("notes", it));
+        let checked = Fact::Line(format!("checked {}", text::judged_by(self)));
+        notes.into_iter().chain([checked]).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ pub mod html;
 #[cfg(feature = "html")]
 pub mod json;
 mod judged;
+mod notes;
 #[cfg(feature = "html")]
 pub mod plot;
 pub mod present;

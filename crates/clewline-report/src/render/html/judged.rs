@@ -36,6 +36,7 @@ impl Page {
             checked: format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", ")),
             caller: judged.source.caller(),
             history: Some(columns(judged)),
+            history_notes: judged.case.names().notes.clone(),
             picture,
             counterexample: PageCounterexample::contradiction(core),
             paths: paths(judged),
