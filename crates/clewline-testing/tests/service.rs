@@ -109,9 +109,9 @@ async fn watch_clients(account: Account) -> Result<Option<Alarm>, clewline::Erro
 
 // End.
 
-#[test]
 #[should_panic(expected = "violated: the history is not linearizable")]
 // On the page: the test.
+#[test]
 fn an_account_is_linearizable() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
     let alarm = runtime.block_on(async { watch_clients(Account::open()).await }).unwrap();

@@ -86,8 +86,11 @@ fn pages_are_linked_with_each_other() {
 fn every_block_of_code_is_checked() {
     let doctests = fs::read_to_string(markdown::root().join("crates/clewline/src/lib.rs")).unwrap();
     let examples = ["crates/clewline/examples", "crates/clewline-lab/cases"];
-    let examples: Vec<String> =
-        examples.iter().flat_map(|it| markdown::files(it, "rs")).map(|it| without_layout(&it)).collect();
+    let tutorials =
+        ["crates/clewline-methods/tests/it/tutorial.rs", "crates/clewline-testing/tests/service.rs"];
+    let tutorials = tutorials.iter().map(|it| fs::read_to_string(markdown::root().join(it)).unwrap());
+    let examples = examples.iter().flat_map(|it| markdown::files(it, "rs")).chain(tutorials);
+    let examples: Vec<String> = examples.map(|it| without_layout(&it)).collect();
     let programs: Vec<String> = all().iter().flat_map(named_programs).collect();
     let mut complaints = Vec::new();
     let mut count = 0;
