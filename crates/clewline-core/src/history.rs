@@ -8,16 +8,18 @@
 //! Histories are built from *events* in the order in which they happened
 //! ([`History::from_events`]), or from *operations* with two times each
 //! ([`History::from_operations`]). Equal times give no order and count as overlapping: a call
-//! counts as earlier than a return at the same time. That also holds for two operations of one
-//! process, so a coarse clock can hide a violation but never create one.
+//! counts as earlier than a return at the same time. So a coarse clock can hide a violation but
+//! never create one. Operations of one process at equal times keep the order that the process gave
+//! them, where that claims no order between processes (`ties.rs`).
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     id::{ObjectId, OperationId, ProcessId},
     rank,
+    ties::TiedColumns,
 };
 
 /// An invocation or a response, for [`History::from_events`].
@@ -192,7 +194,26 @@ impl<C, R> History<C, R> {
         Ok(log.finish())
     }
 
-    /// Ranks calls and returns by their times. The operations may come in any order.
+    /// Ranks calls and returns by their times. The operations may come in any order. Equal times
+    /// overlap, except for a process that calls when its previous operation returns.
+    ///
+    /// ```
+    /// use clewline_core::{History, ObjectId, ProcessId, Timed};
+    ///
+    /// let operation = |process, called, returned| Timed {
+    ///     process: ProcessId(process),
+    ///     object: ObjectId(0),
+    ///     call: (),
+    ///     called,
+    ///     returned: Some(((), returned)),
+    /// };
+    /// let history = History::from_operations([operation(0, 1, 2), operation(0, 2, 3), operation(1, 2, 3)])?;
+    /// let spans = history.spans();
+    /// // The other process comes first among those called at time 2.
+    /// assert!(!spans[0].precedes(spans[1]));
+    /// assert!(spans[0].precedes(spans[2]));
+    /// # Ok::<(), clewline_core::Malformed>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -518,17 +539,25 @@ impl<C, R> TimedColumns<C, R> {
         let TimedColumns { mut history, called, returned } = self;
         let is_pending = history.rets.iter().map(Option::is_none).collect();
         let mut times = Times { called, returned, is_pending };
-        let order = times.sort()?;
+        let RankedOrder { order, ties } = times.sort(&history.processes)?;
         if !order.is_sorted() {
             rank::permute_copies(&mut history.processes, &order);
             rank::permute_copies(&mut history.objects, &order);
             rank::permute(&mut history.calls, &order);
             rank::permute(&mut history.rets, &order);
         }
-        history.spans = times.spans(&history.processes, &order)?;
+        history.spans = times.rank_ends(&ties);
         history.sources = order;
         Ok(history)
     }
+}
+
+/// The order of operations by call.
+struct RankedOrder {
+    // Indices in the input.
+    order: Vec<u32>,
+    // A call, and a return at the same time that comes before it. By call; positions in `order`.
+    ties: Vec<(u32, u32)>,
 }
 
 /// The times of operations, without their calls: this is not generic, so it compiles once.
@@ -540,9 +569,8 @@ struct Times {
 }
 
 impl Times {
-    /// Sorts by call. Position `i` then holds the entry that was at the `i`th index that is
-    /// returned.
-    fn sort(&mut self) -> Result<Vec<u32>, Malformed> {
+    /// Sorts by call. Position `i` then holds the entry that was at the `i`th index of the order.
+    fn sort(&mut self, processes: &[ProcessId]) -> Result<RankedOrder, Malformed> {
         let Times { called, returned, is_pending } = self;
         let n = called.len();
         if MAX_OPERATIONS < n {
@@ -565,54 +593,83 @@ impl Times {
                 run.sort_unstable_by_key(|&it| (is_pending[it as usize], returned[it as usize], it));
             }
         }
+        let ties = self.order_ties(processes, &mut order)?;
         if !order.is_sorted() {
-            rank::permute_copies(called, &order);
-            rank::permute_copies(returned, &order);
-            rank::permute_copies(is_pending, &order);
+            rank::permute_copies(&mut self.called, &order);
+            rank::permute_copies(&mut self.returned, &order);
+            rank::permute_copies(&mut self.is_pending, &order);
         }
-        Ok(order)
+        Ok(RankedOrder { order, ties })
     }
 
-    /// Ranks calls and returns after sorting. Columns are in call order.
-    fn spans(&self, processes: &[ProcessId], sources: &[u32]) -> Result<Vec<Span>, Malformed> {
-        self.check_processes(processes, sources)?;
-        Ok(self.rank_ends())
-    }
-
-    /// Whether each process waits for the response before it calls again.
-    fn check_processes(&self, processes: &[ProcessId], sources: &[u32]) -> Result<(), Malformed> {
-        let mut last: FxHashMap<ProcessId, usize> = FxHashMap::default();
-        for (at, &process) in processes.iter().enumerate() {
-            if let Some(other) = last.insert(process, at)
-                && (self.is_pending[other] || self.called[at] < self.returned[other])
-            {
-                let kind = MalformedKind::CallWhileOpen { since: sources[other] as usize };
-                return Err(Malformed { at: sources[at] as usize, kind });
+    /// Checks that each process waits for the response before it calls again, and orders its
+    /// operations at equal times.
+    fn order_ties(&self, processes: &[ProcessId], order: &mut [u32]) -> Result<Vec<(u32, u32)>, Malformed> {
+        let Times { called, returned, is_pending } = self;
+        // The last operation of each process.
+        let mut last: FxHashMap<ProcessId, u32> = FxHashMap::default();
+        let mut touching: Vec<(u32, u32)> = Vec::new();
+        let mut shuffled: FxHashSet<ProcessId> = FxHashSet::default();
+        for &at in &*order {
+            let process = processes[at as usize];
+            let Some(other) = last.insert(process, at) else { continue };
+            let called = called[at as usize];
+            if is_pending[other as usize] || called < returned[other as usize] {
+                let kind = MalformedKind::CallWhileOpen { since: other as usize };
+                return Err(Malformed { at: at as usize, kind });
+            }
+            if called == returned[other as usize] {
+                touching.push((other, at));
+            }
+            if at < other {
+                shuffled.insert(process);
             }
         }
-        Ok(())
+        if touching.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns = TiedColumns { called, returned, processes };
+        let ties = columns.ties(touching, |it| !shuffled.contains(&it));
+        columns.put_last(&ties, order);
+        let mut positions: Vec<u32> = vec![0; order.len()];
+        (0..).zip(&*order).for_each(|(position, &it)| positions[it as usize] = position);
+        let mut pairs: Vec<(u32, u32)> =
+            ties.pairs.iter().map(|it| (positions[it.0 as usize], positions[it.1 as usize])).collect();
+        pairs.sort_unstable();
+        Ok(pairs)
     }
 
-    /// Merges calls, which ascend, with returns; at one time calls come first.
-    fn rank_ends(&self) -> Vec<Span> {
+    /// Merges calls, which ascend, with returns; at one time calls come first, except for the
+    /// `ties`.
+    fn rank_ends(&self, ties: &[(u32, u32)]) -> Vec<Span> {
         let Times { called, returned, is_pending } = self;
         let mut by_return: Vec<u32> =
             (0..called.len() as u32).filter(|&it| !is_pending[it as usize]).collect();
         rank::sort_by_time(&mut by_return, returned);
         let mut spans: Vec<Span> = Vec::with_capacity(called.len());
         let mut returns = by_return.into_iter().peekable();
+        let mut ties = ties.iter().peekable();
         let mut rank = 0;
-        for &time in called {
+        let end = |spans: &mut [Span], id: u32, rank: &mut u32| {
+            let span = &mut spans[id as usize];
+            // A tie may have ended it already.
+            if span.ret == PENDING {
+                span.ret = *rank;
+                *rank += 1;
+            }
+        };
+        for (at, &time) in (0..).zip(called) {
             while let Some(id) = returns.next_if(|&it| returned[it as usize] < time) {
-                spans[id as usize].ret = rank;
-                rank += 1;
+                end(&mut spans, id, &mut rank);
+            }
+            while let Some(&(_, id)) = ties.next_if(|it| it.0 == at) {
+                end(&mut spans, id, &mut rank);
             }
             spans.push(Span { call: rank, ret: PENDING });
             rank += 1;
         }
         for id in returns {
-            spans[id as usize].ret = rank;
-            rank += 1;
+            end(&mut spans, id, &mut rank);
         }
         spans
     }

@@ -35,6 +35,7 @@ mod shown;
 mod simulate;
 mod specification;
 mod table;
+mod ties;
 mod value;
 mod verdict;
 mod verify;

@@ -6,9 +6,10 @@
 //! because the order within the process is known.
 //!
 //! Between processes equal stamps give no order and count as overlapping: where two processes share
-//! a stamp, all calls with it come before all returns with it. That also gives up the order within
-//! a process, but only there: no total order of the events keeps the order within both processes
-//! without adding an order between them.
+//! a stamp, all calls with it come before all returns with it. One of them may return and call again
+//! at that stamp: its events are then put between the calls and the returns of the others. If two
+//! do, the order within them is given up, but only there: no total order of the events keeps both
+//! without adding an order between them (`ties.rs`).
 
 use crate::{
     history::{History, PENDING, Span},
@@ -96,6 +97,11 @@ struct Cursor<C, R> {
 }
 
 impl<C, R> Cursor<C, R> {
+    /// Whether the process returns and calls again at `time`, which is that of its next event.
+    fn turns_at(&self, time: u64) -> bool {
+        self.time == time && self.rest.as_slice().first().is_some_and(|it| it.called == time)
+    }
+
     fn set(&mut self, next_event: Option<NextEvent<C, R>>) {
         let time = next_event.as_ref().map_or(self.time, NextEvent::time);
         assert!(self.time <= time, "the stamps of a process do not go back");
@@ -129,11 +135,14 @@ impl<C, R> Merger<C, R> {
         }
     }
 
-    /// Takes all events at `time`, calls first.
+    /// Takes all events at `time`, calls first; if only one process turns then, its events in its
+    /// own order after all other calls.
     fn take_all(&mut self, cursors: &mut [Cursor<C, R>], time: u64) {
+        let mut turning = (0..cursors.len()).filter(|&it| cursors[it].turns_at(time));
+        let ordered = turning.next().filter(|_| turning.next().is_none());
         let mut returns: Vec<(usize, R)> = Vec::new();
-        for cursor in cursors {
-            while cursor.time == time {
+        for (at, cursor) in cursors.iter_mut().enumerate() {
+            while cursor.time == time && Some(at) != ordered {
                 match cursor.next_event.take() {
                     Some(NextEvent::Call(operation)) => self.call(cursor, operation),
                     Some(NextEvent::Return(row, ret, _)) => {
@@ -143,6 +152,12 @@ impl<C, R> Merger<C, R> {
                     }
                     None => break,
                 }
+            }
+        }
+        if let Some(at) = ordered {
+            let cursor = &mut cursors[at];
+            while cursor.time == time && cursor.next_event.is_some() {
+                self.take(cursor);
             }
         }
         returns.into_iter().for_each(|(row, ret)| self.ret(row, ret));
@@ -212,6 +227,13 @@ mod tests {
     fn equal_stamps_of_two_processes_overlap() {
         check(&["1..3 3..5", "2..3 3..6"], "[1..3 [2..3 [3..5 [3..6 1..3] 2..3] 3..5] 3..6]");
         check(&["1..3", "3..4"], "[1..3 [3..4 1..3] 3..4]");
+    }
+
+    #[test]
+    fn one_process_keeps_its_order_among_equal_stamps() {
+        check(&["1..3 3..5", "2..3"], "[1..3 [2..3 1..3] [3..5 2..3] 3..5]");
+        check(&["1..3 3..5", "3..4"], "[1..3 [3..4 1..3] [3..5 3..4] 3..5]");
+        check(&["2..3", "1..3 3..3 3.."], "[1..3 [2..3 1..3] [3..3 3..3] [3.. 2..3]");
     }
 
     #[test]

@@ -38,5 +38,6 @@ mod stress;
 mod stress_report;
 mod summaries;
 mod tidy;
+mod ties;
 mod unmodified;
 mod values;

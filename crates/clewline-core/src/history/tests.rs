@@ -109,3 +109,114 @@ fn ids_need_not_be_small() {
     let events = [Event::Call(process, object, "a"), Event::Return(process, 1)];
     assert_eq!(H::from_events(events).unwrap().operation(OperationId(0)).object, object);
 }
+
+/// Whether it is known that operation `one` returned before `other` was called.
+fn is_known(all: &[Timed<&str, i32>], one: usize, other: usize) -> bool {
+    let end = |it: usize| all[it].returned.map_or(i64::MAX, |(_, at)| at);
+    if end(one) < all[other].called {
+        return true;
+    }
+    if one == other || all[one].process != all[other].process || all[other].called < end(one) {
+        return false;
+    }
+    let is_moment = |it: usize| all[it].called == end(it);
+    let own: Vec<usize> = (0..all.len()).filter(|&it| all[it].process == all[one].process).collect();
+    let in_order = own.windows(2).all(|it| end(it[0]) <= all[it[1]].called);
+    !(is_moment(one) && is_moment(other)) || (in_order && one < other)
+}
+
+/// Random operations with few different times, in the order of time or in any order.
+fn random_operations(random: &mut crate::Random) -> Vec<Timed<&'static str, i32>> {
+    let mut all = Vec::new();
+    for process in 0..1 + random.below(3) as u32 {
+        let mut free = random.below(3) as i64;
+        for _ in 0..random.below(5) {
+            let called = free + random.below(2) as i64;
+            let end = called + random.below(3) as i64;
+            let is_last = random.chance(0.1);
+            all.push(timed(process, "a", called, (!is_last).then_some(end)));
+            free = end;
+            if is_last {
+                break;
+            }
+        }
+    }
+    if random.chance(0.5) {
+        for at in (1..all.len()).rev() {
+            all.swap(at, random.below(at + 1));
+        }
+    } else {
+        all.sort_by_key(|it| it.called);
+    }
+    all
+}
+
+#[test]
+fn a_history_has_every_order_that_is_known_and_no_other() {
+    let mut random = crate::Random::new(41);
+    let (mut exact, mut less) = (0, 0);
+    for _ in 0..20_000 {
+        let all = random_operations(&mut random);
+        let history = H::from_operations(all.clone()).unwrap();
+        let known = |one: usize, other: usize| is_known(&all, one, other);
+        let turns = |time: i64, process: u32| {
+            (0..all.len()).any(|one| {
+                all[one].process.0 == process
+                    && all[one].returned.is_some_and(|it| it.1 == time)
+                    && (0..all.len())
+                        .any(|it| all[it].process.0 == process && all[it].called == time && known(one, it))
+            })
+        };
+        let is_alone = |time: i64| (0..3).filter(|&it| turns(time, it)).count() < 2;
+        let mut has_all = true;
+        for one in history.operations() {
+            for other in history.operations() {
+                let (at, to) = (history.source(one.id), history.source(other.id));
+                let (found, expected) = (one.span.precedes(other.span), known(at, to));
+                assert!(expected || !found, "{all:?}: {at} does not precede {to}: {history:?}");
+                let is_tie = all[at].returned.is_some_and(|it| it.1 == all[to].called);
+                assert!(
+                    found == expected || (is_tie && !is_alone(all[to].called)),
+                    "{all:?}: {at} precedes {to}"
+                );
+                has_all &= found == expected;
+            }
+        }
+        let spans = history.spans();
+        assert!(spans.is_sorted_by_key(|it| it.call), "{all:?}: {spans:?}");
+        if has_all { exact += 1 } else { less += 1 }
+    }
+    println!("{exact} exact, {less} with less order");
+    assert!(500 < exact && 500 < less, "{exact} exact, {less} with less order");
+}
+
+#[test]
+fn one_process_keeps_its_order_at_touching_times() {
+    let history = H::from_operations([
+        timed(0, "a", 1, Some(2)),
+        timed(1, "x", 2, Some(2)),
+        timed(0, "b", 2, Some(2)),
+        timed(0, "c", 2, Some(3)),
+    ]);
+    let history = history.unwrap();
+    let calls: Vec<&str> = history.operations().map(|it| *it.call).collect();
+    assert_eq!(calls, ["a", "x", "b", "c"]);
+    assert_eq!(format!("{:?}", history.spans()), "[[0, 2], [1, 6], [3, 4], [5, 7]]");
+    // Each of two processes has one that returns and one that is called at time 2.
+    let history = H::from_operations([
+        timed(0, "a", 1, Some(2)),
+        timed(1, "x", 1, Some(2)),
+        timed(0, "b", 2, Some(3)),
+        timed(1, "y", 2, Some(3)),
+    ]);
+    assert_eq!(format!("{:?}", history.unwrap().spans()), "[[0, 4], [1, 5], [2, 6], [3, 7]]");
+}
+
+#[test]
+fn equal_operations_of_one_process_are_ordered_only_if_the_input_is() {
+    let at_two = |call| timed(0, call, 2, Some(2));
+    let history = H::from_operations([timed(0, "a", 1, Some(2)), at_two("b"), at_two("c")]).unwrap();
+    assert_eq!(format!("{:?}", history.spans()), "[[0, 1], [2, 3], [4, 5]]");
+    let history = H::from_operations([at_two("b"), timed(0, "a", 1, Some(2)), at_two("c")]).unwrap();
+    assert_eq!(format!("{:?}", history.spans()), "[[0, 1], [2, 4], [3, 5]]");
+}

@@ -25,6 +25,9 @@ fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
     let text = String::from_utf8_lossy(&written);
     let again = again.unwrap_or_else(|error| panic!("{}: {error}:\n{text}", format.name()));
     assert_eq!(canonical(&again), canonical(recording), "{}:\n{text}", format.name());
+    let mut rewritten = Vec::new();
+    format.write(&again, &mut rewritten).expect("held before");
+    assert_eq!(String::from_utf8_lossy(&rewritten), text, "{}: written again", format.name());
     true
 }
 

@@ -85,16 +85,30 @@ fn a_missing_result_is_not_null() {
 }
 
 #[test]
-fn equal_times_overlap() {
+fn equal_times_overlap_except_within_a_process() {
     check(
         "jsonl",
         r#"{"process":1,"op":"a","call":1,"return":2}
            {"process":2,"op":"b","call":2,"return":3}
            {"process":1,"op":"c","call":2,"return":2}"#,
         "
-        1 [0, 3] a()
-        1 [1, 4] c()
-        2 [2, 5] b()
+        1 [0, 2] a()
+        2 [1, 5] b()
+        1 [3, 4] c()
+        ",
+    );
+    // No order of the ends keeps that of both processes, and claims none between them.
+    check(
+        "jsonl",
+        r#"{"process":1,"op":"a","call":1,"return":2}
+           {"process":2,"op":"b","call":1,"return":2}
+           {"process":1,"op":"c","call":2,"return":3}
+           {"process":2,"op":"d","call":2,"return":3}"#,
+        "
+        1 [0, 4] a()
+        2 [1, 5] b()
+        1 [2, 6] c()
+        2 [3, 7] d()
         ",
     );
 }
@@ -444,7 +458,7 @@ fn a_process_that_goes_on_is_written_as_events() {
 }
 
 #[test]
-fn a_process_that_calls_as_it_returns_is_written_with_equal_times() {
+fn processes_that_call_as_they_return_are_written_with_equal_times() {
     let text = r#"{"process":1,"op":"a","call":1,"return":2}
                   {"process":1,"op":"b","call":2,"return":2}
                   {"process":1,"op":"c","call":2,"return":3}
@@ -452,14 +466,44 @@ fn a_process_that_calls_as_it_returns_is_written_with_equal_times() {
                   {"process":3,"op":"e","call":3,"return":5}
                   {"process":2,"op":"f","call":10,"return":11}"#;
     let recording = read("jsonl", text).unwrap();
-    let written = write("jsonl", &recording).unwrap();
-    assert_eq!(canonical(&read("jsonl", &written).unwrap()), canonical(&recording), "{written}");
-    let error = write("jepsen", &recording).unwrap_err();
+    // Process 1 alone keeps its order.
+    assert!(write("jepsen", &recording).is_ok());
+    let both = format!(
+        "{text}\n{}",
+        r#"{"process":4,"op":"g","call":0,"return":2}
+                                       {"process":4,"op":"h","call":2,"return":4}"#
+    );
+    for text in [text, &both] {
+        let recording = read("jsonl", text).unwrap();
+        let written = write("jsonl", &recording).unwrap();
+        assert_eq!(canonical(&read("jsonl", &written).unwrap()), canonical(&recording), "{written}");
+    }
+    let error = write("jepsen", &read("jsonl", &both).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "operation 1 (\"b\") is called at the time at which its process's previous operation returns, and a log \
          of events must put one before the other"
     );
+    // The lines of this process are out of order, so that of its operations at time 2 is not known.
+    let shuffled = r#"{"process":1,"op":"b","call":2,"return":2}
+                      {"process":1,"op":"a","call":1,"return":2}
+                      {"process":1,"op":"c","call":2,"return":2}"#;
+    let error = write("jsonl", &read("jsonl", shuffled).unwrap()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "operation 0 (\"b\") overlaps another operation of its process, which no process can do"
+    );
+}
+
+#[test]
+fn what_is_left_of_failed_operations_is_written_from_time_0() {
+    let text = "\
+{\"event\": \"call\", \"process\": 1, \"op\": \"a\"}
+{\"event\": \"call\", \"process\": 2, \"op\": \"b\"}
+{\"event\": \"fail\", \"process\": 1}
+";
+    let written = write("jsonl", &read("jsonl", text).unwrap()).unwrap();
+    assert_eq!(written, "{\"process\": 2, \"op\": \"b\", \"call\": 0}\n");
 }
 
 #[test]

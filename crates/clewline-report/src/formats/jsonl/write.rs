@@ -1,10 +1,10 @@
 //! Writing the native format.
 //!
-//! A history is written as operations whose times are the ranks of their ends. Where a process
-//! calls at the very time at which its previous operation returns, ranks would claim an overlap
-//! that no process can have, so those ends share one time, as they did in the source. A history in
-//! which a process continues after an operation of unknown outcome cannot be expressed by times; it
-//! is written as events.
+//! A history is written as operations whose times are the places of their ends among all ends.
+//! Where two processes return and call again at the same time, the history has an overlap that no
+//! process can have, so those ends share one time, as they did in the source. A history in which a
+//! process continues after an operation of unknown outcome cannot be expressed by times; it is
+//! written as events.
 
 use std::{collections::HashMap, io::Write};
 
@@ -143,7 +143,6 @@ fn refuse(recording: &Recording, id: OperationId, why: &str) -> WriteError {
 /// A time for each rank; `None` if some process continues after a pending operation.
 fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
     let history = &recording.history;
-    let events = history.events();
     let ranks = history.spans().iter().map(|it| it.ret().unwrap_or(it.call()) + 1).max().unwrap_or(0);
     // How many ties begin after this rank, less those that end with it.
     let mut ties: Vec<i32> = vec![0; ranks as usize + 1];
@@ -158,22 +157,33 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             Some(_) | None => (),
         }
     }
-    let mut times: Vec<u32> = (0..=ranks).collect();
-    let (mut open, mut previous) = (0, None);
-    for (id, end) in events {
+    let mut times: Vec<u32> = vec![0; ranks as usize + 1];
+    let (mut open, mut time, mut previous) = (0, 0, End::Return);
+    let mut tied: Vec<Value> = Vec::new();
+    for (id, end) in history.events() {
         let span = history.spans()[id.index()];
         let rank = if end == End::Call { span.call() } else { span.end() } as usize;
-        if let Some((before, was)) = previous
-            && 0 < open
-        {
-            times[rank] = times[before];
-            if (was, end) == (End::Return, End::Call) {
-                let why = "overlaps another operation of its process, which no process can do";
-                return Err(event_writer::cannot_hold(recording, id, why));
-            }
+        let refuse = || {
+            let why = "overlaps another operation of its process, which no process can do";
+            Err(event_writer::cannot_hold(recording, id, why))
+        };
+        if open == 0 {
+            time += 1;
+            tied.clear();
+        } else if (previous, end) == (End::Return, End::Call) {
+            return refuse();
+        }
+        times[rank] = time - 1;
+        let process = event_writer::process_name(recording, id);
+        if 0 < ties[rank] && !tied.contains(&process) {
+            tied.push(process);
         }
         open += ties[rank];
-        previous = Some((rank, end));
+        // Of one process alone, a reader would know the order.
+        if open == 0 && tied.len() == 1 {
+            return refuse();
+        }
+        previous = end;
     }
     Ok(Some(times))
 }
