@@ -88,7 +88,7 @@ impl Subject<Relaxed<Queue>> for KFifo {
     fn call(&self, call: &queue::Call) -> Value {
         match *call {
             queue::Call::Enq(value) => {
-                self.enq(value.as_small().expect("small").cast_unsigned());
+                self.enq(value.get());
                 Value::TRUE
             }
             queue::Call::Deq => self.deq().map_or(Value::NIL, |it| small(it.cast_signed())),
@@ -133,7 +133,7 @@ impl Subject<Relaxed<Stack>> for LockedStack {
 }
 
 fn small(value: i64) -> Value {
-    Value::small(value).expect("below a billion")
+    Value::from(value)
 }
 
 /// The recording of threads that call at random: half of the calls add values, none of them twice.

@@ -137,7 +137,7 @@ fn columns(spec: &str, operations: usize) -> Recording {
     let mut columns: TimedColumns<RawCall, Value> = TimedColumns::with_capacity(operations);
     for number in 0..operations {
         let called = 10 * number as i64;
-        let value = Value::small(number as i64 / 2).expect("fewer than 2^30 values");
+        let value = Value::from(number as i64 / 2);
         let (call, ret) = match number % 2 {
             0 => (RawCall { method: puts, arg: value }, Value::ABSENT),
             _ => (RawCall { method: takes, arg: Value::ABSENT }, value),
@@ -151,7 +151,7 @@ fn columns(spec: &str, operations: usize) -> Recording {
             returned: Some((ret, called + 75)),
         });
     }
-    let processes = (0..8).filter_map(Value::small).collect();
+    let processes = (0..8).map(Value::from).collect();
     let names = Names { processes, objects: vec![Value::ABSENT], ..Names::default() };
     Recording::new(columns.finish().expect("processes wait for their results"), values, names)
 }

@@ -19,10 +19,10 @@ fn main() {
     for operations in [1_000_u64, 10_000, 100_000, 1_000_000] {
         // Enough of them that a round takes some milliseconds.
         let repeats = 1_000_000 / operations;
-        let value = Value::small(7).expect("a small integer");
+        let value = Value::from(7);
         let mut record = || {
             for _ in 0..repeats {
-                let recorder = Recorder::new(Register);
+                let recorder = Recorder::new(Register::new());
                 for client in 0..operations {
                     recorder.call((client % 8) as usize, Call::Write(value)).returned(Value::TRUE);
                 }

@@ -8,8 +8,8 @@
 //!
 //! A queue goes to the queue-oriented search while that makes progress. Otherwise the search is the
 //! just-in-time graph search, which was the fastest, or nearly so, on everything measured
-//! (`docs/performance.md`); a long history is searched piece by piece. Competition gained little,
-//! and the tree searches do not finish where it matters.
+//! (`docs/research/performance.md`); a long history is searched piece by piece. Competition gained
+//! little, and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,

@@ -133,6 +133,7 @@ impl<S: Specification> Frontiers<S> {
     fn step(&mut self, state: u32, operation: u32, ret: Option<&S::Return>) -> Vec<u32> {
         let mut next = Vec::new();
         let call = &self.calls[operation as usize];
+        let ret = ret.map(|it| self.specification.canonical_return(call, it));
         self.specification.step(&self.states[state], call, ret, &mut next);
         next.into_iter().map(|it| self.states.intern(it)).collect()
     }

@@ -3,6 +3,7 @@
 
 mod commands;
 mod extensions;
+pub mod planting;
 
-pub use commands::{run, run_with};
+pub use commands::{definition, run, run_with};
 pub use extensions::Extensions;

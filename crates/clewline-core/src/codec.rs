@@ -62,7 +62,7 @@ pub trait Codec: Specification + Sized {
 /// A value to be written: a value of the recording, or a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Encoded {
-    /// A value of the recording.
+    /// A value of the recording, or one that needs no table.
     Value(Value),
     /// An integer.
     Int(i64),
@@ -85,7 +85,7 @@ impl Encoded {
     /// Adds this value to `values` and returns it.
     pub fn store(&self, values: &mut Values) -> Value {
         match self {
-            Encoded::Value(value) => *value,
+            Encoded::Value(value) => values.adopt(*value),
             Encoded::Int(int) => values.int(*int),
             Encoded::Text(text) => values.text(text),
             Encoded::List(items) => {

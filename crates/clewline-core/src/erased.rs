@@ -7,7 +7,7 @@ use crate::{
     history::{History, Span},
     id::{ObjectId, OperationId, ProcessId},
     problem::{Problem, Show},
-    recording::{Names, RawCall, Recording},
+    recording::{Names, RawCall, RawHistory, Recording},
     sampling::GeneratorConfig,
     shown::Shown,
     simulate::simulate,
@@ -58,6 +58,12 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
     /// The table of the values in the names.
     fn values(&self) -> &Values;
 
+    /// Names its processes, by their ids, if it is the history of a program. Without this they have
+    /// numbers.
+    fn name_processes(&mut self, names: Vec<Value>) {
+        let _numbers_remain = names;
+    }
+
     /// The same history, to be written to a file. `None` if its specification has no written form.
     fn recording(&self) -> Option<Recording> {
         None
@@ -83,13 +89,27 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
+    erase_with(specification, history, |_| None)
+}
+
+/// As [`erase_with_debug`], for histories that `to_recording` can write to a file.
+pub fn erase_with<S>(
+    specification: S,
+    history: History<S::Call, S::Return>,
+    to_recording: fn(&History<S::Call, S::Return>) -> Option<Recording>,
+) -> Box<dyn ErasedHistory>
+where
+    S: Specification + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
     Box::new(TypedHistory {
         history,
         names: Names::default(),
         values: Arc::default(),
         specification,
         show: Box::new(show_debug::<S>),
-        to_recording: |_| None,
+        to_recording: Box::new(move |it| to_recording(&it.history)),
         missing: Value::NIL,
     })
 }
@@ -119,7 +139,8 @@ where
     S::Call: Send + Sync,
     S::Return: Send + Sync,
 {
-    fn load(&self, recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
+    fn load(&self, mut recording: Recording) -> Result<Box<dyn ErasedHistory>, LoadError> {
+        recording.adopt_all();
         let Recording { history, values, names, missing } = recording;
         let values = Arc::new(values);
         let mut specification = self.clone();
@@ -166,7 +187,7 @@ pub(super) struct TypedHistory<S: Specification> {
 }
 
 /// Converts a history to a recording; `None` if its specification has no codec.
-pub(super) type ToRecording<S> = fn(&TypedHistory<S>) -> Option<Recording>;
+pub(super) type ToRecording<S> = Box<dyn Fn(&TypedHistory<S>) -> Option<Recording> + Send + Sync>;
 
 /// The history as a file stores it. Processes that have no names are numbered.
 pub(super) fn to_recording<S: Codec>(typed: &TypedHistory<S>) -> Option<Recording> {
@@ -177,21 +198,35 @@ pub(super) fn to_recording<S: Codec>(typed: &TypedHistory<S>) -> Option<Recordin
         let raw = RawCall { method: values.text(method), arg: arg.store(&mut values) };
         Ok((raw, ret.map(|ret| specification.write_return(&call, &ret).store(&mut values))))
     });
-    let Ok(mut raw) = raw;
-    let mut names = typed.names.clone();
-    if names.processes.is_empty() {
-        let processes = history.processes.iter().map(|it| it.0 + 1).max().unwrap_or(0);
-        names.processes = (0..processes).map(|it| values.int(i64::from(it))).collect();
-        names.objects = vec![Value::ABSENT];
-        for (operation, stand_in) in overlapping(&history.processes, &history.spans) {
-            let number = processes + stand_in;
-            raw.processes[operation.index()] = ProcessId(number);
-            if names.processes.len() <= number as usize {
-                names.processes.push(values.int(i64::from(number)));
-            }
-        }
+    let Ok(raw) = raw;
+    let recording = match &typed.names {
+        // A history that was read has the names of its source, objects as well.
+        names if names.objects.is_empty() => numbered_recording(raw, values, &names.processes),
+        names => Recording::new(raw, values, names.clone()),
+    };
+    Some(Recording { missing: typed.missing, ..recording })
+}
+
+/// A recording of a history whose objects have no names, nor its processes but for the first, which
+/// are named `processes`: the others are numbered.
+#[must_use]
+pub fn numbered_recording(mut history: RawHistory, mut values: Values, processes: &[Value]) -> Recording {
+    let count = |ids: &mut dyn Iterator<Item = u32>| ids.max().map_or(0, |it| it + 1);
+    let first_stand_in = count(&mut history.processes.iter().map(|it| it.0)).max(processes.len() as u32);
+    let overlapping = overlapping(&history.processes, &history.spans);
+    let stand_ins = count(&mut overlapping.iter().map(|it| it.1));
+    let objects = count(&mut history.objects.iter().map(|it| it.0));
+    let mut names: Vec<Value> = processes.iter().map(|it| values.adopt(*it)).collect();
+    let numbered = names.len() as u32..first_stand_in + stand_ins;
+    names.extend(numbered.map(|it| values.int(i64::from(it))));
+    let objects = match objects {
+        0 | 1 => vec![Value::ABSENT],
+        _ => (0..objects).map(|it| values.int(i64::from(it))).collect(),
+    };
+    for (operation, stand_in) in overlapping {
+        history.processes[operation.index()] = ProcessId(first_stand_in + stand_in);
     }
-    Some(Recording { missing: typed.missing, ..Recording::new(raw, values, names) })
+    Recording::new(history, values, Names { processes: names, objects, ..Names::default() })
 }
 
 /// The operations that overlap another operation of their process, and the number of the substitute
@@ -239,7 +274,7 @@ where
             values,
             specification,
             show,
-            to_recording: to_recording::<S>,
+            to_recording: Box::new(to_recording::<S>),
             missing: Value::NIL,
         }
     }
@@ -312,6 +347,10 @@ where
 
     fn values(&self) -> &Values {
         &self.values
+    }
+
+    fn name_processes(&mut self, names: Vec<Value>) {
+        self.names.processes = names;
     }
 
     fn recording(&self) -> Option<Recording> {

@@ -510,6 +510,26 @@ impl<C, R> TimedColumns<C, R> {
         self.called.is_empty()
     }
 
+    /// The number of events before each of `times`. At one time, calls come before it and returns
+    /// after it.
+    #[must_use]
+    pub fn events_before(&self, times: &[i64]) -> Vec<u32> {
+        let mut sorted = times.to_vec();
+        sorted.sort_unstable();
+        // By place in `sorted`: the events that come before it, but not before the one to its left.
+        let mut before = vec![0; sorted.len() + 1];
+        for (at, called) in self.called.iter().enumerate() {
+            before[sorted.partition_point(|it| it < called)] += 1;
+            if self.history.rets[at].is_some() {
+                before[sorted.partition_point(|it| *it <= self.returned[at])] += 1;
+            }
+        }
+        for place in 1..before.len() {
+            before[place] += before[place - 1];
+        }
+        times.iter().map(|time| before[sorted.partition_point(|it| it < time)]).collect()
+    }
+
     /// Sorts the operations by call, and ranks calls and returns.
     ///
     /// # Errors

@@ -43,7 +43,9 @@ mod witness;
 
 pub use budget::{Budget, Charge, Reason};
 pub use codec::{Codec, CodecError, Encoded};
-pub use erased::{ErasedHistory, ErasedSpec, LoadError, erase_with_codec, erase_with_debug};
+pub use erased::{
+    ErasedHistory, ErasedSpec, LoadError, erase_with, erase_with_codec, erase_with_debug, numbered_recording,
+};
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{LabelId, ObjectId, OperationId, ProcessId, ResultId, StateId};
 pub use intern::Interner;
@@ -53,13 +55,13 @@ pub use not_found::NotFound;
 pub use parse_error::{ParseError, Place};
 pub use problem::{Automaton, PossibleResult, Problem, Replay, Retain, Show, Start, Successor};
 pub use random::Random;
-pub use recording::{Names, RawCall, RawHistory, Recording, Skipped, Times};
+pub use recording::{Names, Note, RawCall, RawHistory, Recording, Skipped, Times};
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use shown::{Shown, visible};
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
-pub use value::{Datum, Value, Values};
+pub use value::{Datum, Value, ValueError, Values};
 pub use verdict::{Allowed, DeadEnd, Explanation, FailurePoint, Rule, Verdict, Violation, Why};
 pub use verify::WitnessError;
 pub use witness::Witness;

@@ -467,6 +467,15 @@ struct SpecAndHistory<'a, S: Specification> {
     show: &'a Show<'a, S>,
 }
 
+impl<S: Specification> SpecAndHistory<'_, S> {
+    /// The result of an operation that has returned, in the form that the specification knows.
+    #[inline]
+    fn ret(&self, id: OperationId) -> Option<&S::Return> {
+        let ret = self.history.ret(id)?;
+        Some(self.specification.canonical_return(self.history.call(id), ret))
+    }
+}
+
 impl<S> ErasedPair for SpecAndHistory<'_, S>
 where
     S: Specification + Sync,
@@ -487,7 +496,7 @@ where
             let mut states = vec![start(self.specification, problem)];
             for &id in &witness.order {
                 let at = problem.position(id);
-                let ret = self.history.ret(id).filter(|_| !at.is_some_and(|at| problem.ignores_return(at)));
+                let ret = self.ret(id).filter(|_| !at.is_some_and(|at| problem.ignores_return(at)));
                 self.specification.advance(&mut states, self.history.call(id), ret);
             }
             ends.extend(states);
@@ -505,7 +514,7 @@ where
     }
 
     fn footprint(&self, id: OperationId, ignores_return: bool) -> Footprint {
-        let ret = self.history.ret(id).filter(|_| !ignores_return);
+        let ret = self.ret(id).filter(|_| !ignores_return);
         self.specification.footprint(self.history.call(id), ret)
     }
 
@@ -514,12 +523,12 @@ where
     }
 
     fn resets(&self, id: OperationId) -> bool {
-        let ret = self.history.ret(id);
+        let ret = self.ret(id);
         ret.is_some_and(|ret| self.specification.resets(self.history.call(id), ret))
     }
 
     fn determines_state(&self, id: OperationId) -> Option<Start> {
-        let state = self.specification.determines_state(self.history.call(id), self.history.ret(id)?)?;
+        let state = self.specification.determines_state(self.history.call(id), self.ret(id)?)?;
         Some(Start(Arc::new(state)))
     }
 
@@ -530,7 +539,7 @@ where
     fn roles(&self, problem: &Problem<'_>) -> Result<Roles, Option<OperationId>> {
         let kind = self.specification.kind().ok_or(None)?;
         let role = |(at, &id): (usize, &OperationId)| {
-            let ret = self.history.ret(id).filter(|_| !problem.ignores_return(at));
+            let ret = self.ret(id).filter(|_| !problem.ignores_return(at));
             self.specification.role(self.history.call(id), ret)
         };
         let roles = problem.operations.iter().enumerate().map(role);
@@ -565,7 +574,7 @@ where
 {
     fn advance(&mut self, position: usize) -> bool {
         let id = self.problem.operations[position];
-        let ret = self.pair.history.ret(id).filter(|_| !self.problem.ignores_return(position));
+        let ret = self.pair.ret(id).filter(|_| !self.problem.ignores_return(position));
         let before = match self.problem.retained(position) {
             Retained::Optional => self.states.clone(),
             Retained::All | Retained::CallOnly => Vec::new(),
@@ -644,7 +653,7 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
         let mut meanings: Interner<LabelMeaning<'p, S>> = Interner::new();
         let mut labels = Vec::with_capacity(problem.len());
         for (at, &id) in problem.operations.iter().enumerate() {
-            let ret = history.ret(id).filter(|_| !problem.ignores_return(at));
+            let ret = pair.ret(id).filter(|_| !problem.ignores_return(at));
             // Without a return it does not matter why it is missing.
             let known = if ret.is_none() { Retained::CallOnly } else { problem.retained(at) };
             let meaning = (history.call(id), ret, known);

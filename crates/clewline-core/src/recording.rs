@@ -2,8 +2,8 @@
 
 use crate::{
     history::History,
-    id::OperationId,
-    value::{Value, Values},
+    id::{ObjectId, OperationId, ProcessId},
+    value::{Datum, Value, Values},
 };
 
 /// A call as a file stores it: a method's name and one argument, which may be a list.
@@ -39,6 +39,16 @@ impl Recording {
     pub fn new(history: RawHistory, values: Values, names: Names) -> Self {
         Recording { history, values, names, missing: Value::NIL }
     }
+
+    /// Moves into its table whatever values need no table, so that equal contents have equal words.
+    pub(crate) fn adopt_all(&mut self) {
+        let Recording { history, values, missing, .. } = self;
+        for raw in history.calls.iter_mut().filter(|it| it.method.is_shared() || it.arg.is_shared()) {
+            *raw = RawCall { method: values.adopt(raw.method), arg: values.adopt(raw.arg) };
+        }
+        history.rets.iter_mut().flatten().for_each(|it| *it = values.adopt(*it));
+        *missing = values.adopt(*missing);
+    }
 }
 
 /// The names of processes, objects and operations in the source.
@@ -57,6 +67,8 @@ pub struct Names {
     /// The times of calls and returns by the clock of the source; `None` if the source does not
     /// give all of them, or they were not requested.
     pub times: Option<Vec<Times>>,
+    /// Notes on the history, in the order of the source.
+    pub notes: Vec<Note>,
     /// What of the source is not about operations, and was skipped.
     pub skipped: Skipped,
 }
@@ -86,6 +98,26 @@ impl Skipped {
     }
 }
 
+/// A note on a history: a moment or an interval in which the surroundings of the operations
+/// changed, such as a network partition. It takes no part in any check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The text.
+    pub text: String,
+    /// The number of events (calls and returns, by rank) before its beginning.
+    pub from: u32,
+    /// The number of events before its end; `from` for a moment, `None` if it does not end.
+    pub until: Option<u32>,
+}
+
+impl Note {
+    /// Whether the note is about a moment.
+    #[must_use]
+    pub fn is_moment(&self) -> bool {
+        self.until == Some(self.from)
+    }
+}
+
 /// The times of an operation in its source; a history keeps only their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
@@ -97,7 +129,31 @@ pub struct Times {
     pub returned: Option<i64>,
 }
 
+// Beyond it, a process or object keeps the number that the reader gave it: tables are indexed by
+// these numbers.
+const NUMBER_NAMES_MAX: i64 = 1 << 16;
+
 impl Names {
+    /// `history` with processes and objects numbered by their names, if these are numbers:
+    /// undoes [`numbered_recording`](crate::numbered_recording).
+    #[must_use]
+    pub fn renumber<C, R>(&self, mut history: History<C, R>, values: &Values) -> History<C, R> {
+        let numbers = |names: &[Value]| -> Option<Vec<u32>> {
+            let number = |it: &Value| match values.get(*it) {
+                Datum::Int(int) if (0..NUMBER_NAMES_MAX).contains(&int) => Some(int as u32),
+                _ => None,
+            };
+            names.iter().map(number).collect()
+        };
+        if let Some(numbers) = numbers(&self.processes) {
+            history.processes.iter_mut().for_each(|it| *it = ProcessId(numbers[it.index()]));
+        }
+        if let Some(numbers) = numbers(&self.objects) {
+            history.objects.iter_mut().for_each(|it| *it = ObjectId(numbers[it.index()]));
+        }
+        history
+    }
+
     /// The line, from 1, of a source position.
     #[must_use]
     pub fn line(&self, source: usize) -> usize {
@@ -112,10 +168,7 @@ impl Names {
     #[must_use]
     pub fn id(&self, source: usize) -> Value {
         let own = self.ids.as_ref().and_then(|it| it.get(source).copied());
-        own.filter(|it| !it.is_absent()).unwrap_or_else(|| {
-            // A line number fits in a word: a history in memory has at most 2^30 lines.
-            Value::small(self.line(source) as i64 - 1).unwrap_or(Value::ABSENT)
-        })
+        own.filter(|it| !it.is_absent()).unwrap_or_else(|| Value::from(self.line(source) - 1))
     }
 
     /// The external id of an operation of `history`.

@@ -96,6 +96,12 @@ impl CallSampler {
         }
     }
 
+    /// Draws methods by these weights from now on; methods that are not named have weight 0. Empty:
+    /// equal weights.
+    pub fn set_mix(&mut self, mix: &[(String, u32)]) {
+        self.mix = mix.to_vec();
+    }
+
     /// One of `methods`, drawn by their weights.
     pub fn method<'m>(&mut self, methods: &[&'m str]) -> &'m str {
         self.one_of(methods.iter().copied())
@@ -136,9 +142,9 @@ impl CallSampler {
         }
     }
 
-    /// A value of the domain. Integers beyond 2^30 are not drawn.
+    /// A value of the domain.
     pub fn value(&mut self) -> Value {
-        Value::small(self.int()).unwrap_or(Value::NIL)
+        Value::from(self.int())
     }
 
     /// One of the values that have been or may be drawn: what a `cas` expects, for example.
@@ -149,12 +155,12 @@ impl CallSampler {
         };
         let drawn = self.random.below(bound) as i64;
         let int = if self.values == ValueDomain::Shuffled { self.shuffle.place(drawn) } else { drawn };
-        Value::small(int).unwrap_or(Value::NIL)
+        Value::from(int)
     }
 
     /// A key.
     pub fn key(&mut self) -> Value {
-        Value::small(self.random.below(self.keys) as i64).unwrap_or(Value::NIL)
+        Value::from(self.random.below(self.keys))
     }
 
     /// Counts up from 0: for calls that must alternate, since otherwise every process would block.

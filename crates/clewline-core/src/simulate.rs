@@ -196,8 +196,7 @@ impl Recorder {
     }
 
     fn finish(mut self, objects: usize) -> Recording {
-        let number = |it: u32| Value::small(i64::from(it)).unwrap_or(Value::NIL);
-        let processes = (0..self.processes).map(number).collect();
+        let processes = (0..self.processes).map(Value::from).collect();
         let objects = match self.several_objects {
             true => (0..objects).map(|it| self.values.text(&format!("object-{it}"))).collect(),
             false => vec![Value::ABSENT],

@@ -66,6 +66,13 @@ pub trait Specification {
         Vec::new()
     }
 
+    /// The form of `ret` that `step` and the hints know, if a result of `call` may have several
+    /// forms: the specifications of Clewline accept nothing and null for true where an operation
+    /// returns nothing. Every result of a history passes this before it is judged.
+    fn canonical_return<'r>(&self, _call: &Self::Call, ret: &'r Self::Return) -> &'r Self::Return {
+        ret
+    }
+
     /// Whether `ret` stands for several results that are not distinguished, because none of them
     /// occurs in the history. A list of possible results that contains such a `ret` is not
     /// complete.
@@ -190,6 +197,11 @@ pub trait Deterministic {
     /// Changes that a blocked call makes to `state` are discarded.
     fn apply(&self, state: &mut Self::State, call: &Self::Call) -> Option<Self::Return>;
 
+    /// See [`Specification::canonical_return`].
+    fn canonical_return<'r>(&self, _call: &Self::Call, ret: &'r Self::Return) -> &'r Self::Return {
+        ret
+    }
+
     /// See [`Specification::is_opaque`].
     fn is_opaque(&self, _ret: &Self::Return) -> bool {
         false
@@ -278,6 +290,10 @@ impl<D: Deterministic> Specification for D {
         Some(ret)
     }
 
+    fn canonical_return<'r>(&self, call: &D::Call, ret: &'r D::Return) -> &'r D::Return {
+        Deterministic::canonical_return(self, call, ret)
+    }
+
     fn is_opaque(&self, ret: &D::Return) -> bool {
         Deterministic::is_opaque(self, ret)
     }
@@ -361,10 +377,10 @@ pub enum Elements {
     Any,
 }
 
-/// `Pop → Some(3)`; `Push(1)` if it returns nothing; `Pop → ?` while it is pending.
+/// `Pop → Some(3)`; `Push(1)` if it returns `()` or an absent value; `Pop → ?` while it is pending.
 pub fn show_debug<S: Specification>(call: &S::Call, ret: Option<&S::Return>) -> Shown {
     let ret = ret.map_or_else(|| "?".to_owned(), |it| format!("{it:?}"));
     let mut method = format!("{call:?}");
     let arguments = method.split_off(method.find(['(', ' ']).unwrap_or(method.len()));
-    Shown { method, arguments, ret: (ret != "()").then_some(ret) }
+    Shown { method, arguments, ret: (ret != "()" && ret != "absent").then_some(ret) }
 }

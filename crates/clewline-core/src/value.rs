@@ -2,124 +2,29 @@
 //!
 //! A history of ten million operations names tens of millions of values, nearly all of them small
 //! integers. A [`Value`] holds those in place; everything else (texts, lists, large integers) lives
-//! once in a [`Values`] table and the word is its number. Equal contents therefore have equal
-//! words, a value is hashed and compared as an integer, and nothing is allocated per operation.
+//! once in a table and the word is its number. Equal contents therefore have equal words, a value
+//! is hashed and compared as an integer, and nothing is allocated per operation.
+//!
+//! There are two kinds of tables. A recording that is read from a file has a [`Values`] of its own,
+//! which needs no lock and is dropped with it. A value that a program makes with `From` is in the
+//! one table of the process, so it needs no [`Values`]. A history has values of one kind only:
+//!
+//! * Typed histories hold values that programs made. [`Values::share`] makes them of the arguments
+//!   in a text such as `put("x", 1)`.
+//! * A [`Recording`](crate::Recording) holds values of its own table. What is written to one passes
+//!   [`Values::adopt`], and so does all that is left when it is loaded.
 
-use std::{fmt, hash::Hasher, num::NonZeroU32};
+mod convert;
+mod word;
+
+use std::fmt;
 
 use hashbrown::HashTable;
-use rustc_hash::FxHasher;
 
-use crate::shown::visible;
+pub use convert::ValueError;
+pub use word::{Datum, Value};
 
-/// A value of a recorded history. Its contents are in the [`Values`] table that it belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-// An odd word is an integer, shifted left by one. An even word is twice an index into the table.
-pub struct Value(NonZeroU32);
-
-// Indices below this one are the constants of `Value`; index 0 is never used, so that
-// `Option<Value>` is a word.
-const FIRST_INDEX: u32 = 5;
-
-impl Value {
-    /// No value in the source: a call without argument, or a result that was omitted.
-    pub const ABSENT: Value = Value::constant(1);
-    /// `null`, `nil`: empty, or no such key.
-    pub const NIL: Value = Value::constant(2);
-    /// `false`.
-    pub const FALSE: Value = Value::constant(3);
-    /// `true`.
-    pub const TRUE: Value = Value::constant(4);
-
-    const fn constant(index: u32) -> Value {
-        match NonZeroU32::new(index << 1) {
-            Some(word) => Value(word),
-            None => panic!("index 0 is not used"),
-        }
-    }
-
-    /// The integer `int` if it fits a word: between -2^30 and 2^30 - 1.
-    #[must_use]
-    pub fn small(int: i64) -> Option<Value> {
-        let fits = (-(1 << 30)..1 << 30).contains(&int);
-        fits.then(|| Value(NonZeroU32::MIN | ((int as u32) << 1)))
-    }
-
-    /// `true` or `false`.
-    #[must_use]
-    pub fn bool(truth: bool) -> Value {
-        if truth { Value::TRUE } else { Value::FALSE }
-    }
-
-    /// A number that differs from that of every other value of the same [`Values`].
-    #[must_use]
-    pub fn word(self) -> u64 {
-        u64::from(self.0.get())
-    }
-
-    /// The value with this number, if there is one: undoes [`word`](Self::word).
-    #[must_use]
-    pub fn from_word(word: u64) -> Option<Value> {
-        u32::try_from(word).ok().and_then(NonZeroU32::new).map(Value)
-    }
-
-    /// The integer, if it was made by [`small`](Self::small).
-    #[must_use]
-    pub fn as_small(self) -> Option<i64> {
-        let word = self.0.get();
-        (word & 1 == 1).then(|| i64::from(word.cast_signed() >> 1))
-    }
-
-    /// Whether there is no value in the source.
-    #[must_use]
-    pub fn is_absent(self) -> bool {
-        self == Value::ABSENT
-    }
-
-    fn index(self) -> Option<usize> {
-        let word = self.0.get();
-        (word & 1 == 0 && FIRST_INDEX <= word >> 1).then(|| ((word >> 1) - FIRST_INDEX) as usize)
-    }
-
-    fn from_index(index: usize) -> Value {
-        let word = u32::try_from(index).ok().and_then(|it| it.checked_add(FIRST_INDEX)?.checked_mul(2));
-        Value(word.and_then(NonZeroU32::new).expect("fewer than 2^31 distinct values"))
-    }
-}
-
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Value::ABSENT => f.write_str("absent"),
-            Value::NIL => f.write_str("nil"),
-            Value::FALSE => f.write_str("false"),
-            Value::TRUE => f.write_str("true"),
-            Value(word) if word.get() & 1 == 1 => write!(f, "{}", word.get().cast_signed() >> 1),
-            Value(word) => write!(f, "#{}", word.get() >> 1),
-        }
-    }
-}
-
-/// What a [`Value`] holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Datum<'a> {
-    /// No value in the source.
-    Absent,
-    /// `null`, `nil`.
-    Nil,
-    /// `true` or `false`.
-    Bool(bool),
-    /// An integer.
-    Int(i64),
-    /// A text.
-    Text(&'a str),
-    /// A symbolic name: an EDN keyword, without its colon.
-    Symbol(&'a str),
-    /// Several values.
-    List(&'a [Value]),
-    /// Anything else, compared by its text: a fraction, a nested map.
-    Other(&'a str),
-}
+use word::{hash, show};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -137,6 +42,9 @@ struct Entry {
     // Offset into `bytes`, or into `items` for a list; the integer itself for an `Int`.
     start: i64,
 }
+
+// A value of another table: a word that was never one of this table's.
+const UNKNOWN: Datum<'static> = Datum::Other("a value of another table");
 
 /// The table behind the values of a recording: every text, list and large integer once.
 #[derive(Clone, Default)]
@@ -158,7 +66,7 @@ impl Values {
 
     /// The value of an integer.
     pub fn int(&mut self, int: i64) -> Value {
-        Value::small(int).unwrap_or_else(|| self.intern(Datum::Int(int)))
+        Value::in_place(int).unwrap_or_else(|| self.intern(Datum::Int(int)))
     }
 
     /// The value of a text.
@@ -171,8 +79,12 @@ impl Values {
         self.intern(Datum::Symbol(name))
     }
 
-    /// The value of a list of values of this table.
+    /// The value of a list of values of this table, or of values that need no table.
     pub fn list(&mut self, items: &[Value]) -> Value {
+        if items.iter().any(|it| it.is_shared()) {
+            let items: Vec<Value> = items.iter().map(|it| self.adopt(*it)).collect();
+            return self.intern(Datum::List(&items));
+        }
         self.intern(Datum::List(items))
     }
 
@@ -188,16 +100,53 @@ impl Values {
             Datum::Nil => Value::NIL,
             Datum::Bool(truth) => Value::bool(truth),
             Datum::Int(int) => self.int(int),
-            Datum::Text(_) | Datum::Symbol(_) | Datum::List(_) | Datum::Other(_) => self.intern(datum),
+            Datum::List(items) => self.list(items),
+            Datum::Text(_) | Datum::Symbol(_) | Datum::Other(_) => self.intern(datum),
         }
     }
 
     /// The value of `text`, if it is in the table.
     #[must_use]
     pub fn find_text(&self, text: &str) -> Option<Value> {
-        let datum = Datum::Text(text);
+        self.find_datum(Datum::Text(text))
+    }
+
+    /// The value of this table with the contents of `value`, a value that needs no table.
+    #[must_use]
+    pub fn find(&self, value: Value) -> Option<Value> {
+        match value.datum()? {
+            _ if !value.is_shared() => Some(value),
+            Datum::List(items) => {
+                let items: Option<Vec<Value>> = items.iter().map(|it| self.find(*it)).collect();
+                self.find_datum(Datum::List(&items?))
+            }
+            datum => self.find_datum(datum),
+        }
+    }
+
+    fn find_datum(&self, datum: Datum<'_>) -> Option<Value> {
         let found = self.index.find(hash(datum), |&it| self.at(it as usize) == datum)?;
         Some(Value::from_index(*found as usize))
+    }
+
+    /// The value of this table with the contents of `value`, which is one of this table or needs no
+    /// table.
+    #[inline]
+    pub fn adopt(&mut self, value: Value) -> Value {
+        if !value.is_shared() {
+            return value;
+        }
+        self.value(value.datum().unwrap_or(UNKNOWN))
+    }
+
+    /// The value that needs no table, with the contents of `value`.
+    #[must_use]
+    pub fn share(&self, value: Value) -> Value {
+        match self.get(value) {
+            _ if value.index().is_none() => value,
+            Datum::List(items) => items.iter().map(|it| self.share(*it)).collect::<Vec<Value>>().into(),
+            datum => Value::shared(datum),
+        }
     }
 
     /// Every text in the table.
@@ -208,35 +157,34 @@ impl Values {
         })
     }
 
-    /// Whether `value` is one of this table.
+    /// Whether `value` is one of this table, or needs none.
     #[must_use]
     pub fn has(&self, value: Value) -> bool {
-        value.index().is_none_or(|it| it < self.entries.len())
+        match value.index() {
+            Some(index) => index < self.entries.len(),
+            None => value.datum().is_some(),
+        }
     }
 
     /// What `value` holds.
     #[must_use]
     pub fn get(&self, value: Value) -> Datum<'_> {
-        match value {
-            Value::ABSENT => Datum::Absent,
-            Value::NIL => Datum::Nil,
-            Value::FALSE => Datum::Bool(false),
-            Value::TRUE => Datum::Bool(true),
-            Value(word) => match value.index() {
-                Some(index) => self.at(index),
-                None => Datum::Int(i64::from(word.get().cast_signed() >> 1)),
-            },
+        match value.index() {
+            Some(index) if index < self.entries.len() => self.at(index),
+            Some(_) => UNKNOWN,
+            None => value.datum().unwrap_or(UNKNOWN),
         }
     }
 
     /// `value` as it is written in a report: `3`, `"x"`, `[1, 2]`.
     #[must_use]
     pub fn show(&self, value: Value) -> impl fmt::Display {
-        ShownValue { values: self, value }
+        show(value, |it| self.get(it))
     }
 
     /// Copies every value of `other` into this table. Returns a function that maps a value of
-    /// `other` to the equal value here.
+    /// `other` to the equal value here. Values that need no table stay as they are: see
+    /// [`adopt`](Self::adopt).
     pub fn absorb(&mut self, other: &Values) -> impl Fn(Value) -> Value + use<> {
         let mut renamed: Vec<Value> = Vec::with_capacity(other.entries.len());
         for index in 0..other.entries.len() {
@@ -317,44 +265,6 @@ impl Values {
 impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Values").field("len", &self.entries.len()).finish_non_exhaustive()
-    }
-}
-
-fn hash(datum: Datum<'_>) -> u64 {
-    let mut hasher = FxHasher::default();
-    match datum {
-        Datum::Int(int) => hasher.write_i64(int),
-        Datum::Text(it) | Datum::Symbol(it) | Datum::Other(it) => hasher.write(it.as_bytes()),
-        Datum::List(items) => items.iter().for_each(|it| hasher.write_u32(it.0.get())),
-        Datum::Absent | Datum::Nil | Datum::Bool(_) => (),
-    }
-    hasher.finish()
-}
-
-struct ShownValue<'a> {
-    values: &'a Values,
-    value: Value,
-}
-
-impl fmt::Display for ShownValue<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.values.get(self.value) {
-            Datum::Absent => Ok(()),
-            Datum::Nil => f.write_str("null"),
-            Datum::Bool(truth) => write!(f, "{truth}"),
-            Datum::Int(int) => write!(f, "{int}"),
-            Datum::Text(text) => write!(f, "{text:?}"),
-            Datum::Symbol(name) => write!(f, ":{}", visible(name)),
-            Datum::Other(written) => f.write_str(&visible(written)),
-            Datum::List(items) => {
-                f.write_str("[")?;
-                for (place, &item) in items.iter().enumerate() {
-                    let comma = if place == 0 { "" } else { ", " };
-                    write!(f, "{comma}{}", ShownValue { values: self.values, value: item })?;
-                }
-                f.write_str("]")
-            }
-        }
     }
 }
 

@@ -39,6 +39,6 @@ impl From<Recipe> for Workload {
     fn from(recipe: Recipe) -> Self {
         let Recipe { threads, operations, mix, keys, values, noise } = recipe;
         let mix = mix.iter().map(|&(method, weight)| (method.to_owned(), weight)).collect();
-        Workload { threads, operations, mix, keys, values, noise }
+        Workload { threads, operations, mix, keys, values, noise, ..Workload::PLAIN }
     }
 }

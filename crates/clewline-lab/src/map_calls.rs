@@ -99,7 +99,7 @@ pub(crate) mod tests {
             assert_eq!(Some(make(map, &call)), expected, "{call:?}, call {number}, seed {seed}");
             mirror(&mut tree, &call);
         }
-        for key in (0..=keys).filter_map(|it| Value::small(it as i64)) {
+        for key in (0..=keys).map(Value::from) {
             assert_eq!(map.get(key), tree.get(&key).copied(), "{key:?}, seed {seed}");
         }
     }

@@ -24,6 +24,8 @@ pub(crate) enum ErrorKind {
     Quasi(String),
     /// The beginning of an input in no format.
     Unrecognised(String),
+    /// Roles of threads.
+    Roles(String),
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
@@ -81,6 +83,7 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
+            | ErrorKind::Roles(_)
             | ErrorKind::Environment { .. }
             | ErrorKind::Unrecognised(_)
             | ErrorKind::Io(_)
@@ -100,6 +103,7 @@ impl Error {
             | ErrorKind::Mix(_)
             | ErrorKind::Matrix(_)
             | ErrorKind::Quasi(_)
+            | ErrorKind::Roles(_)
             | ErrorKind::LiveRecorder
             | ErrorKind::Write(_)
             | ErrorKind::Environment { .. } => false,
@@ -205,7 +209,9 @@ impl fmt::Display for ErrorKind {
             ),
             ErrorKind::Write(error) => error.fmt(f),
             ErrorKind::Malformed(error) => error.fmt(f),
-            ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) => f.write_str(reason),
+            ErrorKind::Matrix(reason) | ErrorKind::Quasi(reason) | ErrorKind::Roles(reason) => {
+                f.write_str(reason)
+            }
             ErrorKind::Environment { variable, error } => {
                 write!(f, "the environment variable {variable}: {error}")
             }

@@ -23,7 +23,6 @@ pub mod actors;
 mod check;
 mod environment;
 mod error;
-pub mod generate;
 pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;
@@ -32,6 +31,7 @@ mod matrix;
 mod page;
 mod recorder;
 pub mod relaxed;
+mod saving;
 #[cfg(feature = "stress")]
 pub mod stress;
 pub mod typed;
@@ -40,5 +40,7 @@ pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, c
 pub use error::Error;
 pub use limits::available_memory;
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
-pub use recorder::{OpenOperation, Recorder};
+pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
+#[cfg(feature = "serde")]
+pub use saving::{read_history, save_history};

@@ -40,41 +40,66 @@ impl fmt::Display for BadMatrix {
 
 impl std::error::Error for BadMatrix {}
 
-/// The calls in a text, separated by spaces outside of brackets.
+/// The parts of a text between separators that are outside of brackets and string literals.
+///
+/// # Errors
+///
+/// If a bracket or a string literal is not closed.
+pub(crate) fn split_outside(text: &str, is_separator: fn(char) -> bool) -> Result<Vec<&str>, BadMatrix> {
+    let (mut parts, mut begin, mut open) = (Vec::new(), 0, Vec::new());
+    let (mut in_text, mut is_escaped) = (false, false);
+    for (at, it) in text.char_indices() {
+        match it {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_text => is_escaped = true,
+            '"' => in_text = !in_text,
+            _ if in_text => (),
+            '(' => open.push(')'),
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            ')' | ']' | '}' => {
+                if open.pop() != Some(it) {
+                    return Err(BadMatrix(format!("`{}` closes a bracket that is not open", text.trim())));
+                }
+            }
+            _ if open.is_empty() && is_separator(it) => {
+                parts.push(&text[begin..at]);
+                begin = at + it.len_utf8();
+            }
+            _ => (),
+        }
+    }
+    if !open.is_empty() || in_text {
+        return Err(BadMatrix(format!("`{}` has a bracket or a text that is not closed", text.trim())));
+    }
+    parts.push(&text[begin..]);
+    Ok(parts)
+}
+
+/// The calls in a text, separated by spaces outside of brackets. A brace belongs to the call before
+/// it, as `Debug` writes it: `Put { key: 1 }`.
 ///
 /// # Errors
 ///
 /// If a bracket is not closed.
 pub fn calls(text: &str) -> Result<Vec<String>, BadMatrix> {
-    let (mut calls, mut call, mut depth, mut in_text) = (Vec::new(), String::new(), 0_usize, false);
-    for it in text.chars() {
-        match it {
-            '"' => in_text = !in_text,
-            '(' if !in_text => depth += 1,
-            ')' if !in_text && depth == 0 => {
-                return Err(BadMatrix(format!("`{}` closes a bracket that is not open", text.trim())));
+    let mut calls: Vec<String> = Vec::new();
+    for part in split_outside(text, char::is_whitespace)?.into_iter().filter(|it| !it.is_empty()) {
+        match calls.last_mut() {
+            Some(call) if part.starts_with('{') => {
+                call.push(' ');
+                call.push_str(part);
             }
-            ')' if !in_text => depth -= 1,
-            _ => (),
-        }
-        if it.is_whitespace() && depth == 0 && !in_text {
-            calls.push(std::mem::take(&mut call));
-        } else {
-            call.push(it);
+            Some(_) | None => calls.push(part.to_owned()),
         }
     }
-    if depth != 0 || in_text {
-        return Err(BadMatrix(format!("`{}` has a bracket or a text that is not closed", text.trim())));
-    }
-    calls.push(call);
-    calls.retain(|it| !it.is_empty());
     Ok(calls)
 }
 
 /// A call as a matrix writes it, in two: `push` and `(1)` of `push(1)`.
 pub(crate) fn split_method(call: &str) -> (&str, &str) {
     let call = call.trim();
-    let (method, arguments) = call.split_at(call.find('(').unwrap_or(call.len()));
+    let (method, arguments) = call.split_at(call.find(['(', '{']).unwrap_or(call.len()));
     (method.trim_end(), arguments)
 }
 
@@ -87,7 +112,8 @@ impl FromStr for Matrix {
     type Err = BadMatrix;
 
     fn from_str(text: &str) -> Result<Self, BadMatrix> {
-        let columns = text.split('|').map(calls).collect::<Result<Vec<_>, _>>()?;
+        let columns = split_outside(text, |it| it == '|')?;
+        let columns = columns.into_iter().map(calls).collect::<Result<Vec<_>, _>>()?;
         if columns.iter().all(Vec::is_empty) {
             return Err(BadMatrix(
                 "a matrix needs at least one call: \"push(1) pop | push(2) pop\"".to_owned(),
@@ -270,17 +296,21 @@ mod tests {
 
     #[test]
     fn matrices_are_read_as_they_are_written() {
-        let matrix: Matrix =
-            " put(1, 2)  get(1)|get(1) | append(\"a b\", \"|\") ".parse().unwrap_or_default();
-        // A bar separates columns wherever it stands.
-        assert_eq!(matrix, Matrix::default());
         let matrix: Matrix = " put(1, 2)  get(1)|get(1) ".parse().unwrap();
         assert_eq!(matrix.columns, [vec!["put(1, 2)", "get(1)"], vec!["get(1)"]]);
         assert_eq!(matrix.to_string().parse(), Ok(matrix.clone()));
         assert_eq!((matrix.dimension(), matrix.len()), ((2, 2), 3));
-        for wrong in ["", " | ", "push(1", "push 1)", "push(\"x) |"] {
+        for wrong in ["", " | ", "push(1", "push 1)", "push(\"x) |", "push(1]"] {
             assert!(wrong.parse::<Matrix>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn brackets_and_texts_are_part_of_their_call() {
+        let matrix: Matrix = r#"put("a \"| b") | Put { key: [1, 2] } (1, {2}) | "x y""#.parse().unwrap();
+        let columns = [vec![r#"put("a \"| b")"#], vec!["Put { key: [1, 2] }", "(1, {2})"], vec![r#""x y""#]];
+        assert_eq!(matrix.columns, columns);
+        assert_eq!(matrix.to_string().parse(), Ok(matrix));
     }
 
     #[test]

@@ -9,13 +9,16 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use clewline_core::{Codec, Event, EventLog, History, ObjectId, ProcessId, Specification, erase_with_codec};
-use clewline_report::{OutputFile, formats};
+use clewline_core::{
+    Codec, Event, EventLog, History, Note, ObjectId, ProcessId, Specification, erase_with_codec,
+};
+use clewline_report::OutputFile;
 use rustc_hash::FxHashMap;
 
 use crate::{
     check::{Alarm, Watch},
     error::{Error, ErrorKind},
+    saving::write_recording,
 };
 
 /// Records the operations of a running system, to be judged later or while it runs.
@@ -25,16 +28,16 @@ use crate::{
 /// cancelled future, is recorded as pending: it may have taken effect or not.
 ///
 /// ```
-/// use clewline::{Recorder, Value, check, specs::register::{Call, Register}};
+/// use clewline::{Recorder, check, specs::register::{Call, Register}};
 ///
-/// let recorder = Recorder::new(Register);
-/// let write = recorder.call(0, Call::Write(Value::small(3).unwrap()));
+/// let recorder = Recorder::new(Register::new());
+/// let write = recorder.call(0, Call::Write(3.into()));
 /// let read = recorder.call(1, Call::Read);
-/// read.returned(Value::small(3).unwrap());
+/// read.returned(3.into());
 /// drop(write); // The connection was lost.
 ///
 /// let history = recorder.history()?;
-/// assert!(check(&Register, &history).holds());
+/// assert!(check(&Register::new(), &history).holds());
 /// # Ok::<(), clewline::Error>(())
 /// ```
 ///
@@ -62,6 +65,7 @@ struct Log<S: Specification> {
     latest: FxHashMap<usize, ProcessId>,
     // By process: whether its operation is open, and must stay the last one of that process.
     is_open: Vec<bool>,
+    notes: Vec<Note>,
 }
 
 impl<S> Recorder<S>
@@ -84,7 +88,13 @@ where
     }
 
     fn start(specification: S, is_live: bool) -> Recorder<S> {
-        let log = Log { events: Vec::new(), watched: 0, latest: FxHashMap::default(), is_open: Vec::new() };
+        let log = Log {
+            events: Vec::new(),
+            watched: 0,
+            latest: FxHashMap::default(),
+            is_open: Vec::new(),
+            notes: Vec::new(),
+        };
         let watch = Mutex::new(Watch::new(specification.clone()));
         Recorder { specification, log: Mutex::new(log), watch, is_live }
     }
@@ -127,6 +137,23 @@ impl<S: Specification> Recorder<S> {
         OpenOperation { recorder: self, process }
     }
 
+    /// Notes that something happened at this moment, such as the crash of a server. Reports show it
+    /// beside the operations of a [saved](Self::save) history.
+    pub fn note(&self, text: impl Into<String>) {
+        let mut log = self.lock();
+        let at = log.events.len() as u32;
+        log.notes.push(Note { text: text.into(), from: at, until: Some(at) });
+    }
+
+    /// Notes that something begins now, such as a network partition. It ends when the value that is
+    /// returned is dropped.
+    pub fn interval(&self, text: impl Into<String>) -> OpenNote<'_, S> {
+        let mut log = self.lock();
+        let from = log.events.len() as u32;
+        log.notes.push(Note { text: text.into(), from, until: None });
+        OpenNote { recorder: self, note: log.notes.len() - 1 }
+    }
+
     /// The history so far. Operations that are open are pending.
     ///
     /// # Errors
@@ -146,6 +173,9 @@ impl<S: Specification> Recorder<S> {
     /// Saves the history so far as JSON lines, for `clewline check FILE --spec NAME`. A file that
     /// is already there is replaced.
     ///
+    /// A specification without a [`Codec`] has no such file; with the feature `serde`,
+    /// `files::save_history` saves its [`history`](Self::history).
+    ///
     /// # Errors
     ///
     /// If the file cannot be written, or the recorder is [live](Self::live).
@@ -158,9 +188,10 @@ impl<S: Specification> Recorder<S> {
         let path = path.as_ref();
         let write = || -> Result<(), Error> {
             let erased = erase_with_codec(self.specification.clone(), self.history()?);
-            let recording = erased.recording().expect("a specification with a codec can be written");
+            let mut recording = erased.recording().expect("a specification with a codec can be written");
+            recording.names.notes.clone_from(&self.lock().notes);
             let mut out = OutputFile::create(path)?;
-            formats::find("jsonl").expect("the native format").write(&recording, &mut out)?;
+            write_recording(&recording, &mut out)?;
             Ok(out.commit()?)
         };
         write().map_err(|it| it.in_file(&path.display().to_string()))
@@ -232,6 +263,26 @@ impl<S: Specification> OpenOperation<'_, S> {
 impl<S: Specification> Drop for OpenOperation<'_, S> {
     fn drop(&mut self) {
         self.recorder.end(self.process, Event::Info(self.process));
+    }
+}
+
+/// An interval that has not ended. It ends when this is dropped.
+#[must_use = "an interval that is dropped at once is a moment"]
+pub struct OpenNote<'a, S: Specification> {
+    recorder: &'a Recorder<S>,
+    note: usize,
+}
+
+impl<S: Specification> Drop for OpenNote<'_, S> {
+    fn drop(&mut self) {
+        let mut log = self.recorder.lock();
+        log.notes[self.note].until = Some(log.events.len() as u32);
+    }
+}
+
+impl<S: Specification> fmt::Debug for OpenNote<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenNote").field("note", &self.note).finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, convert::Infallible, io::Write};
 
-use clewline_core::{Datum, End, OperationId, Recording, Value};
+use clewline_core::{Datum, End, Note, OperationId, Recording, Value};
 
 use crate::{WriteError, text::brief};
 
@@ -17,24 +17,48 @@ pub(crate) enum Entry {
     Info(OperationId),
 }
 
-/// The entries of the log of `recording`.
+/// The mark of a note in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NoteMark {
+    /// The interval ends.
+    End,
+    /// The note is about this moment.
+    Moment,
+    /// The interval begins.
+    Begin,
+}
+
+/// The marks of the notes of `recording`, each with the number of events before it, in order.
+fn marks(recording: &Recording) -> Vec<(u32, NoteMark, &Note)> {
+    let mut marks = Vec::new();
+    for note in &recording.names.notes {
+        let first = if note.is_moment() { NoteMark::Moment } else { NoteMark::Begin };
+        marks.push((note.from, first, note));
+        marks.extend(note.until.filter(|_| !note.is_moment()).map(|it| (it, NoteMark::End, note)));
+    }
+    marks.sort_by_key(|it| (it.0, it.1));
+    marks
+}
+
+/// The entries of the log of `recording`, each with the rank of its event.
 ///
 /// # Errors
 ///
 /// If a process calls at the very time at which its previous operation returns. In the history
 /// these overlap; a log would have to order them.
-fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
+fn entries(recording: &Recording) -> Result<Vec<(u32, Entry)>, WriteError> {
     let history = &recording.history;
     let mut entries = Vec::with_capacity(2 * history.len());
     // By name: two processes of the same name are one process to a reader of the log.
     let mut open: HashMap<Value, OperationId> = HashMap::new();
     for (id, end) in history.events() {
         let process = process_name(recording, id);
+        let span = history.spans()[id.index()];
         match end {
             End::Call => {
                 match open.insert(process, id) {
                     Some(other) if history.spans()[other.index()].is_pending() => {
-                        entries.push(Entry::Info(other));
+                        entries.push((span.call(), Entry::Info(other)));
                     }
                     Some(_) => {
                         let why = "is called at the time at which its process's previous operation returns, \
@@ -43,11 +67,12 @@ fn entries(recording: &Recording) -> Result<Vec<Entry>, WriteError> {
                     }
                     None => (),
                 }
-                entries.push(Entry::Call(id));
+                entries.push((span.call(), Entry::Call(id)));
             }
             End::Return => {
                 open.remove(&process);
-                entries.push(Entry::Return(id, history.ret(id).copied().unwrap_or(Value::ABSENT)));
+                let ret = history.ret(id).copied().unwrap_or(Value::ABSENT);
+                entries.push((span.end(), Entry::Return(id, ret)));
             }
         }
     }
@@ -64,13 +89,33 @@ pub(crate) fn write_lines(
     out: &mut dyn Write,
     write: impl Fn(&Recording, Entry, &mut String) -> Result<(), WriteError>,
 ) -> Result<(), WriteError> {
+    write_lines_and_notes(recording, out, write, |_, _, _| ())
+}
+
+/// Writes a line for each entry, and lines for each mark of a note.
+///
+/// # Errors
+///
+/// If there is no such log, an entry cannot be written, or the output fails.
+pub(crate) fn write_lines_and_notes(
+    recording: &Recording,
+    out: &mut dyn Write,
+    write: impl Fn(&Recording, Entry, &mut String) -> Result<(), WriteError>,
+    write_note: impl Fn(&Note, NoteMark, &mut String),
+) -> Result<(), WriteError> {
     let mut line = String::new();
-    for entry in entries(recording)? {
+    let mut marks = marks(recording).into_iter().peekable();
+    for (rank, entry) in entries(recording)? {
         line.clear();
+        while let Some((_, mark, note)) = marks.next_if(|it| it.0 <= rank) {
+            write_note(note, mark, &mut line);
+        }
         write(recording, entry, &mut line)?;
         out.write_all(line.as_bytes())?;
     }
-    Ok(())
+    line.clear();
+    marks.for_each(|(_, mark, note)| write_note(note, mark, &mut line));
+    Ok(out.write_all(line.as_bytes())?)
 }
 
 /// The same recording for formats in which a key that was never written reads as null.
@@ -109,7 +154,7 @@ pub(crate) fn with_null_missing(recording: &Recording) -> Result<Cow<'_, Recordi
 pub(crate) fn process_name(recording: &Recording, id: OperationId) -> Value {
     let process = recording.history.process(id);
     let named = recording.names.processes.get(process.index()).copied();
-    named.unwrap_or_else(|| Value::small(i64::from(process.0)).unwrap_or(Value::ABSENT))
+    named.unwrap_or_else(|| Value::from(i64::from(process.0)))
 }
 
 /// The name of the object of `id`: its number, if it has no name; the first one needs none.
@@ -118,7 +163,7 @@ pub(crate) fn object_name(recording: &Recording, id: OperationId) -> Value {
     let named = recording.names.objects.get(object.index()).copied();
     named.unwrap_or_else(|| match object.0 {
         0 => Value::ABSENT,
-        number => Value::small(i64::from(number)).unwrap_or(Value::ABSENT),
+        number => Value::from(i64::from(number)),
     })
 }
 

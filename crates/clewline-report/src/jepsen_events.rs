@@ -1,7 +1,10 @@
 //! Jepsen's maps, one an event: `{:process 0, :type :invoke, :f :read, :value nil}`.
 //!
-//! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped, and
-//! so are events of processes that are not clients: a nemesis has a `:process` that is no integer.
+//! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped.
+//! Processes that are no integers are not clients. Events of the process `:nemesis` are notes on the
+//! history; those of others are skipped.
+
+mod nemesis;
 
 use std::io::Read;
 
@@ -10,6 +13,7 @@ use clewline_core::{Datum, Names, Skipped, Value, Values};
 use crate::{
     ReadError, ReadOptions,
     event_reader::{EventTimes, Numbering},
+    jepsen_events::nemesis::Nemesis,
     text::{
         Sink,
         edn::{Edn, FormEnd, NextForm},
@@ -70,8 +74,11 @@ pub(crate) struct ClientEvents<'a> {
     processes: Numbering,
     around: Enclosing,
     times: EventTimes,
-    // Events of processes that are not clients.
+    // Events of processes that are neither clients nor a nemesis.
     skipped: Skipped,
+    // The events of clients so far.
+    events: usize,
+    nemesis: Nemesis,
 }
 
 #[derive(Clone, Copy)]
@@ -95,6 +102,8 @@ impl<'a> ClientEvents<'a> {
             around: Enclosing::Unknown,
             times: EventTimes::new(options.times),
             skipped: Skipped::default(),
+            events: 0,
+            nemesis: Nemesis::default(),
         }
     }
 
@@ -103,12 +112,13 @@ impl<'a> ClientEvents<'a> {
         &mut self.sink.values
     }
 
-    /// The values of the events, and the names of their processes.
+    /// The values of the events, the names of their processes, and the notes.
     pub(crate) fn into_names(self) -> (Values, Names) {
         let names = Names {
             processes: self.processes.into_names(),
             times: self.times.finish(),
             skipped: self.skipped,
+            notes: self.nemesis.into_notes(),
             ..Names::default()
         };
         (self.sink.values, names)
@@ -120,22 +130,29 @@ impl<'a> ClientEvents<'a> {
             let line = self.forms.line();
             let keeps_times = self.times.is_wanted();
             let fields = self.forms.next(|edn| fields(edn, &mut self.sink, keeps_times))?;
-            let Fields { process, kind, method, value, key, time } = match fields {
-                Entry::Client(fields) => fields,
-                Entry::Other(process) => {
+            match fields {
+                Form::Client(Fields { process, kind, method, value, key, time }) => {
+                    let process = self.processes.number(process);
+                    match kind {
+                        EventKind::Invoke => self.times.call(line, process, time),
+                        EventKind::Ok | EventKind::Fail | EventKind::Info => {
+                            self.times.end(process, time, kind == EventKind::Ok)
+                        }
+                    }
+                    self.events += 1;
+                    return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
+                }
+                Form::Nemesis(method, value) => {
+                    let values = &self.sink.values;
+                    if let Datum::Text(name) = values.get(method) {
+                        self.nemesis.log(name, value, self.events, values);
+                    }
+                }
+                Form::Other(process) => {
                     let process = self.sink.values.show(process);
                     self.skipped.add(line, &format!("{{:process {process} …}}"));
-                    continue;
-                }
-            };
-            let process = self.processes.number(process);
-            match kind {
-                EventKind::Invoke => self.times.call(line, process, time),
-                EventKind::Ok | EventKind::Fail | EventKind::Info => {
-                    self.times.end(process, time, kind == EventKind::Ok)
                 }
             }
-            return Ok(Some(ClientEvent { line, process, kind, method, value, key }));
         }
         Ok(None)
     }
@@ -178,10 +195,11 @@ impl<'a> ClientEvents<'a> {
     }
 }
 
-/// One map.
-enum Entry {
+enum Form {
     Client(Fields),
-    /// The process is not a client.
+    // Its `:f`, a text, and its `:value`.
+    Nemesis(Value, Value),
+    // Its process.
     Other(Value),
 }
 
@@ -194,7 +212,8 @@ struct Fields {
     time: Option<i64>,
 }
 
-fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Entry, FormEnd> {
+/// One map.
+fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form, FormEnd> {
     // A window that ended within a list has left its items.
     sink.items.clear();
     edn.record()?;
@@ -235,10 +254,14 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Entry
     let end = edn.at() - 1;
     let missing = |expected| edn.error_at(expected, end);
     let process = process.ok_or_else(|| missing("`:process`"))?;
-    if !matches!(sink.values.get(process), Datum::Int(_)) {
-        return Ok(Entry::Other(process));
+    match (sink.values.get(process), method) {
+        (Datum::Int(_), _) => (),
+        (Datum::Symbol("nemesis") | Datum::Text("nemesis"), Some(method)) => {
+            return Ok(Form::Nemesis(method, value.unwrap_or(Value::ABSENT)));
+        }
+        _ => return Ok(Form::Other(process)),
     }
-    Ok(Entry::Client(Fields {
+    Ok(Form::Client(Fields {
         process,
         kind: kind.ok_or_else(|| missing("`:type`"))?,
         method: method.ok_or_else(|| missing("`:f`"))?,

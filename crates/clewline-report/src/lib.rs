@@ -11,6 +11,8 @@ mod jepsen_events;
 mod output_file;
 pub mod render;
 mod text;
+#[cfg(feature = "serde")]
+pub mod typed;
 
 use std::{
     fmt,

@@ -32,6 +32,14 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bag;
 
+impl Bag {
+    /// A bag, initially empty.
+    #[must_use]
+    pub fn new() -> Bag {
+        Bag
+    }
+}
+
 operations! {
     /// A call on a bag.
     enum Call;
@@ -106,6 +114,10 @@ impl Specification for Bag {
             Call::Take if state.is_empty() => vec![Value::NIL],
             Call::Take => state.elements().copied().collect(),
         }
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

@@ -5,7 +5,8 @@ use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value}
 use crate::{
     codec,
     entry::{Entry, Visitor},
-    operations, parameter,
+    operations,
+    parameter::{self, name_with_value, parse_value},
     register::{self, Register},
 };
 
@@ -14,23 +15,51 @@ pub const ENTRY: Entry = Entry {
     name: "cas-register",
     about: "a register with compare-and-swap: read, write, cas; initially null",
     operations: &Call::OPERATIONS,
-    parameter: None,
-    build: |parameter| parameter::without_parameter(CasRegister, parameter),
+    parameter: Some("its initial value"),
+    build: |parameter| parameter::boxed(CasRegister { initial: parameter.map_or(Value::NIL, parse_value) }),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("cas-register", CasRegister);
+    visitor.visit("cas-register", CasRegister::new());
+    visitor.visit("cas-register:0", CasRegister::starting_at(0));
 }
 
 /// The specification.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CasRegister;
+#[derive(Clone, Copy, Debug)]
+pub struct CasRegister {
+    initial: Value,
+}
+
+impl CasRegister {
+    /// A register with compare-and-swap, initially null.
+    #[must_use]
+    pub fn new() -> CasRegister {
+        CasRegister::default()
+    }
+
+    /// A register with compare-and-swap that holds `initial` until it is changed.
+    #[must_use]
+    pub fn starting_at(initial: impl Into<Value>) -> CasRegister {
+        CasRegister { initial: initial.into() }
+    }
+
+    /// The same register, to which reads and writes are left.
+    fn plain(&self) -> Register {
+        Register::starting_at(self.initial)
+    }
+}
+
+impl Default for CasRegister {
+    fn default() -> Self {
+        CasRegister { initial: Value::NIL }
+    }
+}
 
 operations! {
     /// A call on a register with compare-and-swap.
     enum Call;
-    Read = "read" | "get" => Value, "returns the value that was written last, null if there is none";
+    Read = "read" | "get" => Value, "returns the value that was written last, or the initial one";
     Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
     Cas(old_value, value: list "[old, new]") = "cas" => Truth,
         "replaces the value by new if it is old; returns whether it was";
@@ -42,13 +71,13 @@ impl Deterministic for CasRegister {
     type Return = Value;
 
     fn initial(&self) -> Value {
-        Value::NIL
+        self.initial
     }
 
     fn apply(&self, state: &mut Value, call: &Call) -> Option<Value> {
         match *call {
-            Call::Read => Register.apply(state, &register::Call::Read),
-            Call::Write(value) => Register.apply(state, &register::Call::Write(value)),
+            Call::Read => self.plain().apply(state, &register::Call::Read),
+            Call::Write(value) => self.plain().apply(state, &register::Call::Write(value)),
             Call::Cas(old, new) => {
                 let swaps = *state == old;
                 if swaps {
@@ -59,18 +88,22 @@ impl Deterministic for CasRegister {
         }
     }
 
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
+    }
+
     fn may_block(&self, _call: &Call) -> bool {
         false
     }
 
-    // Null, the initial value, is an element like any other. The operation that wrote the expected
+    // The initial value is an element like any other. The operation that wrote the expected
     // value touches it too, so after linked elements are left out, the remaining operations find
     // the same values as before.
     fn footprint(&self, call: &Call, ret: Option<&Value>) -> Footprint {
         match (call, ret) {
-            (Call::Read, _) => Deterministic::footprint(&Register, &register::Call::Read, ret),
+            (Call::Read, _) => Deterministic::footprint(&self.plain(), &register::Call::Read, ret),
             (Call::Write(value), _) => {
-                Deterministic::footprint(&Register, &register::Call::Write(*value), ret)
+                Deterministic::footprint(&self.plain(), &register::Call::Write(*value), ret)
             }
             // It found some value other than the expected one.
             (Call::Cas(..), Some(&Value::FALSE)) => Footprint::Reads(Elements::Any),
@@ -79,13 +112,15 @@ impl Deterministic for CasRegister {
     }
 
     fn kind(&self) -> Option<ObjectKind> {
-        Deterministic::kind(&Register)
+        Deterministic::kind(&self.plain())
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
         match (call, ret) {
-            (Call::Read, _) => Deterministic::role(&Register, &register::Call::Read, ret),
-            (Call::Write(value), _) => Deterministic::role(&Register, &register::Call::Write(*value), ret),
+            (Call::Read, _) => Deterministic::role(&self.plain(), &register::Call::Read, ret),
+            (Call::Write(value), _) => {
+                Deterministic::role(&self.plain(), &register::Call::Write(*value), ret)
+            }
             (Call::Cas(old, new), Some(&Value::TRUE) | None) => Some(Role::Replace(old.word(), new.word())),
             (Call::Cas(old, _), Some(&Value::FALSE)) => Some(Role::Absent(old.word())),
             (Call::Cas(..), Some(_)) => None,
@@ -93,4 +128,10 @@ impl Deterministic for CasRegister {
     }
 }
 
-codec!(CasRegister, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);
+codec!(
+    CasRegister,
+    name: |it| name_with_value(ENTRY.name, it.initial, Value::NIL),
+    result: |_, call| call.result_kind(),
+    sample: Call::sample,
+    initial: initial
+);

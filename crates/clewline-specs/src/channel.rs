@@ -12,7 +12,7 @@ use clewline_core::{
 use crate::{
     copies::array_bytes,
     entry::{Entry, Visitor},
-    operation::RawValue,
+    operation::{RawValue, ResultKind},
     operations, parameter,
 };
 
@@ -34,6 +34,14 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Channel;
 
+impl Channel {
+    /// A channel, initially empty and open.
+    #[must_use]
+    pub fn new() -> Channel {
+        Channel
+    }
+}
+
 operations! {
     /// A call on a channel.
     enum Call;
@@ -52,6 +60,8 @@ pub enum Return {
     /// The channel is empty and closed.
     Closed,
 }
+
+clewline_core::from_all_that_make_values!(Return, Return::Is);
 
 /// The values in a channel, and whether it is closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -87,6 +97,13 @@ impl Deterministic for Channel {
                 Return::Is(Value::TRUE)
             }
         })
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Return) -> &'r Return {
+        match (call.result_kind(), ret) {
+            (ResultKind::Nothing, Return::Is(Value::ABSENT | Value::NIL)) => &Return::Is(Value::TRUE),
+            _ => ret,
+        }
     }
 
     fn may_block(&self, _call: &Call) -> bool {

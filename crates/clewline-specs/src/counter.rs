@@ -15,18 +15,39 @@ pub const ENTRY: Entry = Entry {
     name: "counter",
     about: "a counter: inc, dec, add, read; initially 0",
     operations: &Call::OPERATIONS,
-    parameter: None,
-    build: |parameter| parameter::without_parameter(Counter, parameter),
+    parameter: Some("its initial value"),
+    build: |parameter| {
+        let expected = "expected an initial value after the colon, an integer of 64 bits, found";
+        let initial = parameter.map(|it| it.parse().map_err(|_| format!("{expected} `{it}`"))).transpose()?;
+        parameter::boxed(Counter { initial: initial.unwrap_or(0) })
+    },
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("counter", Counter);
+    visitor.visit("counter", Counter::new());
+    visitor.visit("counter:3", Counter::starting_at(3));
 }
 
 /// The specification.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Counter;
+pub struct Counter {
+    initial: i64,
+}
+
+impl Counter {
+    /// A counter, initially 0.
+    #[must_use]
+    pub fn new() -> Counter {
+        Counter::default()
+    }
+
+    /// A counter, initially `initial`.
+    #[must_use]
+    pub fn starting_at(initial: i64) -> Counter {
+        Counter { initial }
+    }
+}
 
 operations! {
     /// A call on a counter.
@@ -46,13 +67,27 @@ pub enum Return {
     Sum(i64),
 }
 
+impl From<()> for Return {
+    /// The sum was changed.
+    fn from((): ()) -> Return {
+        Return::Done(true)
+    }
+}
+
+impl From<i64> for Return {
+    /// The sum.
+    fn from(sum: i64) -> Return {
+        Return::Sum(sum)
+    }
+}
+
 impl Deterministic for Counter {
     type State = i64;
     type Call = Call;
     type Return = Return;
 
     fn initial(&self) -> i64 {
-        0
+        self.initial
     }
 
     fn apply(&self, state: &mut i64, call: &Call) -> Option<Return> {
@@ -86,7 +121,8 @@ impl Deterministic for Counter {
     }
 
     fn kind(&self) -> Option<ObjectKind> {
-        Some(ObjectKind::Counter)
+        // Monitors know counters that start at 0.
+        (self.initial == 0).then_some(ObjectKind::Counter)
     }
 
     fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
@@ -129,7 +165,10 @@ impl Codec for Counter {
     }
 
     fn name(&self) -> Option<String> {
-        Some(ENTRY.name.to_owned())
+        Some(match self.initial {
+            0 => ENTRY.name.to_owned(),
+            initial => format!("{}:{initial}", ENTRY.name),
+        })
     }
 
     fn sample(&self, sampler: &mut CallSampler) -> Call {

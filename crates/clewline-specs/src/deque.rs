@@ -24,8 +24,8 @@ pub const ENTRY: Entry = Entry {
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("deque", Deque::default());
-    visitor.visit("deque:2", Deque { capacity: Capacity::bounded(2) });
+    visitor.visit("deque", Deque::new());
+    visitor.visit("deque:2", Deque::bounded(2));
 }
 
 /// The specification.
@@ -33,6 +33,20 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 pub struct Deque {
     /// How many elements fit.
     pub capacity: Capacity,
+}
+
+impl Deque {
+    /// A deque without a capacity, initially empty.
+    #[must_use]
+    pub fn new() -> Deque {
+        Deque::default()
+    }
+
+    /// A deque of at most `capacity` elements, initially empty.
+    #[must_use]
+    pub fn bounded(capacity: usize) -> Deque {
+        Deque { capacity: Capacity::bounded(capacity) }
+    }
 }
 
 operations! {
@@ -77,6 +91,10 @@ impl Deterministic for Deque {
             Call::PopBack => return Some(state.pop_back().unwrap_or(Value::NIL)),
         }
         Some(Value::TRUE)
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

@@ -32,5 +32,9 @@ pub type Build = fn(Option<&str>) -> Result<Box<dyn ErasedSpec>, String>;
 /// A function that is generic over specifications.
 pub trait Visitor {
     /// Receives the specification called `name`, which includes its parameter.
-    fn visit<S: Codec>(&mut self, name: &'static str, specification: S);
+    fn visit<S>(&mut self, name: &'static str, specification: S)
+    where
+        S: Codec + Clone + Send + Sync + 'static,
+        S::Call: Send + Sync,
+        S::Return: Send + Sync;
 }

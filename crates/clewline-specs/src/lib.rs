@@ -7,8 +7,34 @@
 //! The conformance suite then tests it. In a custom program the same file, without `visit`, is
 //! [added](clewline_core::Table::extend) to the table.
 //!
-//! Elements are [`Value`](clewline_core::Value)s, words that are copied and compared as integers.
-//! Null is never an element: as a result it means that there was none.
+//! Each module has a specification and the type `Call` of its calls. Specifications are made alike:
+//!
+//! | constructor | makes |
+//! |---|---|
+//! | `X::new()`, `X::default()` | the usual object, initially empty, null, 0 or free |
+//! | `X::bounded(n)` | a queue, stack or deque with room for `n` elements |
+//! | `X::starting_at(v)` | a register, counter or semaphore that starts with `v` |
+//! | `PriorityQueue::least_first()` | a priority queue in the reverse order |
+//! | `Relaxed::new(X::new(), k)` | a collection out of order by at most `k` |
+//!
+//! Elements are [`Value`](clewline_core::Value)s: anything that converts to one. Null is never an
+//! element: as a result it means that there was none. An operation that returns nothing may return
+//! `()` or true:
+//!
+//! ```
+//! use std::{collections::VecDeque, sync::Mutex};
+//! use clewline_core::Value;
+//! use clewline_specs::queue::Call;
+//!
+//! fn call(queue: &Mutex<VecDeque<u64>>, call: &Call) -> Value {
+//!     let mut queue = queue.lock().unwrap();
+//!     match *call {
+//!         Call::Enq(value) => queue.push_back(value.get()).into(),
+//!         Call::Deq => queue.pop_front().into(),
+//!         Call::Peek => queue.front().copied().into(),
+//!     }
+//! }
+//! ```
 
 pub mod bag;
 pub mod cas_register;

@@ -27,7 +27,7 @@ use clewline_core::{
 use crate::{
     copies::tree_bytes,
     entry::{Entry, Visitor},
-    operation::RawValue,
+    operation::{RawValue, ResultKind},
     operations, parameter,
 };
 
@@ -37,12 +37,12 @@ pub const ENTRY: Entry = Entry {
     about: "a map, each key judged by itself: get, put, insert, remove, erase, contains, append, cas, get-or-insert",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::without_parameter(Map::default(), parameter),
+    build: |parameter| parameter::without_parameter(Map::new(), parameter),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("map", Map::default());
+    visitor.visit("map", Map::new());
 }
 
 /// The specification.
@@ -52,6 +52,14 @@ pub struct Map {
     missing: Value,
     // The texts of the recording in ascending order, if it may contain appends.
     texts: Option<Arc<[Value]>>,
+}
+
+impl Map {
+    /// A map, initially without keys.
+    #[must_use]
+    pub fn new() -> Map {
+        Map::default()
+    }
 }
 
 impl Default for Map {
@@ -80,14 +88,50 @@ operations! {
 }
 
 /// What a key holds, and the result of a call.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub enum Content {
-    /// A value of the recording.
+    /// A value.
     Is(Value),
     /// A text that does not occur in the recording but is a prefix of one that does.
     Text(Arc<str>),
     /// Any other text.
     Unread(Unread),
+}
+
+clewline_core::from_all_that_make_values!(Content, Content::Is);
+
+impl Content {
+    /// The text, unless it is in the table of a recording.
+    fn text(&self) -> Option<&str> {
+        match self {
+            Content::Is(value) if value.is_shared() => value.as_text(),
+            Content::Text(text) => Some(text),
+            Content::Is(_) | Content::Unread(_) => None,
+        }
+    }
+}
+
+/// A text that was made by appending is equal to a value of the program with that text.
+impl PartialEq for Content {
+    fn eq(&self, other: &Content) -> bool {
+        match (self, other) {
+            (Content::Is(one), Content::Is(other)) => one == other,
+            (Content::Unread(_), Content::Unread(_)) => true,
+            _ => self.text().is_some_and(|it| other.text() == Some(it)),
+        }
+    }
+}
+
+impl Eq for Content {}
+
+impl Hash for Content {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match (self, self.text()) {
+            (_, Some(text)) => text.hash(hasher),
+            (Content::Is(value), None) => value.hash(hasher),
+            (Content::Text(_) | Content::Unread(_), None) => (),
+        }
+    }
 }
 
 /// The format of a state in reports.
@@ -104,18 +148,6 @@ impl fmt::Debug for Content {
 /// texts are equal.
 #[derive(Clone, Debug)]
 pub struct Unread(Arc<str>);
-
-impl PartialEq for Unread {
-    fn eq(&self, _other: &Unread) -> bool {
-        true
-    }
-}
-
-impl Eq for Unread {}
-
-impl Hash for Unread {
-    fn hash<H: Hasher>(&self, _hasher: &mut H) {}
-}
 
 // A key that holds the value of a missing key is not in this map.
 type State = BTreeMap<Value, Content>;
@@ -163,6 +195,12 @@ impl Deterministic for Map {
                 Some(self.read(state, key))
             }
         }
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Content) -> &'r Content {
+        static DONE: Content = Content::Is(Value::TRUE);
+        let is_nothing = matches!(ret, Content::Is(Value::ABSENT | Value::NIL));
+        if is_nothing && call.result_kind() == ResultKind::Nothing { &DONE } else { ret }
     }
 
     fn part(&self, call: &Call) -> Option<u64> {

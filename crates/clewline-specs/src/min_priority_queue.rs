@@ -4,7 +4,7 @@ use crate::{
     entry::{Entry, Visitor},
     operation::Operation,
     parameter,
-    priority_queue::{Call, First, PriorityQueue},
+    priority_queue::{Call, PriorityQueue},
 };
 
 /// The catalog entry.
@@ -20,10 +20,10 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: None,
-    build: |parameter| parameter::without_parameter(PriorityQueue { first: First::Least }, parameter),
+    build: |parameter| parameter::without_parameter(PriorityQueue::least_first(), parameter),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("min-priority-queue", PriorityQueue { first: First::Least });
+    visitor.visit("min-priority-queue", PriorityQueue::least_first());
 }

@@ -36,6 +36,14 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Multiset;
 
+impl Multiset {
+    /// A multiset, initially empty.
+    #[must_use]
+    pub fn new() -> Multiset {
+        Multiset
+    }
+}
+
 impl Deterministic for Multiset {
     type State = Copies<Value>;
     type Call = Call;
@@ -58,6 +66,10 @@ impl Deterministic for Multiset {
 
     fn part(&self, call: &Call) -> Option<u64> {
         Some(call.element())
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

@@ -28,6 +28,14 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mutex;
 
+impl Mutex {
+    /// A mutex, initially free.
+    #[must_use]
+    pub fn new() -> Mutex {
+        Mutex
+    }
+}
+
 operations! {
     /// A call on a mutex.
     enum Call;
@@ -60,6 +68,10 @@ impl Deterministic for Mutex {
             (Call::Lock, State::Held) | (Call::Unlock, State::Free) => return None,
         };
         Some(Value::TRUE)
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     // A successful `lock` found it free, as initially.

@@ -1,6 +1,6 @@
 //! The parameter after a specification's name and a colon: usually a capacity.
 
-use clewline_core::{Elements, ErasedSpec, Footprint, Role, Value};
+use clewline_core::{Datum, Elements, ErasedSpec, Footprint, Role, Value, Values};
 
 use crate::collection_op::CollectionOp;
 
@@ -106,6 +106,27 @@ pub(crate) fn without_parameter(
         None => boxed(specification),
         Some(found) => Err(format!("takes no parameter, found `{found}`")),
     }
+}
+
+/// The value that `parameter` specifies: an integer, `true`, `false`, `null`, or a text.
+pub(crate) fn parse_value(parameter: &str) -> Value {
+    match parameter {
+        "true" => Value::TRUE,
+        "false" => Value::FALSE,
+        "null" => Value::NIL,
+        text => text.parse::<i64>().map_or_else(|_| text.into(), Value::from),
+    }
+}
+
+/// `name` followed by the parameter that specifies `value`, if that is not the `default`. `None` if
+/// no parameter does.
+pub(crate) fn name_with_value(name: &str, value: Value, default: Value) -> Option<String> {
+    let parameter = match value.datum()? {
+        _ if value == default => return Some(name.to_owned()),
+        Datum::Text(text) => text.to_owned(),
+        _ => Values::new().show(value).to_string(),
+    };
+    (parse_value(&parameter) == value).then(|| format!("{name}:{parameter}"))
 }
 
 /// Parses `what`, a number that is at least `least`.

@@ -17,25 +17,40 @@ pub const ENTRY: Entry = Entry {
     about: "a priority queue of integers, greatest first: add, poll, peek",
     operations: &Call::OPERATIONS,
     parameter: None,
-    build: |parameter| parameter::without_parameter(PriorityQueue { first: First::Greatest }, parameter),
+    build: |parameter| parameter::without_parameter(PriorityQueue::new(), parameter),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("priority-queue", PriorityQueue { first: First::Greatest });
+    visitor.visit("priority-queue", PriorityQueue::new());
 }
 
 /// The specification.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PriorityQueue {
     /// Which integer is removed first.
     pub first: First,
 }
 
+impl PriorityQueue {
+    /// A priority queue, initially empty, that removes the greatest integer first.
+    #[must_use]
+    pub fn new() -> PriorityQueue {
+        PriorityQueue::default()
+    }
+
+    /// A priority queue, initially empty, that removes the least integer first.
+    #[must_use]
+    pub fn least_first() -> PriorityQueue {
+        PriorityQueue { first: First::Least }
+    }
+}
+
 /// Which integer is removed first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum First {
     /// The greatest integer.
+    #[default]
     Greatest,
     /// The least integer.
     Least,
@@ -56,6 +71,20 @@ pub enum Return {
     Done(bool),
     /// The first integer in the order, if there is one.
     First(Option<i64>),
+}
+
+impl From<()> for Return {
+    /// An integer was added.
+    fn from((): ()) -> Return {
+        Return::Done(true)
+    }
+}
+
+impl From<Option<i64>> for Return {
+    /// The first integer, if there is one.
+    fn from(first: Option<i64>) -> Return {
+        Return::First(first)
+    }
 }
 
 impl Deterministic for PriorityQueue {

@@ -4,7 +4,7 @@ use crate::{
     entry::{Entry, Visitor},
     operation::Operation,
     parameter,
-    priority_queue::{Call, First, PriorityQueue},
+    priority_queue::{Call, PriorityQueue},
     relaxed::Relaxed,
 };
 
@@ -21,13 +21,10 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Least }, parameter)?),
+    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue::least_first(), parameter)?),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit(
-        "quasi-min-priority-queue:2",
-        Relaxed { plain: PriorityQueue { first: First::Least }, factor: 2 },
-    );
+    visitor.visit("quasi-min-priority-queue:2", Relaxed::new(PriorityQueue::least_first(), 2));
 }

@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue { first: First::Greatest }, parameter)?),
+    build: |parameter| parameter::boxed(Relaxed::parse(PriorityQueue::new(), parameter)?),
 };
 
 /// Passes the specification to `visitor`, with each factor that makes a difference.
@@ -32,7 +32,7 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in
         [("quasi-priority-queue:0", 0), ("quasi-priority-queue:1", 1), ("quasi-priority-queue:2", 2)]
     {
-        visitor.visit(name, Relaxed { plain: PriorityQueue { first: First::Greatest }, factor });
+        visitor.visit(name, Relaxed::new(PriorityQueue::new(), factor));
     }
 }
 

@@ -23,13 +23,13 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| parameter::boxed(Relaxed::parse(Queue::default(), parameter)?),
+    build: |parameter| parameter::boxed(Relaxed::parse(Queue::new(), parameter)?),
 };
 
 /// Passes the specification to `visitor`, with each factor that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in [("quasi-queue:0", 0), ("quasi-queue:1", 1), ("quasi-queue:2", 2)] {
-        visitor.visit(name, Relaxed { plain: Queue::default(), factor });
+        visitor.visit(name, Relaxed::new(Queue::new(), factor));
     }
 }
 

@@ -23,13 +23,13 @@ pub const ENTRY: Entry = Entry {
         ],
     ),
     parameter: Some("its quasi factor K"),
-    build: |parameter| parameter::boxed(Relaxed::parse(Stack::default(), parameter)?),
+    build: |parameter| parameter::boxed(Relaxed::parse(Stack::new(), parameter)?),
 };
 
 /// Passes the specification to `visitor`, with each factor that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
     for (name, factor) in [("quasi-stack:0", 0), ("quasi-stack:1", 1), ("quasi-stack:2", 2)] {
-        visitor.visit(name, Relaxed { plain: Stack::default(), factor });
+        visitor.visit(name, Relaxed::new(Stack::new(), factor));
     }
 }
 

@@ -24,8 +24,8 @@ pub const ENTRY: Entry = Entry {
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("queue", Queue::default());
-    visitor.visit("queue:2", Queue { capacity: Capacity::bounded(2) });
+    visitor.visit("queue", Queue::new());
+    visitor.visit("queue:2", Queue::bounded(2));
 }
 
 /// The specification.
@@ -33,6 +33,20 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 pub struct Queue {
     /// How many elements fit.
     pub capacity: Capacity,
+}
+
+impl Queue {
+    /// A queue without a capacity, initially empty.
+    #[must_use]
+    pub fn new() -> Queue {
+        Queue::default()
+    }
+
+    /// A queue of at most `capacity` elements, initially empty.
+    #[must_use]
+    pub fn bounded(capacity: usize) -> Queue {
+        Queue { capacity: Capacity::bounded(capacity) }
+    }
 }
 
 operations! {
@@ -77,6 +91,10 @@ impl Deterministic for Queue {
             Call::Deq => Some(state.pop_front().unwrap_or(Value::NIL)),
             Call::Peek => Some(state.front().copied().unwrap_or(Value::NIL)),
         }
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

@@ -5,7 +5,8 @@ use clewline_core::{Deterministic, Elements, Footprint, ObjectKind, Role, Value}
 use crate::{
     codec,
     entry::{Entry, Visitor},
-    operations, parameter,
+    operations,
+    parameter::{self, name_with_value, parse_value},
 };
 
 /// The catalog entry.
@@ -13,23 +14,46 @@ pub const ENTRY: Entry = Entry {
     name: "register",
     about: "a register: read, write; initially null",
     operations: &Call::OPERATIONS,
-    parameter: None,
-    build: |parameter| parameter::without_parameter(Register, parameter),
+    parameter: Some("its initial value"),
+    build: |parameter| parameter::boxed(Register { initial: parameter.map_or(Value::NIL, parse_value) }),
 };
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("register", Register);
+    visitor.visit("register", Register::new());
+    visitor.visit("register:0", Register::starting_at(0));
 }
 
 /// The specification.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Register;
+#[derive(Clone, Copy, Debug)]
+pub struct Register {
+    initial: Value,
+}
+
+impl Register {
+    /// A register, initially null.
+    #[must_use]
+    pub fn new() -> Register {
+        Register::default()
+    }
+
+    /// A register that holds `initial` until it is written.
+    #[must_use]
+    pub fn starting_at(initial: impl Into<Value>) -> Register {
+        Register { initial: initial.into() }
+    }
+}
+
+impl Default for Register {
+    fn default() -> Self {
+        Register { initial: Value::NIL }
+    }
+}
 
 operations! {
     /// A call on a register.
     enum Call;
-    Read = "read" | "get" => Value, "returns the value that was written last, null if there is none";
+    Read = "read" | "get" => Value, "returns the value that was written last, or the initial one";
     Write(value: anything "value") = "write" | "set" => Nothing, "replaces the value";
 }
 
@@ -39,7 +63,7 @@ impl Deterministic for Register {
     type Return = Value;
 
     fn initial(&self) -> Value {
-        Value::NIL
+        self.initial
     }
 
     fn apply(&self, state: &mut Value, call: &Call) -> Option<Value> {
@@ -50,6 +74,10 @@ impl Deterministic for Register {
                 Some(Value::TRUE)
             }
         }
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {
@@ -65,7 +93,7 @@ impl Deterministic for Register {
     }
 
     fn kind(&self) -> Option<ObjectKind> {
-        Some(ObjectKind::Register { initial: Value::NIL.word() })
+        Some(ObjectKind::Register { initial: self.initial.word() })
     }
 
     fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
@@ -79,4 +107,10 @@ impl Deterministic for Register {
     }
 }
 
-codec!(Register, name: |_| ENTRY.name.to_owned(), result: |_, call| call.result_kind(), sample: Call::sample);
+codec!(
+    Register,
+    name: |it| name_with_value(ENTRY.name, it.initial, Value::NIL),
+    result: |_, call| call.result_kind(),
+    sample: Call::sample,
+    initial: initial
+);

@@ -103,6 +103,12 @@ pub struct Relaxed<P> {
 }
 
 impl<P: Ordered> Relaxed<P> {
+    /// The collection `plain`, out of order by at most `factor`: `Relaxed::new(Queue::new(), 2)`.
+    #[must_use]
+    pub fn new(plain: P, factor: u32) -> Relaxed<P> {
+        Relaxed { plain, factor }
+    }
+
     /// The collection with the factor that `parameter` specifies: 1 by default.
     pub(crate) fn parse(plain: P, parameter: Option<&str>) -> Result<Relaxed<P>, String> {
         let factor = parameter.map_or(Ok(1), |it| parameter::parse_number(it, "a quasi factor", 0))?;
@@ -266,6 +272,10 @@ impl<P: Ordered> Specification for Relaxed<P> {
             self.apply_at(state, collection_op, place);
         }
         Some(ret)
+    }
+
+    fn canonical_return<'r>(&self, call: &P::Call, ret: &'r P::Return) -> &'r P::Return {
+        self.plain.canonical_return(call, ret)
     }
 
     fn may_block(&self, _call: &P::Call) -> bool {

@@ -25,8 +25,8 @@ pub const ENTRY: Entry = Entry {
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("semaphore", Semaphore::default());
-    visitor.visit("semaphore:2", Semaphore { permits: 2 });
+    visitor.visit("semaphore", Semaphore::new());
+    visitor.visit("semaphore:2", Semaphore::starting_at(2));
 }
 
 /// The specification.
@@ -34,6 +34,20 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 pub struct Semaphore {
     /// The initial number of permits.
     pub permits: usize,
+}
+
+impl Semaphore {
+    /// A semaphore, initially with one permit.
+    #[must_use]
+    pub fn new() -> Semaphore {
+        Semaphore::default()
+    }
+
+    /// A semaphore, initially with this number of permits.
+    #[must_use]
+    pub fn starting_at(permits: usize) -> Semaphore {
+        Semaphore { permits }
+    }
 }
 
 impl Default for Semaphore {
@@ -64,6 +78,10 @@ impl Deterministic for Semaphore {
             Call::Release => state.checked_add(1)?,
         };
         Some(Value::TRUE)
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 }
 

@@ -29,6 +29,14 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Set;
 
+impl Set {
+    /// A set, initially empty.
+    #[must_use]
+    pub fn new() -> Set {
+        Set
+    }
+}
+
 operations! {
     /// A call on a set, or on a multiset.
     enum Call;

@@ -22,8 +22,8 @@ pub const ENTRY: Entry = Entry {
 
 /// Passes the specification to `visitor`, with each parameter that makes a difference.
 pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
-    visitor.visit("stack", Stack::default());
-    visitor.visit("stack:2", Stack { capacity: Capacity::bounded(2) });
+    visitor.visit("stack", Stack::new());
+    visitor.visit("stack:2", Stack::bounded(2));
 }
 
 /// The specification.
@@ -31,6 +31,20 @@ pub(crate) fn visit<V: Visitor>(visitor: &mut V) {
 pub struct Stack {
     /// How many elements fit.
     pub capacity: Capacity,
+}
+
+impl Stack {
+    /// A stack without a capacity, initially empty.
+    #[must_use]
+    pub fn new() -> Stack {
+        Stack::default()
+    }
+
+    /// A stack of at most `capacity` elements, initially empty.
+    #[must_use]
+    pub fn bounded(capacity: usize) -> Stack {
+        Stack { capacity: Capacity::bounded(capacity) }
+    }
 }
 
 operations! {
@@ -74,6 +88,10 @@ impl Deterministic for Stack {
             Call::Pop => Some(state.pop().unwrap_or(Value::NIL)),
             Call::Peek => Some(state.last().copied().unwrap_or(Value::NIL)),
         }
+    }
+
+    fn canonical_return<'r>(&self, call: &Call, ret: &'r Value) -> &'r Value {
+        self.result_kind_of(call).canonical(ret)
     }
 
     fn may_block(&self, _call: &Call) -> bool {

@@ -6,16 +6,13 @@
 
 use std::{any::Any, fmt, io, sync::Arc, time::Duration};
 
-use clewline_core::{
-    CallSampler, Codec, CodecError, ErasedHistory, GeneratorConfig, History, Specification, Value, Values,
-    erase_with_codec, erase_with_debug, read_label,
-};
+use clewline_core::{CallSampler, Codec, ErasedHistory, GeneratorConfig, Specification};
 
 use crate::{
-    control::{Calls, Limits},
     real::{Ending, Settings, Workers},
+    specified::{Make, SpecifiedSubject, ToErasedHistory},
     subject::Subject,
-    test_program::{Explorable, TestProgram, TypedProgram as TypedTrial},
+    test_program::Explorable,
 };
 
 /// The inputs of one run. The same inputs give the same calls.
@@ -23,6 +20,8 @@ use crate::{
 pub struct Inputs {
     /// The number of calls per thread.
     pub operations: usize,
+    /// The mix of each thread, if not all have that of the plan; else empty.
+    pub mixes: Vec<Vec<(String, u32)>>,
     /// What is drawn: the mix, the keys, the values, the seed. Numbers of operations, processes and
     /// objects are ignored.
     pub plan: GeneratorConfig,
@@ -93,24 +92,11 @@ impl fmt::Debug for RunResult {
 
 /// A specification, a constructor of subjects, and a generator of calls.
 pub struct SubjectFactory<S: Specification> {
-    specification: S,
-    make: Make<S>,
+    subject: SpecifiedSubject<S>,
     draw: Draw<S>,
-    case: ToErasedHistory<S>,
     name: Option<String>,
-    text_format: Option<TextFormat<S>>,
 }
 
-/// The text format of calls and results.
-struct TextFormat<S: Specification> {
-    read_call: ReadCall<S>,
-    show_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
-}
-
-type ReadCall<S> = fn(&S, &Values, &str, Value) -> Result<<S as Specification>::Call, CodecError>;
-type Make<S> = Arc<dyn Fn() -> Arc<dyn Subject<S>> + Send + Sync>;
-type ToErasedHistory<S> =
-    fn(S, History<<S as Specification>::Call, <S as Specification>::Return>) -> Box<dyn ErasedHistory>;
 type Draw<S> = Arc<dyn Fn(&S, &mut CallSampler) -> <S as Specification>::Call + Send + Sync>;
 
 impl<S> SubjectFactory<S>
@@ -125,19 +111,8 @@ where
         S: Codec,
     {
         let name = Codec::name(&specification);
-        SubjectFactory {
-            specification,
-            make: Arc::new(move || Arc::new(make())),
-            draw: Arc::new(S::sample),
-            case: erase_with_codec::<S>,
-            name,
-            text_format: Some(TextFormat {
-                read_call: S::read_call,
-                show_return: |specification, values, call, ret| {
-                    specification.write_return(call, ret).show(values)
-                },
-            }),
-        }
+        let subject = SpecifiedSubject::with_codec(specification, make);
+        SubjectFactory { subject, draw: Arc::new(S::sample), name }
     }
 
     /// `draw` draws the calls.
@@ -146,14 +121,15 @@ where
         make: impl Fn() -> T + Send + Sync + 'static,
         draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
     ) -> Self {
-        SubjectFactory {
-            specification,
-            make: Arc::new(move || Arc::new(make())),
-            draw: Arc::new(move |_, dice| draw(dice)),
-            case: erase_with_debug::<S>,
-            name: None,
-            text_format: None,
-        }
+        let subject = SpecifiedSubject::with_debug(specification, make);
+        SubjectFactory { subject, draw: Arc::new(move |_, dice| draw(dice)), name: None }
+    }
+
+    /// The same, with histories whose types `to_history` erases.
+    #[must_use]
+    pub fn erased_by(mut self, to_history: ToErasedHistory<S>) -> Self {
+        self.subject.to_history = to_history;
+        self
     }
 }
 
@@ -171,10 +147,10 @@ where
 {
     fn session(&self, settings: &Settings) -> io::Result<Box<dyn Session>> {
         Ok(Box::new(TypedSession {
-            specification: self.specification.clone(),
-            make: Arc::clone(&self.make),
+            specification: self.subject.specification.clone(),
+            make: Arc::clone(&self.subject.make),
             draw: Arc::clone(&self.draw),
-            case: self.case,
+            to_history: self.subject.to_history,
             threads: settings.threads,
             workers: Workers::new(settings.clone())?,
         }))
@@ -185,45 +161,7 @@ where
     }
 
     fn explorable(&self) -> &dyn Explorable {
-        self
-    }
-}
-
-impl<S> Explorable for SubjectFactory<S>
-where
-    S: Specification + Clone + Send + Sync + 'static,
-    S::Call: Send + Sync,
-    S::Return: Send + Sync,
-{
-    fn invocations(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn test_program(
-        &self,
-        labels: &Calls<String>,
-        limits: &Limits,
-    ) -> Result<Box<dyn TestProgram>, CodecError> {
-        let Some(written) = &self.text_format else {
-            return Err(CodecError("the specification does not say how its calls are written".to_owned()));
-        };
-        let mut values = Values::new();
-        let calls = labels.try_map(|label| {
-            let (method, argument) = read_label(label, &mut values)?;
-            (written.read_call)(&self.specification, &values, method, argument)
-        })?;
-        let (make, show_return) = (Arc::clone(&self.make), written.show_return);
-        let (specification, case) = (self.specification.clone(), self.case);
-        let judged = specification.clone();
-        Ok(Box::new(TypedTrial::new(
-            labels,
-            calls,
-            limits,
-            move || make(),
-            |subject: &Arc<dyn Subject<S>>, call: &S::Call| subject.call(call),
-            move |call, ret| show_return(&specification, &values, call, ret),
-            Some(Box::new(move |history| case(judged.clone(), history))),
-        )))
+        &self.subject
     }
 }
 
@@ -231,7 +169,7 @@ struct TypedSession<S: Specification> {
     specification: S,
     make: Make<S>,
     draw: Draw<S>,
-    case: ToErasedHistory<S>,
+    to_history: ToErasedHistory<S>,
     threads: usize,
     workers: Workers<S>,
 }
@@ -245,9 +183,13 @@ where
     fn draw(&self, inputs: &Inputs) -> DrawnCalls {
         let plan = GeneratorConfig { operations: inputs.operations * self.threads, ..inputs.plan.clone() };
         let mut dice = CallSampler::new(&plan);
-        let mut calls =
-            || (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect();
-        let calls: Vec<Vec<S::Call>> = (0..self.threads).map(|_| calls()).collect();
+        let mut calls = |thread: usize| {
+            if let Some(mix) = inputs.mixes.get(thread) {
+                dice.set_mix(mix);
+            }
+            (0..inputs.operations).map(|_| (self.draw)(&self.specification, &mut dice)).collect()
+        };
+        let calls: Vec<Vec<S::Call>> = (0..self.threads).map(&mut calls).collect();
         DrawnCalls { calls: Box::new(calls), seed: plan.seed }
     }
 
@@ -258,13 +200,13 @@ where
 
     fn wait(&mut self) -> RunResult {
         let run = self.workers.wait();
-        let (case, specification, logs) = (self.case, self.specification.clone(), run.logs);
+        let (to_history, specification, logs) = (self.to_history, self.specification.clone(), run.logs);
         RunResult {
             ending: run.ending,
             returned: logs.returned(),
             elapsed: run.elapsed,
             is_pinned: run.is_pinned,
-            case: Box::new(move || case(specification, logs.merge())),
+            case: Box::new(move || to_history(specification, logs.merge())),
         }
     }
 }

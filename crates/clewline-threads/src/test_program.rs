@@ -291,7 +291,7 @@ impl<T: 'static> Component<T> {
 }
 
 /// The text of a result; empty for `()`.
-fn shown(result: &dyn fmt::Debug) -> String {
+pub(crate) fn shown(result: &dyn fmt::Debug) -> String {
     let result = format!("{result:?}");
     if result == "()" { String::new() } else { result }
 }

@@ -63,7 +63,7 @@ mod hasty {
                 }
                 Message::Copy(notice) => self.shown = notice,
                 Message::Look => context.send(from, Message::Shown(self.shown)),
-                Message::Shown(_) => unreachable!("only clients are told"),
+                Message::Shown(_) => unreachable!("sent only to clients"),
             }
         }
     }
@@ -139,7 +139,7 @@ mod careful {
                 }
                 Message::Copied(client, notice) => context.send(client, Message::Shown(notice)),
                 Message::Look => context.send(from, Message::Shown(self.shown)),
-                Message::Shown(_) => unreachable!("only clients are told"),
+                Message::Shown(_) => unreachable!("sent only to clients"),
             }
         }
     }
@@ -219,7 +219,7 @@ mod right {
                 Message::Look if context.me() == SECOND => context.send(FIRST, Message::Ask(from)),
                 Message::Look => context.send(from, Message::Shown(self.shown)),
                 Message::Ask(client) => context.send(client, Message::Shown(self.shown)),
-                Message::Shown(_) => unreachable!("only clients are told"),
+                Message::Shown(_) => unreachable!("sent only to clients"),
             }
         }
     }

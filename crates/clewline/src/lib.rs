@@ -98,8 +98,16 @@
 //! | `catalog` | [specifications](specs) by their names, as in `against_named("queue")`; quasi factors | no |
 //! | `files` | recordings of Jepsen, porcupine and Line-Up, besides JSON lines; implies `catalog` | no |
 //! | `html` | reports as pages, pictures and JSON; summaries | no |
+//! | `serde` | histories of specifications without a [`Codec`], in files | no |
 //!
-//! The command line is the crate `clewline-cli`.
+//! The command line is the crate `clewline-cli`. The manual is in the folder `docs` of the
+//! repository: tutorials, how-to guides, reference and explanation, as a book.
+
+// Links to what a feature adds resolve only with that feature.
+#![cfg_attr(
+    not(all(feature = "actors", feature = "files", feature = "html")),
+    allow(rustdoc::broken_intra_doc_links)
+)]
 
 mod assert;
 
@@ -136,11 +144,11 @@ pub mod line_up {
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]
     pub use clewline_methods::line_up::{
-        Alphabet, BadMatrix, Cause, Checked, Every, Finding, LineUp, Matrix, Options, Outcome, Plan,
-        Reference, ShownResult,
+        Alphabet, BadMatrix, CallList, Cause, Checked, ColumnList, Every, Finding, LineUp, Matrix, Options,
+        Outcome, Plan, Reference, ShownResult,
     };
     #[doc(inline)]
-    pub use clewline_threads::{Component, Explorable, control::MemoryModel};
+    pub use clewline_threads::{Component, Explorable, SpecifiedSubject, control::MemoryModel};
 }
 
 /// [`Stress`] and its types: outcomes, noise, clocks, samplers of calls and values.
@@ -150,7 +158,7 @@ pub mod stress {
     pub use clewline_core::{CallSampler, ValueDomain};
     #[doc(inline)]
     pub use clewline_methods::stress::{
-        Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, Workload,
+        Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, ThreadRole, Workload,
     };
     #[doc(inline)]
     pub use clewline_threads::{Clock, ClockKind, Noise, Pinning, point};
@@ -178,7 +186,12 @@ pub mod files {
     #[doc(inline)]
     pub use clewline_core::Malformed;
     #[doc(inline)]
-    pub use clewline_methods::{Alarm, Keys, LineOrder, OpenOperation, Progress, Watch, check_file};
+    pub use clewline_methods::{
+        Alarm, Keys, LineOrder, OpenNote, OpenOperation, Progress, Watch, check_file,
+    };
+    #[cfg(feature = "serde")]
+    #[doc(inline)]
+    pub use clewline_methods::{read_history, save_history};
     #[doc(inline)]
     pub use clewline_report::formats::{self, InputFormat};
 }
@@ -201,20 +214,35 @@ mod manual {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
 
-    #[doc = include_str!("../../../docs/specifications.md")]
+    #[doc = include_str!("../../../docs/tutorials/queue.md")]
+    struct Queue;
+
+    #[doc = include_str!("../../../docs/tutorials/ring-buffer.md")]
+    struct RingBuffer;
+
+    #[doc = include_str!("../../../docs/tutorials/mailbox.md")]
+    struct Mailbox;
+
+    #[doc = include_str!("../../../docs/tutorials/own-specification.md")]
+    struct OwnSpecification;
+
+    #[doc = include_str!("../../../docs/how-to/check.md")]
+    struct CheckRecording;
+
+    #[doc = include_str!("../../../docs/how-to/record.md")]
+    struct Record;
+
+    #[doc = include_str!("../../../docs/reference/attribute.md")]
+    struct Attribute;
+
+    #[doc = include_str!("../../../docs/reference/specifications.md")]
     struct Specifications;
 
-    #[doc = include_str!("../../../docs/stress.md")]
+    #[doc = include_str!("../../../docs/how-to/stress.md")]
     struct Stress;
 
-    #[doc = include_str!("../../../docs/line-up.md")]
-    struct LineUp;
-
-    #[doc = include_str!("../../../docs/round-up.md")]
+    #[doc = include_str!("../../../docs/how-to/round-up.md")]
     struct RoundUp;
-
-    #[doc = include_str!("../../../docs/actors.md")]
-    struct Actors;
 
     /// Invalid uses of the attribute do not compile. The messages are tested in the crate of the
     /// macro.

@@ -450,7 +450,7 @@ fn a_long_history_is_minimized_near_its_violation() {
         let late = recording.history.operations().skip(10_000);
         let is_it = |it: &clewline_core::Operation<'_, _, _>| it.ret.is_some() && is_find(it.call);
         let late = late.into_iter().find(is_it).unwrap().id;
-        let invented = clewline_core::Value::small(1_000_000).unwrap();
+        let invented = clewline_core::Value::from(1_000_000);
         let change = |id: OperationId, call, ret: Option<_>| {
             Ok::<_, ()>((call, ret.map(|ret| if id == late { invented } else { ret })))
         };
@@ -491,7 +491,7 @@ fn attempts_with_many_unconstrained_operations_are_short() {
     };
     let late = recording.history.operations().skip(2_500);
     let late = late.into_iter().find(|it| it.ret.is_some() && is_get(it.call)).unwrap().id;
-    let invented = clewline_core::Value::small(1_000_000).unwrap();
+    let invented = clewline_core::Value::from(1_000_000);
     let change = |id: OperationId, call, ret: Option<_>| {
         Ok::<_, ()>((call, ret.map(|ret| if id == late { invented } else { ret })))
     };
@@ -511,7 +511,7 @@ fn attempts_with_many_unconstrained_operations_are_short() {
 #[test]
 #[ignore = "long"]
 fn equal_values_limits_and_closed_objects_leave_small_counterexamples() {
-    let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::small(0).unwrap());
+    let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::from(0));
     let cases = [
         ("priority-queue", "poll", nothing, 8),
         ("priority-queue", "poll", least, 8),
@@ -584,7 +584,7 @@ fn a_long_history_is_minimized_too() {
     // The last read of all, long after the others, returns what only the first write wrote.
     let reads = recording.history.operations().filter(|it| it.ret.is_some_and(|ret| !ret.is_absent()));
     let last = reads.last().unwrap().id;
-    let invented = clewline_core::Value::small(1_000).unwrap();
+    let invented = clewline_core::Value::from(1_000);
     let first = recording.history.operations().find(|it| !it.call.arg.is_absent()).unwrap().id;
     let change = |id: OperationId, call: clewline_core::RawCall, ret: Option<_>| {
         let call = if id == first { clewline_core::RawCall { arg: invented, ..call } } else { call };

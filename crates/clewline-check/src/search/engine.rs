@@ -16,7 +16,7 @@
 //! leaves out, are candidates from their call on and never a frontier: a history is explained when
 //! every complete operation is.
 //!
-//! Three reductions for the just-in-time order (`docs/searches.md` has the proofs):
+//! Three reductions for the just-in-time order (`docs/explanation/searches.md` has the proofs):
 //!
 //! * *Earliest first*: of candidates with equal call and return only the one that returns first is
 //!   tried. If another of them can go first, the two can change places.

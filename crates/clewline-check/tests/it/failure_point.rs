@@ -68,7 +68,7 @@ fn every_result(spec: &str, case: &dyn ErasedHistory, operation: OperationId) ->
     let specification = find(spec).unwrap();
     let words = words_of(&*specification, &mut recording.values);
     let simple = [Value::ABSENT, Value::NIL, Value::TRUE, Value::FALSE];
-    let integers = (-20..20).map(|it| Value::small(it).unwrap());
+    let integers = (-20..20).map(Value::from);
     let mut allowed: Vec<String> = Vec::new();
     for result in simple.into_iter().chain(integers).chain(words) {
         let mut changed = recording.clone();

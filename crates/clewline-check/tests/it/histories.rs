@@ -192,7 +192,7 @@ fn change_an_operation(recording: Recording, random: &mut Random) -> Recording {
     if actions.is_empty() {
         return Recording { history, values, names, missing };
     }
-    let extra = [Value::NIL, Value::TRUE, Value::FALSE, Value::small(0).unwrap(), Value::small(1).unwrap()];
+    let extra = [Value::NIL, Value::TRUE, Value::FALSE, Value::from(0), Value::from(1)];
     let (other_call, other_ret) = actions[random.below(actions.len())];
     let kind = random.below(3);
     let extra = extra[random.below(extra.len())];

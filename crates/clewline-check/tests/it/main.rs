@@ -25,3 +25,4 @@ mod queue_oriented;
 mod relaxed;
 mod stuck;
 mod texts;
+mod values;

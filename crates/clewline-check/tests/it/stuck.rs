@@ -139,7 +139,7 @@ fn a_semaphore_may_block_as_the_definition_says() {
 /// Only the empty history, or one in which nothing is pending, is allowed.
 #[test]
 fn a_queue_never_blocks() {
-    let one = Value::small(1).unwrap();
+    let one = Value::from(1);
     let calls = [queue::Call::Enq(one), queue::Call::Deq];
     let seen = check_random(&queue::Queue::default(), &calls, &[Value::TRUE, Value::NIL, one]);
     assert!(100 < seen.allowed && 2_000 < seen.forbidden && seen.one_forbidden == 0, "{seen:?}");

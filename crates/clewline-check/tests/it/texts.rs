@@ -2,8 +2,13 @@
 //! no verdict.
 
 use clewline_check::{Options, judge};
-use clewline_core::{Deterministic, Event, History, Names, Random, RawCall, Recording, Value, Values};
-use clewline_specs::find;
+use clewline_core::{
+    Deterministic, Event, History, Names, Random, RawCall, Recording, Value, Values, erase_with_codec,
+};
+use clewline_specs::{
+    find,
+    map::{Call, Content, Map},
+};
 
 use crate::definition::is_linearizable;
 
@@ -91,6 +96,18 @@ fn appended_texts_are_judged_as_if_each_were_a_state() {
         let case = map.load(recording).unwrap();
         let word = judge(case.problems(), &Options::default()).verdict.word();
         assert_eq!(word, if expected { "holds" } else { "violated" }, "seed {seed}: {history:#?}");
+        // The same, as a program makes it: an absent key has no text.
+        let typed = history.clone().try_map(|_, call, ret| {
+            let (call, is_get) = match call {
+                TextCall::Append(text) => (Call::Append("k".into(), text.into()), false),
+                TextCall::Put(text) => (Call::Put("k".into(), text.into()), false),
+                TextCall::Get => (Call::Get("k".into()), true),
+            };
+            let text = |it: String| Content::from(Some(it).filter(|it| !it.is_empty()));
+            Ok::<_, ()>((call, ret.map(|it| if is_get { text(it) } else { ().into() })))
+        });
+        let case = erase_with_codec(Map::new(), typed.unwrap());
+        assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), word, "seed {seed}: {case:?}");
     }
     assert!(2_000 < holds && 2_000 < violated, "{holds} hold, {violated} are violated");
 }

@@ -24,7 +24,7 @@ use super::{
 pub(super) struct Drawings {
     /// Write an HTML report with a timeline of the history
     ///
-    /// A single file that needs no network access. `docs/reports.md` describes it.
+    /// A single file that needs no network access. `docs/reference/reports.md` describes it.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 

@@ -1,6 +1,7 @@
 //! `clewline explore`: every interleaving of a few calls, compared with serial executions.
 
 mod args;
+mod observations;
 mod plan;
 mod quasi;
 mod subject;
@@ -19,7 +20,7 @@ use clewline_explore::Schedule;
 use clewline_methods::{
     line_up::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
-        observations::{observe, violation},
+        observations::observe,
         replay, shrink,
         text::{Audience, InterleavingDetail, ReportContext, Summary},
     },
@@ -71,7 +72,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
     let roles = quasi::ask(args, &subject, &mut options)?;
     if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
         let observed = observe(subject.explorable(), &matrix, &options).map_err(codec_failure)?;
-        save(path, &observed.to_xml())?;
+        save(path, &observations::to_xml(&observed))?;
     }
     let mut exploration = Exploration {
         args,
@@ -273,7 +274,7 @@ impl Exploration<'_> {
         if let (Some(path), Some(shown)) = (&self.args.violation, shown)
             && let Some(finding) = shown.finding()
         {
-            save(path, &violation(&self.args.subject, &shown.matrix, finding))?;
+            save(path, &observations::violation(&self.args.subject, &shown.matrix, finding))?;
         }
         let next = plan::next(self.args, self.subject, self.options, plan, &self.summary, shown);
         let found = worst.as_ref().map(|it| &it.0.matrix);

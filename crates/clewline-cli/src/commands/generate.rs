@@ -3,7 +3,6 @@
 use std::{path::PathBuf, str::FromStr};
 
 use clewline_core::{GeneratorConfig, ParseError, ValueDomain};
-use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{check_mix, find};
 
 use super::{
@@ -11,6 +10,7 @@ use super::{
     status::{Failure, Status},
     units,
 };
+use crate::planting::{Violate, plant};
 
 /// Generate a random history, linearizable or with a planted violation
 ///

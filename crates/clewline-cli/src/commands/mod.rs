@@ -110,6 +110,13 @@ pub fn run_with(extensions: Extensions) -> ExitCode {
     ExitCode::from(report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute())) as u8)
 }
 
+/// The commands, their arguments and their help, from which the reference of the manual is
+/// generated.
+#[must_use]
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
 fn execute() -> Result<Status, Failure> {
     match Cli::parse().command {
         Command::Check(args) => check::run(&args),
@@ -133,6 +140,6 @@ fn execute() -> Result<Status, Failure> {
         Command::Reproduce(args) => reproduce::run(&args),
         #[cfg(feature = "lab")]
         Command::Tables(args) => tables::run(&args),
-        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Completions(args) => completions::run(&args, definition()),
     }
 }

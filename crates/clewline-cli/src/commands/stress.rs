@@ -11,7 +11,7 @@ use std::{
 
 use clewline_core::{ParseError, ValueDomain};
 use clewline_lab as subjects;
-use clewline_methods::stress::{Phase, Progress, Stress};
+use clewline_methods::stress::{Phase, Progress, Stress, ThreadRole};
 use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning};
@@ -58,6 +58,17 @@ pub(super) struct Args {
     /// Relative frequency of each method, for example enq=3,deq=7 [default: depends on the subject]
     #[arg(long, value_name = "METHOD=WEIGHT,…", value_delimiter = ',', value_parser = generate::weight)]
     mix: Vec<(String, u32)>,
+
+    /// Threads that call only some methods, instead of --threads and --mix: a name, how many there
+    /// are, and their methods, which may have weights; for example producer=1:enq and
+    /// owner=1:push=2,pop=1. May be repeated
+    #[arg(
+        long = "role",
+        value_name = "NAME=THREADS:METHOD,…",
+        value_parser = str::parse::<ThreadRole>,
+        conflicts_with_all = ["threads", "mix"]
+    )]
+    roles: Vec<ThreadRole>,
 
     /// Number of keys (maps only) [default: depends on the subject]
     #[arg(long, value_name = "N", value_parser = generate::at_least_one)]
@@ -141,6 +152,7 @@ Examples:
   clewline stress treiber-stack --timeout 60s
   clewline stress register:unsynchronized --seed 42
   clewline stress treiber-stack --threads 8 --mix push=2,pop=1 --noise between=0.1,inside=0.02
+  clewline stress ms-queue --role producer=1:enq --role consumer=2:deq
   clewline stress bk-queue --quasi deq=?
   clewline stress treiber-stack --html report.html --junit stress.xml
 
@@ -226,8 +238,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Message(it.to_string()))?;
     specs::check_mix(&found.spec(), &args.mix).map_err(|it| Failure::at("--mix", it))?;
-    if let Some((method, _)) = args.mix.iter().find(|it| found.entry.lacks.contains(&it.0.as_str())) {
-        return Err(Failure::Message(format!("--mix: {} does not offer `{method}`", found.entry.name)));
+    let drawn = args.roles.iter().flat_map(|it| &it.mix).map(|it| ("--role", it));
+    let mut drawn = args.mix.iter().map(|it| ("--mix", it)).chain(drawn);
+    if let Some((flag, (method, _))) = drawn.find(|it| found.entry.lacks.contains(&it.1.0.as_str())) {
+        return Err(Failure::Message(format!("{flag}: {} does not offer `{method}`", found.entry.name)));
     }
     let mut stress = subjects::stress(&args.subject)
         .map_err(|it| Failure::Message(it.to_string()))?
@@ -258,12 +272,19 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
     if let Some(seed) = args.seed {
         stress = stress.seed(seed);
     }
-    Ok(with_workload(args, stress))
+    let stress = with_workload(args, stress);
+    if !args.roles.is_empty() {
+        stress.verify().map_err(|it| Failure::at("--role", it))?;
+    }
+    Ok(stress)
 }
 
 fn with_workload(args: &Args, mut stress: Stress) -> Stress {
     if let Some(threads) = args.threads {
         stress = stress.threads(threads);
+    }
+    for ThreadRole { name, threads, mix } in &args.roles {
+        stress = stress.role(name, *threads, mix.iter().map(|it| (it.0.as_str(), it.1)));
     }
     if let Some(operations) = args.operations {
         stress = stress.operations(operations);

@@ -25,13 +25,20 @@ fn root() -> PathBuf {
 
 /// README, CONTRIBUTING and the pages of the manual, below `folder`.
 fn pages(folder: &Path) -> Vec<(String, Page)> {
-    let manual = fs::read_dir(folder.join("docs")).unwrap();
-    let manual = manual.map(|it| format!("docs/{}", it.unwrap().file_name().display()));
-    let mut names: Vec<String> = manual.filter(|it| it.ends_with(".md")).collect();
-    names.sort();
-    names.splice(0..0, ["README.md".to_owned(), "CONTRIBUTING.md".to_owned()]);
+    let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
+    names.extend(below(folder, "docs").into_iter().filter(|it| it.ends_with(".md")));
     let read = |name: &String| Page::read(name, &fs::read_to_string(folder.join(name)).unwrap());
     names.iter().map(|name| (name.clone(), read(name))).collect()
+}
+
+/// The files in a folder and in the folders within it: paths from `root`, sorted.
+fn below(root: &Path, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.join(folder)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|it| format!("{folder}/{}", it.unwrap().file_name().display())).collect();
+    names.sort();
+    let files = |it: String| if root.join(&it).is_dir() { below(root, &it) } else { vec![it] };
+    names.into_iter().flat_map(files).collect()
 }
 
 #[test]

@@ -14,7 +14,7 @@
 /// A command on a page.
 #[derive(Debug)]
 pub(crate) struct Command {
-    /// Where it stands: `docs/actors.md:14`.
+    /// Where it stands: `docs/how-to/actors.md:14`.
     pub(crate) place: String,
     /// The block in which it stands, counted over the page.
     pub(crate) block: usize,

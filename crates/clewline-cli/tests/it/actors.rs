@@ -568,7 +568,7 @@ fn the_code_of_the_manual_is_that_of_the_example() {
         lines.map(|it| it.trim_start_matches("pub(crate) ")).collect::<Vec<_>>().join("\n")
     };
     let example = plain(include_str!("../../../clewline/examples/noticeboard.rs"));
-    let page = include_str!("../../../../docs/actors.md");
+    let page = include_str!("../../../../docs/tutorials/replicated-register.md");
     let all = blocks(page, "rust,ignore");
     assert_eq!(all.len(), 8);
     for block in all {
@@ -579,7 +579,7 @@ fn the_code_of_the_manual_is_that_of_the_example() {
 /// The page shows the reports as they are, but for how long it took.
 #[test]
 fn the_reports_of_the_manual_are_real() {
-    let page = include_str!("../../../../docs/actors.md");
+    let page = include_str!("../../../../docs/tutorials/replicated-register.md");
     let untimed = |text: &str| -> String {
         let lines = text.lines().filter(|it| !it.starts_with("took:")).map(str::trim_end);
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()

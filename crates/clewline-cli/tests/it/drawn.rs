@@ -31,7 +31,7 @@ fn coloured(browser: &mut Browser, picture: &str, colour: &str, part: [f64; 4]) 
     number(&browser.js(&format!(
         "(() => {{ clewline.draw();
            const probe = document.createElement('canvas').getContext('2d');
-           probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--{colour}').trim();
+           probe.fillStyle = clewline.colour('{colour}');
            probe.fillRect(0, 0, 1, 1);
            const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
            const all = document.getElementById('{picture}').getContext('2d').getImageData({left}, {top}, {width}, {height}).data;
@@ -330,9 +330,9 @@ fn paper_shows_what_is_folded_and_can_be_read() {
     assert_eq!(browser.js(fits), true);
     // All inks are dark on white.
     let pale = browser.js(
-        "(() => { const style = getComputedStyle(document.documentElement), probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+        "(() => { const probe = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
            return ['ink', 'quiet', 'core-ink', 'core-edge', 'path', 'bad'].filter(name => {
-             probe.fillStyle = style.getPropertyValue('--' + name).trim();
+             probe.fillStyle = clewline.colour(name);
              probe.fillRect(0, 0, 1, 1);
              const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
              return r + g + b > 382; }); })()",
@@ -343,4 +343,48 @@ fn paper_shows_what_is_folded_and_can_be_read() {
     browser.settle();
     assert_eq!(browser.troubles(), Vec::<String>::new());
     assert!(number(&browser.js("clewline.place(0).width")) > 600.0);
+}
+
+/// Three operations, a partition during the second, and a moment in it.
+const NOTED: &str = r#"{"process": 0, "op": "write", "arg": 1, "call": 0, "return": 3}
+{"process": 1, "op": "write", "arg": 2, "call": 5, "return": 9}
+{"process": 2, "op": "read", "ret": 1, "call": 12, "return": 14}
+{"note": "partition n1 | n2 n3", "time": 4, "until": 11}
+{"note": "kill n2", "time": 7}
+"#;
+
+#[test]
+#[ignore = "needs a browser"]
+fn notes_are_drawn_behind_the_operations() {
+    let folder = page("drawn-notes", NOTED, "register", 1);
+    let Some(mut browser) = browse(&folder, "") else { return };
+    assert_eq!(browser.troubles(), Vec::<String>::new());
+    assert!(
+        ["partition n1 | n2 n3", "kill n2"].iter().all(|it| texts(&mut browser).contains(&(*it).to_owned()))
+    );
+    // From after the first operation until before the last; the moment is during the second.
+    let [partition, kill] = [0, 1].map(|at| browser.js(&format!("clewline.band({at})")));
+    let [first, second, third] = [0, 1, 2].map(|it| bar(&mut browser, it));
+    let left = number(&partition["left"]);
+    assert!(first[0] + first[2] <= left && left <= second[0], "{first:?} {left} {second:?}");
+    assert!(number(&partition["right"]) <= third[0], "{third:?}");
+    assert!(second[0] < number(&kill["left"]) && number(&kill["right"]) < second[0] + second[2]);
+    // The line of the moment is behind the bar, and seen above and below it.
+    let line = |top: f64| [number(&kill["left"]), top, 2.0, 4.0];
+    let seen = |browser: &mut Browser, top| coloured(browser, "timeline", "note", line(top));
+    let inside = seen(&mut browser, second[1] + second[3] / 2.0);
+    assert_eq!(inside, 0.0);
+    assert!(0.0 < seen(&mut browser, first[1] - 10.0));
+    // The list leads to the place of a note, and pointing at a label shows the whole note.
+    browser.js("document.querySelector('#history-notes a').click()");
+    let view = state(&mut browser);
+    assert!(number(&view["from"]) < 2.5 && number(&view["to"]) > 3.5 && number(&view["to"]) < 5.5, "{view}");
+    let label = "(() => { const box = document.getElementById('timeline').getBoundingClientRect(), it = clewline.bands()[0];
+       return [box.left + it.left + 8, box.top + it.top + 6]; })()";
+    browser.js("document.getElementById('timeline').scrollIntoView()");
+    let place = browser.js(label);
+    browser.mouse("mouseMoved", number(&place[0]), number(&place[1]), json!({"button": "none"}));
+    browser.settle();
+    let card = browser.js("(it => it.hidden ? '' : it.textContent)(document.getElementById('tip'))");
+    assert_eq!(card, "partition n1 | n2 n3from event 3 to event 4");
 }

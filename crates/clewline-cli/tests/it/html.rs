@@ -154,7 +154,7 @@ fn the_counterexample_is_visible_at_first() {
     let seen = browser.js(
         "(() => { const canvas = document.getElementById('timeline');
            const probe = document.createElement('canvas').getContext('2d');
-           probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--core-edge').trim();
+           probe.fillStyle = clewline.colour('core-edge');
            probe.fillRect(0, 0, 1, 1);
            const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
            const core = JSON.parse(document.getElementById('data').textContent).rest.core;

@@ -324,7 +324,7 @@ mod mailbox;
 
 #[test]
 fn the_manual_shows_what_is_printed() {
-    let manual = include_str!("../../../../docs/line-up.md");
+    let manual = include_str!("../../../../docs/tutorials/mailbox.md");
     let printed = mailbox::broken();
     assert!(printed.starts_with("violated: Mailbox is not linearizable"), "{printed}");
     // Times differ, and so do the paths that lead to the file.

@@ -300,3 +300,23 @@ fn times_of_other_formats_are_shown_as_well() {
     let expected = "by the clock of the file: called at 1000, returned at 3500, 2,500 later";
     assert!(printed.as_str().is_some_and(|it| it.contains(expected)), "{printed}");
 }
+
+/// What is wide scrolls in its own box.
+#[test]
+#[ignore = "needs a browser"]
+fn no_page_scrolls_sideways_in_a_narrow_window() {
+    let check = Folder::new("page-narrow").with("history.jsonl", &long());
+    let args = ["check", "history.jsonl", "--spec", "register", "--html", "report.html"];
+    assert_eq!(clewline(&check, &args, "").code, 1);
+    let explore = drawn("page-narrow-explore", &EXPLORE, 1);
+    let actors = drawn("page-narrow-actors", &ACTORS, 1);
+    for folder in [check, explore, actors] {
+        let Some(mut browser) = browse(&folder, "") else { return };
+        for wide in [600, 360] {
+            browser.resize(wide, 900);
+            browser.settle();
+            let over = browser.js("document.documentElement.scrollWidth - innerWidth");
+            assert!(number(&over) <= 0.0, "{over} at {wide}");
+        }
+    }
+}

@@ -7,8 +7,8 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use clewline_check::{Options, judge};
+use clewline_cli::planting::{Violate, plant};
 use clewline_core::{ErasedHistory, ErasedSpec, GeneratorConfig, ObjectKind, Recording, Verdict};
-use clewline_methods::generate::{Violate, plant};
 use clewline_specs::{CATALOG, find};
 use clewline_testing::{pick, pick_of_three};
 

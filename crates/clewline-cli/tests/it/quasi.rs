@@ -295,7 +295,7 @@ fn a_witness_shows_both_orders_and_the_places_between() {
 
 #[test]
 fn a_history_of_a_program_is_checked_by_displacement() {
-    let value = |it| Value::small(it).unwrap();
+    let value = |it| Value::from(it);
     let mut history = Vec::new();
     for call in [Call::Enq(value(1)), Call::Enq(value(2)), Call::Deq, Call::Deq] {
         let ret = match call {

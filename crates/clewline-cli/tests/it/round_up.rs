@@ -288,7 +288,7 @@ fn the_bug_of_the_stack_of_scal_is_shown_step_by_step() {
 
 #[test]
 fn the_manual_shows_what_is_printed() {
-    let manual = include_str!("../../../../docs/round-up.md");
+    let manual = include_str!("../../../../docs/how-to/round-up.md");
     let scal = [&["explore", "k-stack:scal", "--quasi", "pop=2"], &PUSH_AND_POP[..]].concat();
     let least = [
         "explore",

@@ -180,7 +180,7 @@ fn memory_of_a_stream_does_not_grow() {
     let mut watch = Watch::new(Queue::default());
     let mut most = 0;
     for round in 0..400_000_i64 {
-        let value = Value::small(round).unwrap();
+        let value = Value::from(round);
         let process = (round % 3) as u32;
         for event in [
             Event::call(process, Call::Enq(value)),
@@ -198,8 +198,8 @@ fn memory_of_a_stream_does_not_grow() {
 #[test]
 fn operations_before_a_quiescent_point_are_dropped_while_others_are_open() {
     use clewline_specs::register::{Call, Register};
-    let value = |it| Value::small(it).unwrap();
-    let mut watch = Watch::new(Register);
+    let value = |it| Value::from(it);
+    let mut watch = Watch::new(Register::new());
     let events = [
         Event::call(0, Call::Write(value(1))),
         Event::call(1, Call::Write(value(2))),
@@ -222,7 +222,7 @@ fn operations_before_a_quiescent_point_are_dropped_while_others_are_open() {
 #[test]
 fn a_watch_names_the_event_and_shows_the_operations() {
     use clewline_specs::queue::{Call, Queue};
-    let value = |it| Value::small(it).unwrap();
+    let value = |it| Value::from(it);
     let mut watch = Watch::new(Queue::default());
     let events = [
         Event::call(0, Call::Enq(value(1))),
@@ -244,7 +244,7 @@ fn a_watch_names_the_event_and_shows_the_operations() {
 fn a_stream_counts_objects_and_separates_them() {
     use clewline_specs::queue::{Call, Queue};
     let mut watch = Watch::new(Queue::default());
-    let value = Value::small(1).unwrap();
+    let value = Value::from(1);
     // 1 goes into one queue and comes out of another.
     for (object, call, ret) in [(0, Call::Enq(value), Value::TRUE), (5, Call::Deq, value)] {
         watch.push(Event::Call(ProcessId(0), ObjectId(object), call)).unwrap();
@@ -337,8 +337,8 @@ fn a_failure_may_be_what_makes_a_violation_certain() {
 #[test]
 fn a_process_may_have_any_number_of_pending_operations() {
     use clewline_specs::register::{Call, Register};
-    let value = |it| Value::small(it).unwrap();
-    let mut watch = Watch::new(Register);
+    let value = |it| Value::from(it);
+    let mut watch = Watch::new(Register::new());
     for round in 0..5 {
         assert!(watch.push(Event::call(0, Call::Write(value(round)))).unwrap().is_none());
         assert!(watch.push(Event::Info(clewline_core::ProcessId(0))).unwrap().is_none());
@@ -494,7 +494,7 @@ fn operations_that_overlap_an_open_one_are_kept() {
 #[test]
 fn a_removed_element_of_a_stack_is_kept_while_it_matters_to_two_others() {
     use clewline_specs::stack::{Call, Stack};
-    let value = |it| Value::small(it).unwrap();
+    let value = |it| Value::from(it);
     let mut watch = Watch::new(Stack::default());
     let events = [
         Event::call(0, Call::Push(value(5))),

@@ -165,7 +165,7 @@ fn the_saved_history_has_the_same_verdict() {
 #[test]
 fn a_history_with_equal_times_can_be_read_again() {
     let operation = |call, called, ret, returned| Stamped { call, called, returned: Some((ret, returned)) };
-    let [one, two] = [1, 2].map(|it| Value::small(it).expect("it is small"));
+    let [one, two] = [1, 2].map(Value::from);
     let history = History::merge(vec![
         vec![
             operation(register::Call::Write(one), 1, Value::TRUE, 3),
@@ -180,8 +180,8 @@ fn a_history_with_equal_times_can_be_read_again() {
     ]);
     let spans = history.spans().to_vec();
     // Drawn with one row a process, though that has two at a time.
-    assert!(check(&Register, &history).to_string().starts_with("violated"));
-    let case = erase_with_codec(Register, history);
+    assert!(check(&Register::new(), &history).to_string().starts_with("violated"));
+    let case = erase_with_codec(Register::new(), history);
     let folder = Folder::new("stress-equal-stamps");
     let path = folder.path("run.jsonl");
     let format = formats::find("jsonl").expect("it is the native format");
@@ -259,7 +259,7 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
 
 #[test]
 fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
-    let stress = alone(Stress::new(Register, Fourth::<false>::default))
+    let stress = alone(Stress::new(Register::new(), Fourth::<false>::default))
         .mix([("read", 1)])
         .patience(Duration::from_millis(100))
         .shrink(Duration::from_millis(300));
@@ -278,7 +278,7 @@ fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
 
 #[test]
 fn a_panic_names_the_operation_and_its_message() {
-    let outcome = run(&alone(Stress::new(Register, Fourth::<true>::default)).mix([("read", 1)]));
+    let outcome = run(&alone(Stress::new(Register::new(), Fourth::<true>::default)).mix([("read", 1)]));
     assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
     let printed = outcome.to_string();
     assert!(printed.starts_with("violated: Fourth panicked in read()\n"), "{printed}");
@@ -317,12 +317,18 @@ impl Subject<Tickets> for Dispenser {
 #[test]
 fn a_user_specification_panics_with_the_whole_report() {
     let stress = alone(Stress::drawing(Tickets, Dispenser::default, |_| ())).operations(4);
-    let stress = stress.save(Folder::new("stress-own").path("runs"));
+    let folder = Folder::new("stress-own");
+    let stress = stress.save(folder.path("runs"));
     let panic = catch_unwind(AssertUnwindSafe(|| stress.assert())).expect_err("a violation");
     let message = panic.downcast_ref::<String>().expect("a message");
     assert!(message.starts_with("violated: Dispenser is not linearizable as a Tickets\n"), "{message}");
     assert!(message.contains("() → 3"), "{message}");
-    assert!(message.contains("\nsaved:    nowhere: a file needs a specification"), "{message}");
+    let saved = folder.path("runs").join("Dispenser-seed-1.txt");
+    assert!(message.contains(&format!("\nsaved:    {}", saved.display())), "{message}");
+    assert!(message.contains("for people"), "{message}");
+    let text = fs::read_to_string(saved).expect("it was saved");
+    assert!(text.contains("This file is for people: operations are written as `Debug` shows them"), "{text}");
+    assert!(text.ends_with("      0       6       7  () → 3\n"), "{text}");
     let again = "next: CLEWLINE_SEED=1 cargo test stress_report::a_user_specification";
     // With one thread for all tests, the name is unknown.
     assert!(message.contains(again) || message.ends_with("next: CLEWLINE_SEED=1 cargo test\n"), "{message}");

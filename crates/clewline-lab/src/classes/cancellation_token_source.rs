@@ -19,7 +19,7 @@ use crate::{
 /// The entry of this file in the table.
 pub const ENTRY: Class = Class {
     name: "cancellation-token-source",
-    about: "something that is canceled once, and calls back those who asked for it",
+    about: "an operation that can be canceled once, and then calls its callbacks",
     source: "CancellationTokenSource of the .NET Framework 4.0, after Burckhardt et al., Line-Up, 2010",
     variants: &[ClassVariant { name: "", flaw: None, build: component }],
 };

@@ -41,7 +41,7 @@ pub const ENTRY: Class = Class {
             name: "beta",
             flaw: Some(Flaw {
                 letter: 'G',
-                about: "who is too late to end the task says so while the task has not ended yet",
+                about: "a call that is too late to end the task returns before the task has ended",
                 cause: Cause::NotLinearizable,
                 matrix: "try-set-result(10) | try-set-canceled try-result",
                 initial: "",

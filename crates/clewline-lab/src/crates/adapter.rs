@@ -13,12 +13,11 @@ use clewline_specs::{
 };
 use clewline_threads::Subject;
 
-/// The value of a word that a crate gave back, or null if it gave none.
+/// The value of a word that a crate returned, or null if it returned none. A word that is no value
+/// is a wrong result, and shown as a text.
 pub(super) fn value(word: Option<u64>) -> Value {
-    match word {
-        Some(word) => Value::from_word(word).expect("words that were put in come out"),
-        None => Value::NIL,
-    }
+    let value = |word| Value::from_word(word).unwrap_or_else(|| format!("{word:#x}").into());
+    word.map(value).into()
 }
 
 /// A queue, and how to use it.

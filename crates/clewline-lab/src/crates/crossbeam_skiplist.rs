@@ -39,7 +39,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "0.1.3-remove",
-            flaw: Some("two calls of remove answer the same entry"),
+            flaw: Some("two calls of remove return the same entry"),
             quasi: None,
             recipe: Recipe { mix: NOT_OVER, ..Recipe::PLAIN },
             build: || Box::new(SubjectFactory::new(Map::default(), || AsMap(SkipMapSubject::new(by_key)))),

@@ -40,9 +40,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "3.1.19",
-            flaw: Some(
-                "a receiver is told that the channel is closed, and a value is in it (crossfire-rs issue 70)",
-            ),
+            flaw: Some("recv reports a closed channel while a value is in it (crossfire-rs issue 70)"),
             quasi: None,
             recipe: RECIPE,
             build: || {

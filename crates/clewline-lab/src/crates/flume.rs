@@ -39,9 +39,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "0.10.14",
-            flaw: Some(
-                "a receiver is told that the channel is closed, and a value is in it (flume issue 120)",
-            ),
+            flaw: Some("recv reports a closed channel while a value is in it (flume issue 120)"),
             quasi: None,
             recipe: RECIPE,
             build: || {

@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry {
     invocations: &["send(1)", "send(2)", "recv", "close"],
     variants: &[Variant {
         name: "0.1.0-pre1",
-        flaw: Some("a receiver that waits is not told that the channel was closed (kanal issue 8)"),
+        flaw: Some("a waiting receiver does not learn that the channel was closed (kanal issue 8)"),
         quasi: None,
         recipe: Recipe { operations: 8, mix: &[("send", 4), ("recv", 6), ("close", 1)], ..Recipe::PLAIN },
         build: || Box::new(SubjectFactory::new(Channel, BlockingChannel::new)),

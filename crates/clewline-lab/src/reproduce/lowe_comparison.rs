@@ -248,7 +248,7 @@ fn notes(comparison: &Comparison, lines: &[Line], size: Size) -> Vec<String> {
          end."
             .to_owned(),
         "All but auto judge a history as a whole, as in the paper; auto tells keys apart, and asks monitors where they \
-         apply. Our searches leave out configurations that the paper's visit (docs/searches.md)."
+         apply. Our searches leave out configurations that the paper's visit (docs/explanation/searches.md)."
             .to_owned(),
     ];
     notes.extend(lowe::notes());

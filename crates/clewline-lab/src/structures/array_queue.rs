@@ -69,7 +69,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "shann",
-            flaw: Some("who helps has looked at the slot too early, and moves the front past an element"),
+            flaw: Some("a helping operation reads the slot too early, and moves the front past an element"),
             quasi: None,
             recipe: RECIPE,
             build: || Box::new(SubjectFactory::new(SPEC, || ArrayQueue::new(HelpPolicy::AtOnce))),

@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn a_full_ring_accepts_no_value_until_one_is_removed() {
-        let int = |n: i64| Value::small(n).unwrap();
+        let int = |n: i64| Value::from(n);
         let queue = BkQueue::<1>::new(2, CommitCheck::Checks);
         for round in 0..5 {
             let [one, two, three] = [3 * round, 3 * round + 1, 3 * round + 2].map(int);

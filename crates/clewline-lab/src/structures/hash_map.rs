@@ -438,7 +438,7 @@ mod tests {
     const FLAWS: [Flaw; 3] = [Flaw::None, Flaw::DeleteStores, Flaw::ResizeMarks];
 
     fn small(int: i64) -> Value {
-        Value::small(int).expect("a small integer")
+        Value::from(int)
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub const ENTRY: Entry = Entry {
         },
         Variant {
             name: "one-search",
-            flaw: Some("deq answers null after one search, though a value came to a place that was passed"),
+            flaw: Some("deq returns null after one search, though a value came to a place that was passed"),
             quasi: None,
             recipe: Recipe { noise: Noise { between: 0.0, inside: 0.02 }, ..RECIPE },
             build: || {

@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
     variants: &[Variant {
         name: "",
         flaw: Some(
-            "deq answers null at a place that is taken and not yet filled, though there are values behind it",
+            "deq returns null at a place that is taken and not yet filled, though there are values behind it",
         ),
         quasi: None,
         // A thread has to be delayed between taking a slot and filling it.

@@ -240,7 +240,7 @@ mod tests {
             let mut model = BTreeSet::new();
             let mut random = Random::new(1);
             for step in 0..20_000 {
-                let value = Value::small(random.below(24) as i64 - 4).unwrap();
+                let value = Value::from(random.below(24) as i64 - 4);
                 let call = [Call::Add(value), Call::Remove(value), Call::Contains(value)][random.below(3)];
                 assert_eq!(Some(set.call(&call)), Set.apply(&mut model, &call), "step {step}: {call:?}");
             }
@@ -251,7 +251,7 @@ mod tests {
     /// continues.
     #[track_caller]
     fn check_add_behind_what_is_removed(way: Flaw, is_linked: bool) {
-        let [two, three, four] = [2, 3, 4].map(|it| Value::small(it).unwrap());
+        let [two, three, four] = [2, 3, 4].map(Value::from);
         let set = ListSet::new(way);
         for value in [two, four] {
             assert_eq!(set.call(&Call::Add(value)), Value::TRUE);
@@ -281,7 +281,7 @@ mod tests {
     #[track_caller]
     fn check_contains_what_is_marked(way: Flaw, contains: bool) {
         let set = ListSet::new(way);
-        let two = Value::small(2).unwrap();
+        let two = Value::from(2);
         set.add(two.word());
         let place = set.find(two.word());
         assert!(set.nodes.get(place.at).next.mark().is_some());

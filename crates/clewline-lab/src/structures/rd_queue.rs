@@ -54,7 +54,7 @@ pub const ENTRY: Entry = Entry {
         Variant {
             name: "no-window",
             flaw: Some(
-                "deq draws from the first k + 1 values that are left, and the first may be overtaken for ever",
+                "deq draws from the first k + 1 values that are left, and the first may be overtaken without bound",
             ),
             quasi: Some(("deq", FACTOR)),
             recipe: QUEUE_RECIPE,

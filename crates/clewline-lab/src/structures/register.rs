@@ -27,14 +27,14 @@ pub const ENTRY: Entry = Entry {
             flaw: None,
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Register, || Word::new(Ordering::SeqCst))),
+            build: || Box::new(SubjectFactory::new(Register::new(), || Word::new(Ordering::SeqCst))),
         },
         Variant {
             name: "unsynchronized",
             flaw: Some("reads and writes are not ordered between processors"),
             quasi: None,
             recipe: RECIPE,
-            build: || Box::new(SubjectFactory::new(Register, || Word::new(Ordering::Relaxed))),
+            build: || Box::new(SubjectFactory::new(Register::new(), || Word::new(Ordering::Relaxed))),
         },
     ],
 };

@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn keys_that_are_absent_are_not_copied() {
         let map = ShardedMap::new(Publishing::WrittenValues);
-        let key = |it| Value::small(it).expect("a small key");
+        let key = |it| Value::from(it);
         for it in 0..1_000 {
             assert_eq!(map.change(key(it), |_| Change::Write(key(it))), None);
             assert_eq!(map.remove(key(it)), Some(key(it)));

@@ -283,7 +283,7 @@ mod tests {
         let mut model = BTreeSet::new();
         let mut random = Random::new(1);
         (0..20_000).find(|_| {
-            let value = Value::small(random.below(40) as i64 - 4).unwrap();
+            let value = Value::from(random.below(40) as i64 - 4);
             let call = [Call::Add(value), Call::Remove(value), Call::Contains(value)][random.below(3)];
             Some(list.call(&call)) != Set.apply(&mut model, &call)
         })
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_node_removed_while_it_is_raised_is_not_found() {
         let list = SkipList::new(Order::HashThenElement, one_bit);
-        let [before, value] = [2, 4].map(|it| list.rank(Value::small(it).unwrap()));
+        let [before, value] = [2, 4].map(|it| list.rank(Value::from(it)));
         list.add(before);
         // A node that reaches beyond the lowest level, linked there alone.
         let index = loop {

@@ -38,7 +38,7 @@ pub const ENTRY: System = System {
         Variant { about: "two phases for each call", calls: "1r+1w", ..THREE },
         Variant {
             name: "no-write-back",
-            about: "reads do not store what they answer",
+            about: "reads do not store the value that they return",
             flaw: Some(Symptom::Violated),
             ..THREE
         },
@@ -208,7 +208,7 @@ impl Harness for Abd {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -48,7 +48,7 @@ pub const ENTRY: System = System {
             calls: "1r+2w",
             ..Variant::PLAIN
         },
-        Variant { name: "repaired", about: "answers every call: the greatest stamp wins", ..Variant::PLAIN },
+        Variant { name: "repaired", about: "every call returns: the greatest stamp wins", ..Variant::PLAIN },
     ],
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };
@@ -217,7 +217,7 @@ impl Harness for Adr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

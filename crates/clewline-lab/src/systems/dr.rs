@@ -36,7 +36,7 @@ pub const ENTRY: System = System {
     shapes: &[ReadsAndWrites::REGISTER],
     variants: &[
         Variant {
-            about: "as published: some calls are never answered",
+            about: "as published: some calls never return",
             flaw: Some(Symptom::Incomplete),
             ..Variant::PLAIN
         },
@@ -49,11 +49,11 @@ pub const ENTRY: System = System {
         },
         Variant {
             name: "gives-up",
-            about: "a read is never answered if a replica disagrees",
+            about: "a read never returns if a replica disagrees",
             flaw: Some(Symptom::Incomplete),
             ..Variant::PLAIN
         },
-        Variant { name: "repaired", about: "answers every call", ..Variant::PLAIN },
+        Variant { name: "repaired", about: "every call returns", ..Variant::PLAIN },
     ],
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };
@@ -223,7 +223,7 @@ impl Harness for Dr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

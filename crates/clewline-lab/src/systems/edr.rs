@@ -26,7 +26,7 @@ use crate::systems::{
 /// The entry of this file in the table.
 pub const ENTRY: System = System {
     name: "edr",
-    about: "a replicated register that answers reads locally",
+    about: "a replicated register that serves reads locally",
     source: "M. S. Al-Mahfoudh et al., Efficient linearizability checking for actor-based systems, 2021",
     spec: "register",
     offers: &["read", "write"],
@@ -43,7 +43,7 @@ pub const ENTRY: System = System {
             flaw: Some(Symptom::Violated),
             ..THREE
         },
-        Variant { name: "repaired", about: "reads are answered by the leader", ..THREE },
+        Variant { name: "repaired", about: "reads are served by the leader", ..THREE },
     ],
     harness: |variant, actors, usage| visit(variant, actors, usage),
 };
@@ -159,7 +159,7 @@ impl Harness for Edr {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -25,11 +25,11 @@ use crate::systems::{
 };
 
 pub(super) const REPAIRED: Variant =
-    Variant { name: "repaired", about: "leaders change, and every call is answered", ..THREE };
+    Variant { name: "repaired", about: "leaders change, and every call returns", ..THREE };
 
 pub(super) const LEADER_READS: Variant = Variant {
     name: "leader-reads",
-    about: "who thinks that it leads answers reads by itself",
+    about: "a node that believes to be the leader serves reads by itself",
     flaw: Some(Symptom::Violated),
     ..THREE
 };

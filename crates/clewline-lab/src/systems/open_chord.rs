@@ -43,13 +43,13 @@ pub const ENTRY: System = System {
     shapes: &[ReadsAndWrites::MAP],
     variants: &[
         Variant {
-            about: "as published: a node answers before it has joined",
+            about: "as published: a node responds before it has joined",
             flaw: Some(Symptom::Violated),
             ..TWO
         },
         Variant {
             name: "answers-early",
-            about: "a node answers before it has joined; nothing else is wrong",
+            about: "a node responds before it has joined; nothing else is wrong",
             flaw: Some(Symptom::Violated),
             ..TWO
         },
@@ -141,7 +141,7 @@ fn place_of_node(node: ActorId) -> Place {
 }
 
 fn place_of_key(key: Value) -> Place {
-    place(&format!("k{}", key.as_small().expect("keys are small numbers")))
+    place(&format!("k{}", key.get::<i64>()))
 }
 
 /// Whether `it` is between `left` and `right`, in the direction of growing positions.
@@ -320,7 +320,7 @@ impl Harness for OpenChord {
             Message::UploadEntry(_, key, _)
             | Message::UploadEntryResponse(_, key)
             | Message::Request(_, key, _)
-            | Message::Response(_, key, _) => key.as_small().map(i64::cast_unsigned),
+            | Message::Response(_, key, _) => key.as_int().map(i64::cast_unsigned),
             Message::FindSuccessor | Message::SuccessorFound(_) | Message::UpdatePredecessor => None,
             Message::WriteResponse(_) | Message::ReadResponse(..) => None,
         }

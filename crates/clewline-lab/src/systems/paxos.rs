@@ -39,7 +39,7 @@ pub const ENTRY: System = System {
     offers: &["get", "put"],
     shapes: &[ReadsAndWrites::MAP, ReadsAndWrites::REGISTER],
     variants: &[
-        Variant { about: "as published: one leader, who answers reads by itself", ..Variant::PLAIN },
+        Variant { about: "as published: one leader, which serves reads by itself", ..Variant::PLAIN },
         multi_paxos::REPAIRED,
         multi_paxos::LEADER_READS,
         multi_paxos::ACCEPTS_ANYTHING,
@@ -271,7 +271,7 @@ impl Harness for Px {
             Message::Request(_, key) | Message::PrepareRead(_, key) | Message::PromiseRead(_, key, _) => key,
             Message::ClientWriteResponse(_) | Message::ClientReadResponse(..) => return None,
         };
-        key.as_small().map(i64::cast_unsigned)
+        key.as_int().map(i64::cast_unsigned)
     }
 
     fn is_response_to(&self, request: &Message, response: &Message) -> bool {

@@ -35,7 +35,7 @@ pub const ENTRY: System = System {
         Variant { about: "the backup confirms every call", ..TWO },
         Variant {
             name: "local-reads",
-            about: "the primary answers reads without asking",
+            about: "the primary serves reads without asking the backup",
             flaw: Some(Symptom::Violated),
             calls: "2c",
             ..TWO
@@ -206,7 +206,7 @@ impl Harness for PrimaryBackup {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

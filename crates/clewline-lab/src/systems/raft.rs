@@ -36,7 +36,7 @@ pub const ENTRY: System = System {
         Variant { about: "elections and a log; reads are in the log too", ..THREE },
         Variant {
             name: "leader-reads",
-            about: "who thinks that it leads answers reads by itself",
+            about: "a node that believes to be the leader serves reads by itself",
             flaw: Some(Symptom::Violated),
             ..THREE
         },
@@ -312,7 +312,7 @@ impl Harness for Raft {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {

@@ -316,7 +316,7 @@ fn check_shape(text: &str, actors: u32, expected: &str) {
 }
 
 fn show(value: Value) -> i64 {
-    value.as_small().unwrap()
+    value.get()
 }
 
 #[test]

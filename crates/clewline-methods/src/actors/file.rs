@@ -128,7 +128,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<String>, String> {
         let program = HarnessFile::read(text).map_err(|it| it.to_string())?;
-        let calls = program.calls(&Register, &["read", "write"], 2).map_err(|it| it.to_string())?;
+        let calls = program.calls(&Register::new(), &["read", "write"], 2).map_err(|it| it.to_string())?;
         let show = |it: &ClientCall<Call>| format!("{} {} {:?}", it.client, it.to, it.call);
         Ok(calls.iter().map(show).collect())
     }

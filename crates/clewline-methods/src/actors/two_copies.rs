@@ -40,7 +40,7 @@ impl Harness for Servers {
     type Specification = Register;
 
     fn specification(&self) -> Register {
-        Register
+        Register::new()
     }
 
     fn actors(&self) -> Vec<Box<dyn AnyActor<Message>>> {
@@ -71,7 +71,7 @@ impl Harness for Servers {
 
 /// `writes` writes to the first server, and `reads` reads of the second, each by its own client.
 pub(super) fn calls_of(writes: u32, reads: u32) -> Vec<ClientCall<Call>> {
-    let value = |it: u32| Value::small(i64::from(it)).expect("it is small");
+    let value = |it: u32| Value::from(i64::from(it));
     let write = |at| ClientCall { client: at, to: ActorId::new(0), call: Call::Write(value(at + 1)) };
     let read = |at| ClientCall { client: writes + at, to: ActorId::new(1), call: Call::Read };
     (0..writes).map(write).chain((0..reads).map(read)).collect()

@@ -245,21 +245,20 @@ impl Check {
     /// ```
     /// use clewline::{Check, Event, History, Quasi, specs::{queue::{Call, Queue}, relaxed::Relaxed}, Value};
     ///
-    /// let value = |it| Value::small(it).expect("small");
     /// // 2 is dequeued before 1.
     /// let history = History::from_events([
-    ///     Event::call(0, Call::Enq(value(1))),
+    ///     Event::call(0, Call::Enq(1.into())),
     ///     Event::ret(0, Value::TRUE),
-    ///     Event::call(0, Call::Enq(value(2))),
+    ///     Event::call(0, Call::Enq(2.into())),
     ///     Event::ret(0, Value::TRUE),
     ///     Event::call(0, Call::Deq),
-    ///     Event::ret(0, value(2)),
+    ///     Event::ret(0, Value::from(2)),
     /// ])?;
-    /// let plain = Queue::default();
+    /// let plain = Queue::new();
     /// assert!(!Check::new().history(&plain, &history)?.holds());
     /// let by_places = Check::new().quasi("all=1".parse::<Quasi>()?);
     /// assert!(by_places.history(&plain, &history)?.holds());
-    /// let relaxed = Relaxed { plain, factor: 1 };
+    /// let relaxed = Relaxed::new(plain, 1);
     /// assert!(Check::new().history(&relaxed, &history)?.holds());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

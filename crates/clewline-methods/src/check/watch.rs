@@ -32,13 +32,12 @@ use crate::{
 /// ```
 /// use clewline::{Event, Value, files::Watch, specs::register::{Call, Register}};
 ///
-/// let value = |it| Value::small(it).unwrap();
-/// let mut watch = Watch::new(Register);
-/// watch.push(Event::call(0, Call::Write(value(1))))?;
+/// let mut watch = Watch::new(Register::new());
+/// watch.push(Event::call(0, Call::Write(1.into())))?;
 /// watch.push(Event::ret(0, Value::TRUE))?;
 /// watch.push(Event::call(1, Call::Read))?;
 /// assert!(watch.judge()?.is_none());
-/// watch.push(Event::ret(1, value(2)))?;
+/// watch.push(Event::ret(1, 2.into()))?;
 /// let alarm = watch.judge()?.expect("2 was never written");
 /// assert_eq!(alarm.event(), 3);
 /// # Ok::<(), clewline::Error>(())

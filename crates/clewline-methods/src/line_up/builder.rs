@@ -2,17 +2,18 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, NotFound, parallel};
+use clewline_core::{Codec, CodecError, NotFound, Specification, parallel};
 use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_threads::{
-    Component, Explorable, Subject, SubjectFactory, TestProgram,
+    Component, Explorable, SpecifiedSubject, Subject, TestProgram,
     control::{Calls, Limits, MemoryModel},
 };
 
 use super::{
+    call_list::{CallList, ColumnList},
     concurrent::deadline,
     environment::{self, Overridable, ReplayToken},
     finding::Verdict,
@@ -157,33 +158,82 @@ impl LineUp<BuiltIn> {
         line_up.plan.entries = invocations.into_iter().map(|it| Entry::new(vec![it])).collect();
         line_up
     }
+}
 
+impl<S> LineUp<SpecifiedSubject<S>>
+where
+    S: Specification + Clone + Send + Sync + 'static,
+    S::Call: Send + Sync,
+    S::Return: Send + Sync,
+{
     /// Tests the objects that `make` makes against `specification` instead of their own serial
-    /// executions. [`calls`](Self::calls) sets the calls, in the notation of the specification.
-    pub fn specified<S, T>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
+    /// executions. The specification reads and writes calls and results: [`calls`](Self::calls)
+    /// sets the calls.
+    pub fn specified<T: Subject<S>>(specification: S, make: impl Fn() -> T + Send + Sync + 'static) -> Self
     where
-        S: Codec + Clone + Send + Sync + 'static,
-        S::Call: Send + Sync,
-        S::Return: Send + Sync,
-        T: Subject<S>,
+        S: Codec,
     {
         let spec = Codec::name(&specification);
-        let rig = SubjectFactory::new(specification, make);
-        let line_up = LineUp::of(name_of::<T>(), BuiltIn(Box::new(rig)));
+        let line_up = LineUp::of(name_of::<T>(), SpecifiedSubject::with_codec(specification, make));
         LineUp { spec, ..line_up }.against_specification()
     }
 
-    /// The subject's specification is the reference, if it has one.
-    pub fn against_specification(mut self) -> Self {
-        self.options.against = Reference::Specification;
-        self
-    }
-
-    /// Sets the calls, separated by spaces: `"push(1) push(2) pop"`.
-    pub fn calls(mut self, text: &str) -> Self {
-        let calls = self.parse_calls(text);
-        self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
-        self
+    /// As [`specified`](Self::specified), for a specification of your own without notation for its
+    /// calls, which may be nondeterministic: `calls` are the calls of random matrices. Reports show
+    /// calls and results as `Debug` does.
+    ///
+    /// ```
+    /// use clewline::{LineUp, Specification, Subject, sync::atomic::{AtomicBool, Ordering::SeqCst}};
+    ///
+    /// /// A flag that is set at most once; `TrySet` may always fail.
+    /// #[derive(Clone)]
+    /// struct Flag;
+    ///
+    /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    /// enum Call { TrySet, Get }
+    ///
+    /// impl Specification for Flag {
+    ///     type State = bool;
+    ///     type Call = Call;
+    ///     type Return = bool;
+    ///
+    ///     fn initial(&self) -> bool {
+    ///         false
+    ///     }
+    ///
+    ///     fn step(&self, is_set: &bool, call: &Call, ret: Option<&bool>, next: &mut Vec<bool>) {
+    ///         // Each possible result, and the state after it.
+    ///         let outcomes: &[(bool, bool)] = match call {
+    ///             Call::Get => &[(*is_set, *is_set)],
+    ///             Call::TrySet if *is_set => &[(false, true)],
+    ///             Call::TrySet => &[(false, false), (true, true)],
+    ///         };
+    ///         next.extend(outcomes.iter().filter(|it| ret.is_none_or(|ret| *ret == it.0)).map(|it| it.1));
+    ///     }
+    /// }
+    ///
+    /// #[derive(Default)]
+    /// struct MyFlag(AtomicBool);
+    ///
+    /// impl Subject<Flag> for MyFlag {
+    ///     fn call(&self, call: &Call) -> bool {
+    ///         match call {
+    ///             Call::TrySet => self.0.compare_exchange_weak(false, true, SeqCst, SeqCst).is_ok(),
+    ///             Call::Get => self.0.load(SeqCst),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// LineUp::calling(Flag, MyFlag::default, [Call::TrySet, Call::Get]).threads(2).operations(2).assert();
+    /// ```
+    pub fn calling<T: Subject<S>>(
+        specification: S,
+        make: impl Fn() -> T + Send + Sync + 'static,
+        calls: impl IntoIterator<Item = S::Call>,
+    ) -> Self {
+        let subject = SpecifiedSubject::with_debug(specification, make);
+        let calls: Vec<S::Call> = calls.into_iter().collect();
+        LineUp::of(name_of::<T>(), subject).calls(calls).against_specification()
     }
 }
 
@@ -211,6 +261,22 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// The subject's specification is the reference, if it has one.
+    pub fn against_specification(mut self) -> Self {
+        self.options.against = Reference::Specification;
+        self
+    }
+
+    /// Sets the calls of random matrices: `"push(1) push(2) pop"`. If the subject has a
+    /// specification, they may be values, here and in other settings.
+    ///
+    /// Such values are in an array or a vector: `[Call::Push(1), Call::Pop]`.
+    pub fn calls(mut self, calls: impl CallList<E>) -> Self {
+        let calls = self.labels(calls);
+        self.plan.entries = calls.into_iter().map(|it| Entry::new(vec![it])).collect();
+        self
+    }
+
     /// Sets the number of threads (columns) of random matrices: 3 by default.
     pub fn threads(mut self, threads: usize) -> Self {
         self.plan.columns = threads;
@@ -232,9 +298,12 @@ impl<E: Explorable> LineUp<E> {
 
     /// Adds a matrix: columns between bars, a column a thread. `"push(1) pop | push(2) pop"`. May
     /// be repeated.
-    pub fn matrix(mut self, text: &str) -> Self {
-        match text.parse::<Matrix>() {
-            Ok(matrix) => self.plan.matrices.push(matrix),
+    ///
+    /// If the subject has a specification, columns may be lists of calls:
+    /// `[vec![Call::Push(1), Call::Pop], vec![Call::Pop]]`.
+    pub fn matrix(mut self, columns: impl ColumnList<E>) -> Self {
+        match columns.columns(&mut self.subject) {
+            Ok(columns) => self.plan.matrices.push(Matrix { columns, ..Matrix::default() }),
             Err(bad) => self.record_mistake(bad.to_string()),
         }
         self
@@ -247,20 +316,20 @@ impl<E: Explorable> LineUp<E> {
     }
 
     /// Sets the calls before each matrix, one after the other: `"push(1) push(2)"`.
-    pub fn initial_calls(mut self, text: &str) -> Self {
-        self.plan.initial = self.parse_calls(text);
+    pub fn initial_calls(mut self, calls: impl CallList<E>) -> Self {
+        self.plan.initial = self.labels(calls);
         self
     }
 
     /// Sets the calls after each matrix, one after the other.
-    pub fn final_calls(mut self, text: &str) -> Self {
-        self.plan.last = self.parse_calls(text);
+    pub fn final_calls(mut self, calls: impl CallList<E>) -> Self {
+        self.plan.last = self.labels(calls);
         self
     }
 
     /// Adds a sequence of calls that random matrices make one after the other: `"lock unlock"`.
-    pub fn sequence(mut self, text: &str) -> Self {
-        let sequence = self.parse_calls(text);
+    pub fn sequence(mut self, calls: impl CallList<E>) -> Self {
+        let sequence = self.labels(calls);
         self.plan.entries.push(Entry::new(sequence));
         self
     }
@@ -441,8 +510,8 @@ impl<E: Explorable> LineUp<E> {
         self.mistake.get_or_insert(mistake);
     }
 
-    fn parse_calls(&mut self, text: &str) -> Vec<String> {
-        calls(text).unwrap_or_else(|bad| {
+    fn labels(&mut self, calls: impl CallList<E>) -> Vec<String> {
+        calls.labels(&mut self.subject).unwrap_or_else(|bad| {
             self.record_mistake(bad.to_string());
             Vec::new()
         })

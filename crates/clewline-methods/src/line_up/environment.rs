@@ -12,7 +12,7 @@ use super::{
 use crate::{
     environment::{duration, parsed, set_bounds},
     error::Error,
-    matrix::{Matrix, calls},
+    matrix::{Matrix, calls, split_outside},
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";
@@ -44,7 +44,7 @@ impl ReplayToken {
     fn parse(text: &str) -> Option<ReplayToken> {
         // No token has a `#`, but a call may.
         let (matrix, schedule) = text.rsplit_once('#')?;
-        let parts = parts(matrix);
+        let parts = split_outside(matrix, |it| it == ';').ok()?;
         let (initial, columns, last) = match parts[..] {
             [columns] => ("", columns, ""),
             [initial, columns, last] => (initial, columns, last),
@@ -54,16 +54,6 @@ impl ReplayToken {
         (matrix.initial, matrix.last) = (calls(initial).ok()?, calls(last).ok()?);
         Some(ReplayToken { matrix, schedule: schedule.trim().parse().ok()? })
     }
-}
-
-/// The parts between semicolons that are outside of string literals.
-fn parts(text: &str) -> Vec<&str> {
-    let mut in_text = false;
-    let is_end = |it: char| {
-        in_text ^= it == '"';
-        it == ';' && !in_text
-    };
-    text.split(is_end).collect()
 }
 
 /// The settings that the environment may override.

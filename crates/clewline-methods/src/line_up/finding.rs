@@ -134,7 +134,7 @@ impl ObservedOperation {
 }
 
 /// A serial history, as a report shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SerialHistory {
     /// Completed operations, as numbers, in order, each with its result.

@@ -13,6 +13,7 @@
 //! linearizability checker", 2010.
 
 mod builder;
+mod call_list;
 mod cause;
 mod concurrent;
 mod drain_cache;
@@ -65,6 +66,7 @@ pub use specified::Specified;
 
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use builder::{BuiltIn, LineUp};
+pub use call_list::{CallList, ColumnList};
 pub use cause::Cause;
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;

@@ -51,5 +51,5 @@ pub fn observe(
         wrong_order: None,
     };
     let histories = observed.set.histories().into_iter().map(serial).collect();
-    Ok(Observations { matrix: matrix.clone(), histories })
+    Ok(Observations::new(matrix.clone(), histories))
 }

@@ -14,12 +14,12 @@ use super::*;
 use crate::{check, check_file};
 
 fn value(it: i64) -> Value {
-    Value::small(it).unwrap()
+    Value::from(it)
 }
 
 #[test]
 fn an_operation_spans_its_call_and_its_return() {
-    let recorder = Recorder::new(Register);
+    let recorder = Recorder::new(Register::new());
     let write = recorder.call(7, Call::Write(value(1)));
     let read = recorder.call(8, Call::Read);
     write.returned(Value::TRUE);
@@ -37,7 +37,7 @@ fn an_operation_spans_its_call_and_its_return() {
 
 #[test]
 fn an_operation_without_a_result_is_pending_and_its_client_may_call_again() {
-    let recorder = Recorder::new(Register);
+    let recorder = Recorder::new(Register::new());
     drop(recorder.call(0, Call::Write(value(1))));
     recorder.call(0, Call::Read).returned(value(1));
     recorder.call(0, Call::Read).returned(value(1));
@@ -45,26 +45,26 @@ fn an_operation_without_a_result_is_pending_and_its_client_may_call_again() {
     assert!(history.spans()[0].is_pending());
     assert_ne!(history.process(OperationId(0)), history.process(OperationId(1)));
     assert_eq!(history.process(OperationId(1)), history.process(OperationId(2)));
-    assert!(check(&Register, &history).holds());
+    assert!(check(&Register::new(), &history).holds());
 }
 
 #[test]
 fn two_operations_of_one_client_may_overlap() {
-    let recorder = Recorder::new(Register);
+    let recorder = Recorder::new(Register::new());
     let (first, second) = (recorder.call(0, Call::Write(value(1))), recorder.call(0, Call::Read));
     first.returned(Value::TRUE);
     second.returned(value(1));
-    assert!(check(&Register, &recorder.history().unwrap()).holds());
+    assert!(check(&Register::new(), &recorder.history().unwrap()).holds());
 }
 
 #[test]
 fn an_operation_that_failed_had_no_effect() {
-    let recorder = Recorder::new(Register);
+    let recorder = Recorder::new(Register::new());
     recorder.call(0, Call::Write(value(1))).fail();
     recorder.call(0, Call::Read).returned(value(1));
     let history = recorder.history().unwrap();
     assert_eq!(history.len(), 1);
-    assert!(matches!(check(&Register, &history).verdict(), Verdict::Violated(_)));
+    assert!(matches!(check(&Register::new(), &history).verdict(), Verdict::Violated(_)));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_history_that_is_saved_is_judged_alike() {
     let folder = std::env::temp_dir().join(format!("clewline-recorder-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     for (read, holds) in [(1, true), (2, false)] {
-        let recorder = Recorder::new(Register);
+        let recorder = Recorder::new(Register::new());
         recorder.call(0, Call::Write(value(1))).returned(Value::TRUE);
         drop(recorder.call(1, Call::Write(value(3))));
         recorder.call(0, Call::Read).returned(value(read));
@@ -80,7 +80,7 @@ fn a_history_that_is_saved_is_judged_alike() {
         recorder.save(&path).unwrap();
         assert_eq!(check_file(&path, "register").unwrap().holds(), holds);
     }
-    let error = Recorder::new(Register).save(folder.join("none/run.jsonl")).unwrap_err();
+    let error = Recorder::new(Register::new()).save(folder.join("none/run.jsonl")).unwrap_err();
     assert!(error.to_string().contains("run.jsonl"), "{error}");
     fs::remove_dir_all(folder).unwrap();
 }
@@ -119,7 +119,7 @@ fn run(recorder: &Recorder<Register>, operations: usize, stale: bool) {
 fn threads_are_judged_while_they_run() {
     for make in [Recorder::new, Recorder::live] {
         for stale in [false, true] {
-            let recorder = make(Register);
+            let recorder = make(Register::new());
             let alarms: Mutex<Vec<Alarm>> = Mutex::default();
             thread::scope(|scope| {
                 let running = scope.spawn(|| run(&recorder, 2_000, stale));
@@ -139,16 +139,16 @@ fn threads_are_judged_while_they_run() {
 
 #[test]
 fn what_was_watched_can_be_judged_as_a_whole() {
-    let recorder = Recorder::new(Register);
+    let recorder = Recorder::new(Register::new());
     run(&recorder, 300, true);
     assert!(recorder.watch().unwrap().is_some());
-    let report = check(&Register, &recorder.history().unwrap()).verdict().clone();
+    let report = check(&Register::new(), &recorder.history().unwrap()).verdict().clone();
     assert!(matches!(report, Verdict::Violated(_)));
 }
 
 #[test]
 fn recording_goes_on_after_an_alarm() {
-    let recorder = Recorder::live(Register);
+    let recorder = Recorder::live(Register::new());
     recorder.call(0, Call::Write(value(1))).returned(Value::TRUE);
     let open = recorder.call(1, Call::Read);
     recorder.call(0, Call::Read).returned(value(2));
@@ -157,4 +157,25 @@ fn recording_goes_on_after_an_alarm() {
     open.returned(value(1));
     run(&recorder, 3_000, false);
     drop(recorder.watch().unwrap());
+}
+
+#[test]
+fn notes_are_saved_with_the_history() {
+    let recorder = Recorder::new(Register::new());
+    let partition = recorder.interval("partition");
+    let write = recorder.call(0, Call::Write(value(1)));
+    recorder.note("kill n2");
+    write.returned(Value::TRUE);
+    drop(partition);
+    recorder.call(1, Call::Read).returned(value(1));
+    let _rest = recorder.interval("skew");
+    let path = std::env::temp_dir().join(format!("clewline-notes-{}.jsonl", std::process::id()));
+    recorder.save(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let recording =
+        clewline_report::formats::find("jsonl").unwrap().read(&mut text.as_bytes(), &Default::default());
+    fs::remove_file(&path).unwrap();
+    let note = |text: &str, from, until| Note { text: text.to_owned(), from, until };
+    let expected = [note("partition", 0, Some(2)), note("kill n2", 1, Some(1)), note("skew", 4, None)];
+    assert_eq!(recording.unwrap().names.notes, expected, "{text}");
 }

@@ -41,7 +41,7 @@ pub(crate) fn drained(mut recording: Recording, roles: &Roles) -> Recording {
     }));
     recording.history = History::from_operations(all).expect("each of the new processes makes one call");
     if !recording.names.processes.is_empty() {
-        let number = |at: usize| Value::small((after + at) as i64).unwrap_or(Value::ABSENT);
+        let number = |at: usize| Value::from((after + at) as i64);
         recording.names.processes.extend((0..left).map(number));
     }
     recording
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn elements_left_inside_are_removed_by_pending_calls() {
-        let one = Value::small(1).unwrap();
+        let one = Value::from(1);
         assert_eq!(pending(&[("enq", Value::TRUE), ("deq", one)]), [false, false]);
         assert_eq!(
             pending(&[("enq", Value::TRUE), ("enqueue", Value::TRUE), ("deq", one)]),

@@ -1,7 +1,7 @@
 //! Quasi linearizability of recorded histories: which operations may be out of order, how far, and
 //! in which sense.
 //!
-//! There are two readings, which `docs/quasi.md` compares:
+//! There are two readings, which `docs/explanation/quasi.md` compares:
 //!
 //! * *relaxed*: the specification itself is relaxed, as
 //!   [`quasi-queue:K`](crate::specs::quasi_queue) is. Real-time order is kept, and every checker

@@ -12,6 +12,7 @@ use super::{
     outcome::{Outcome, Saved, Shrinking},
     plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Origin, Stress, Workload},
 };
+use crate::saving::relative_to_project;
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
 pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {
@@ -24,7 +25,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
     if let (true, Saved::File(file), Some(spec)) =
         (is_worth_a_check, &outcome.saved, stress.testable.specification())
     {
-        let file = shell_word(&file.display().to_string());
+        let file = shell_word(&relative_to_project(file).display().to_string());
         let judged = match &stress.quasi {
             None => format!("--spec {}", shell_word(&spec)),
             Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.as_flags()),
@@ -103,14 +104,15 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
         command.push_str(&format!(" {}", asked.as_flags()));
     }
     let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
-    let Workload { threads, operations, mix, keys, values, noise } = workload;
-    if *threads != usual.threads {
+    let Workload { threads, operations, mix, roles, keys, values, noise } = workload;
+    roles.iter().for_each(|it| option("role", it.to_string()));
+    if *threads != usual.threads && roles.is_empty() {
         option("threads", threads.to_string());
     }
     if *operations != usual.operations {
         option("operations", operations.to_string());
     }
-    if *mix != usual.mix {
+    if *mix != usual.mix && roles.is_empty() {
         let parts: Vec<String> = mix.iter().map(|(method, weight)| format!("{method}={weight}")).collect();
         option("mix", parts.join(","));
     }

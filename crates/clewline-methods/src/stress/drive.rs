@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_check::{Options, Stuck};
-use clewline_core::{Budget, GeneratorConfig, Random, Reason, Verdict};
+use clewline_core::{Budget, GeneratorConfig, Random, Reason, Value, Verdict};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, RunResult};
 
@@ -21,6 +21,7 @@ use super::{
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
     plan::{Phase, Progress, Stress},
     quasi::JudgedRun,
+    role::thread_names,
 };
 use crate::{
     check::Report,
@@ -112,8 +113,10 @@ fn record(
 /// The inputs of the threads in the run with that number.
 pub(super) fn inputs(stress: &Stress, run: u64) -> Inputs {
     let workload = &stress.workload;
+    let mixes = workload.roles.iter().flat_map(|it| std::iter::repeat_n(it.mix.clone(), it.threads));
     Inputs {
         operations: workload.operations,
+        mixes: mixes.collect(),
         plan: GeneratorConfig {
             mix: workload.mix.clone(),
             values: workload.values,
@@ -204,7 +207,12 @@ impl<'s> JudgePool<'s> {
         let begun = Instant::now();
         let RunResult { ending, returned, case, .. } = took;
         let options = options(self.stress, self.memory);
-        let judged = self.stress.judge(case(), &options);
+        let mut case = case();
+        let names = thread_names(&self.stress.workload.roles);
+        if !names.is_empty() {
+            case.name_processes(names.into_iter().map(Value::from).collect());
+        }
+        let judged = self.stress.judge(case, &options);
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.operations.fetch_add(returned as u64, Ordering::Relaxed);
         let (spec, judged) = match judged {

@@ -48,7 +48,7 @@ mod tests {
     }
 
     fn applied(variables: &[(&str, &str)]) -> Result<Stress, String> {
-        let stress = Stress::new(Register, || Constant).executions(7).seed(1);
+        let stress = Stress::new(Register::new(), || Constant).executions(7).seed(1);
         let look_up =
             |name: &str| variables.iter().find(|it| it.0 == name).map(|(_, value)| (*value).to_owned());
         apply(stress, look_up).map_err(|it| it.to_string())

@@ -10,24 +10,21 @@
 //!
 //! /// What is tested: here, a vector behind a lock.
 //! #[derive(Default)]
-//! struct Mine(Mutex<Vec<Value>>);
+//! struct Mine(Mutex<Vec<u64>>);
 //!
 //! impl Subject<Stack> for Mine {
 //!     fn call(&self, call: &Call) -> Value {
 //!         let mut values = self.0.lock().unwrap();
 //!         match *call {
-//!             Call::Push(value) => {
-//!                 values.push(value);
-//!                 Value::TRUE
-//!             }
-//!             Call::Pop => values.pop().unwrap_or(Value::NIL),
-//!             Call::Peek => values.last().copied().unwrap_or(Value::NIL),
+//!             Call::Push(value) => values.push(value.get()).into(),
+//!             Call::Pop => values.pop().into(),
+//!             Call::Peek => values.last().copied().into(),
 //!         }
 //!     }
 //! }
 //!
 //! // In a test: panics with the whole report if a history is not linearizable.
-//! Stress::new(Stack::default(), Mine::default).threads(2).executions(20).assert();
+//! Stress::new(Stack::new(), Mine::default).threads(2).executions(20).assert();
 //! ```
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, sections 7 and 8.
@@ -43,6 +40,7 @@ mod publish;
 mod quasi;
 mod quasi_request;
 mod recorded;
+mod role;
 mod save;
 mod shrink;
 mod text;
@@ -56,6 +54,8 @@ use std::{
 };
 
 use clewline_check::{Algorithm, failure_point};
+#[cfg(feature = "serde")]
+use clewline_core::erase_with;
 use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
@@ -65,6 +65,7 @@ use crate::{
     error::{Error, ErrorKind},
     limits::available_memory,
     relaxed::{Quasi, QuasiReading},
+    saving::findings_folder,
     typed::name_of,
 };
 
@@ -74,6 +75,7 @@ use quasi_request::QuasiRequest;
 pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
+pub use role::ThreadRole;
 // The operations per thread in the displacement reading, where the search takes long.
 const DISPLACEMENT_OPS_PER_THREAD: usize = 6;
 // The default time for shrinking.
@@ -145,6 +147,26 @@ impl Stress {
         Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
     }
 
+    /// As [`drawing`](Self::drawing). The history of a finding is saved by serde, so that
+    /// `files::read_history` reads it again.
+    #[cfg(feature = "serde")]
+    pub fn drawing_with_serde<S, T>(
+        specification: S,
+        make: impl Fn() -> T + Send + Sync + 'static,
+        draw: impl Fn(&mut CallSampler) -> S::Call + Send + Sync + 'static,
+    ) -> Stress
+    where
+        S: Specification + Clone + Send + Sync + 'static,
+        S::Call: serde::Serialize + serde::de::DeserializeOwned + Send + Sync,
+        S::Return: serde::Serialize + serde::de::DeserializeOwned + Send + Sync,
+        T: Subject<S>,
+    {
+        let rig = SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
+            erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
+        });
+        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
+    }
+
     /// Tests a type-erased subject of a table: its name there, the name of its specification, and
     /// its usual workload.
     pub fn erased(name: &str, spec: String, testable: Box<dyn ErasedSubject>, usual: Workload) -> Stress {
@@ -171,9 +193,10 @@ impl Stress {
             progress: Arc::new(|_| ()),
             origin: Origin::Program,
             shrinking: SHRINK_TIME,
-            saving: Some(env::temp_dir().join("clewline")),
+            saving: Some(findings_folder()),
             environment: Environment::Heeded,
             mistake: None,
+            has_plain_threads: false,
         }
     }
 
@@ -185,7 +208,49 @@ impl Stress {
     /// Sets the number of threads: 4 by default.
     pub fn threads(mut self, threads: usize) -> Stress {
         self.workload.threads = threads.max(1);
-        self
+        Stress { has_plain_threads: true, ..self }
+    }
+
+    /// Adds threads that call only the methods of this mix, for a structure whose threads have
+    /// roles: a ring with one producer, a deque whose owner pushes and pops while others steal. An
+    /// empty mix is the usual one. Reports call the threads by their role: `producer`,
+    /// `consumer-1`.
+    ///
+    /// ```
+    /// # use std::{collections::VecDeque, sync::Mutex};
+    /// # use clewline::{Stress, Subject, Value, specs::queue::{Call, Queue}};
+    /// # #[derive(Default)]
+    /// # struct Ring(Mutex<VecDeque<u64>>);
+    /// # impl Subject<Queue> for Ring {
+    /// #     fn call(&self, call: &Call) -> Value {
+    /// #         match *call {
+    /// #             Call::Enq(value) => self.0.lock().unwrap().push_back(value.get()).into(),
+    /// #             Call::Deq | Call::Peek => self.0.lock().unwrap().pop_front().into(),
+    /// #         }
+    /// #     }
+    /// # }
+    /// Stress::new(Queue::new(), Ring::default)
+    ///     .role("producer", 1, [("enq", 1)])
+    ///     .role("consumer", 2, [("deq", 1)])
+    ///     .executions(20)
+    ///     .assert();
+    /// ```
+    ///
+    /// Together with [`threads`](Self::threads) or [`mix`](Self::mix), this is an
+    /// [error](Self::verify).
+    pub fn role<'m>(
+        mut self,
+        name: impl Into<String>,
+        threads: usize,
+        mix: impl IntoIterator<Item = (&'m str, u32)>,
+    ) -> Stress {
+        let mut mix: Vec<(String, u32)> = mix.into_iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        if let (true, Origin::Table(usual)) = (mix.is_empty(), &self.origin) {
+            mix.clone_from(&usual.mix);
+        }
+        let mut roles = std::mem::take(&mut self.workload.roles);
+        roles.push(ThreadRole { name: name.into(), threads, mix });
+        Stress { workload: self.workload.with_roles(roles), ..self }
     }
 
     /// Sets the number of operations per thread in each run: 2,048 by default.
@@ -208,7 +273,7 @@ impl Stress {
     /// the same weight. A function that [draws calls](Self::drawing) uses [`CallSampler::method`].
     pub fn mix<'m>(mut self, mix: impl IntoIterator<Item = (&'m str, u32)>) -> Stress {
         self.workload.mix = mix.into_iter().map(|(method, weight)| (method.to_owned(), weight)).collect();
-        self
+        Stress { has_plain_threads: true, ..self }
     }
 
     /// Sets the number of keys, for maps: 8 by default. A function that [draws
@@ -297,7 +362,7 @@ impl Stress {
     }
 
     /// Sets the folder in which the history of a finding is saved: by default `clewline` in the
-    /// system's temporary folder.
+    /// target directory of Cargo.
     pub fn save(self, folder: impl Into<PathBuf>) -> Stress {
         Stress { saving: Some(folder.into()), ..self }
     }
@@ -337,9 +402,16 @@ impl Stress {
     ///
     /// If they do not.
     pub fn verify(&self) -> Result<(), Error> {
-        match &self.mistake {
-            Some(mistake) => Err(ErrorKind::Quasi(mistake.clone()).into()),
-            None => Ok(check_mix(&self.testable.specification().unwrap_or_default(), &self.workload.mix)?),
+        let spec = self.testable.specification().unwrap_or_default();
+        let roles = &self.workload.roles;
+        if !roles.is_empty() && self.has_plain_threads {
+            let error = "expected either roles or `threads` and `mix`: a role has both, for its own threads";
+            return Err(ErrorKind::Roles(error.to_owned()).into());
+        }
+        match (&self.mistake, role::mistake(roles, &spec)) {
+            (Some(mistake), _) => Err(ErrorKind::Quasi(mistake.clone()).into()),
+            (None, Some(mistake)) => Err(ErrorKind::Roles(mistake).into()),
+            (None, None) => Ok(check_mix(&spec, &self.workload.mix)?),
         }
     }
 

@@ -126,8 +126,8 @@ pub enum Saved {
     Off,
     /// It is in this file.
     File(PathBuf),
-    /// The specification has no notation for its operations.
-    NoNotation,
+    /// It is in this file, for people: the specification does not say how operations are read.
+    Text(PathBuf),
     /// No file could be written in this folder, for that reason.
     Failed(PathBuf, String),
 }

@@ -6,7 +6,10 @@ use clewline_check::Algorithm;
 use clewline_core::ValueDomain;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
 
-use super::quasi_request::QuasiRequest;
+use super::{
+    quasi_request::QuasiRequest,
+    role::{ThreadRole, thread_names},
+};
 
 /// A stress test in the making.
 #[derive(Clone)]
@@ -37,6 +40,8 @@ pub struct Stress {
     pub(super) environment: Environment,
     // The setting that does not fit the specification.
     pub(super) mistake: Option<String>,
+    // Whether the threads, or a mix for all of them, were set.
+    pub(super) has_plain_threads: bool,
 }
 
 /// The origin of a test, which determines how to run it again.
@@ -58,12 +63,14 @@ pub(super) enum Environment {
 /// The workload of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// How many threads there are.
+    /// How many threads there are; with roles, the sum of theirs.
     pub threads: usize,
     /// How many operations each calls in a run.
     pub operations: usize,
     /// The weights of methods; those not named have weight 0. Empty: all equal.
     pub mix: Vec<(String, u32)>,
+    /// What each thread calls, if not all call the same; then `mix` does not count.
+    pub roles: Vec<ThreadRole>,
     /// How many keys there are, for maps.
     pub keys: usize,
     /// The domain of values; for sets, of elements.
@@ -78,10 +85,21 @@ impl Workload {
         threads: 4,
         operations: 2_048,
         mix: Vec::new(),
+        roles: Vec::new(),
         keys: 8,
         values: ValueDomain::Distinct,
         noise: Noise::NONE,
     };
+
+    /// The same with these roles.
+    pub(super) fn with_roles(self, roles: Vec<ThreadRole>) -> Workload {
+        Workload { threads: roles.iter().map(|it| it.threads).sum(), mix: Vec::new(), roles, ..self }
+    }
+
+    /// How a report calls a thread: `thread 2`, or by its role.
+    pub(super) fn thread_name(&self, thread: usize) -> String {
+        thread_names(&self.roles).get(thread).cloned().unwrap_or_else(|| format!("thread {thread}"))
+    }
 }
 
 /// How far a stress test has come.

@@ -13,8 +13,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{
     outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    role::ThreadRole,
     text,
 };
+use crate::saving::relative_to_project;
 
 impl Publish for Outcome {
     /// The page shows the run of the finding; other runs are not kept.
@@ -49,6 +51,10 @@ impl Publish for Outcome {
         add("spec", self.spec.as_str().into());
         add("threads", self.workload.threads.into());
         add("operations_per_thread", self.workload.operations.into());
+        if !self.workload.roles.is_empty() {
+            let role = |it: &ThreadRole| json!({"name": it.name, "threads": it.threads});
+            add("roles", self.workload.roles.iter().map(role).collect());
+        }
         add("clock", self.clock.name().into());
         add("unknown_executions", self.unknown.into());
         if let Some(reason) = &self.reason {
@@ -63,7 +69,8 @@ impl Publish for Outcome {
         match &self.saved {
             Saved::File(path) => drop(add("file", path.display().to_string().into())),
             Saved::Failed(_, why) => drop(add("save_error", why.as_str().into())),
-            Saved::NoNotation | Saved::Off => (),
+            Saved::Text(path) => drop(add("text_file", path.display().to_string().into())),
+            Saved::Off => (),
         }
         if let Some(finding) = self.shown() {
             add("cause", finding.cause.kind().name().into());
@@ -83,8 +90,10 @@ impl Publish for Outcome {
 
     fn entry(&self) -> Entry {
         let place = match &self.saved {
-            Saved::File(path) => Some((path.display().to_string(), None)),
-            Saved::Off | Saved::NoNotation | Saved::Failed(..) => None,
+            Saved::File(path) | Saved::Text(path) => {
+                Some((relative_to_project(path).display().to_string(), None))
+            }
+            Saved::Off | Saved::Failed(..) => None,
         };
         Entry {
             work: Some(self.operations),

@@ -1,18 +1,19 @@
-//! Histories of findings, as files that `clewline check` reads.
+//! Histories of findings, as files that `clewline check` reads, or a person.
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
-use clewline_core::Recording;
-use clewline_report::{OutputFile, WriteError, formats};
+use clewline_core::{ErasedHistory, OperationId};
+use clewline_report::{OutputFile, WriteError};
 
 use super::{
     outcome::{Finding, Saved},
     plan::Stress,
 };
+use crate::saving::write_recording;
 
 // At most this number of files of one name are distinguished by a number.
 const SAME_NAME_FILES_MAX: u32 = 1_000;
@@ -20,12 +21,42 @@ const SAME_NAME_FILES_MAX: u32 = 1_000;
 /// Saves the history of `finding`, if saving is on and possible.
 pub(super) fn save(stress: &Stress, finding: &Finding) -> Saved {
     let Some(folder) = &stress.saving else { return Saved::Off };
-    let Some(recording) = finding.report.case().recording() else { return Saved::NoNotation };
-    match write(&recording, folder, &stem(&stress.name, stress.seed)) {
-        Ok(path) => Saved::File(path),
-        Err(error) => Saved::Failed(folder.clone(), error.to_string()),
-    }
+    let (case, stem) = (finding.report.case(), stem(&stress.name, stress.seed));
+    let saved = match case.recording() {
+        Some(recording) => {
+            create(folder, &stem, "jsonl", |file| write_recording(&recording, file)).map(Saved::File)
+        }
+        None => create(folder, &stem, "txt", |file| write_text(stress, case, file)).map(Saved::Text),
+    };
+    saved.unwrap_or_else(|error| Saved::Failed(folder.clone(), error.to_string()))
 }
+
+/// Writes operations as `Debug` shows them, in the order of their calls.
+fn write_text(stress: &Stress, case: &dyn ErasedHistory, out: &mut dyn Write) -> Result<(), WriteError> {
+    let Stress { name, spec, seed, .. } = stress;
+    writeln!(out, "A history of {name}, recorded by a stress test as a {spec} with seed {seed}.\n")?;
+    writeln!(out, "{FOR_PEOPLE}\n")?;
+    writeln!(out, "process    call  return  operation")?;
+    for (at, span) in case.spans().iter().enumerate() {
+        let id = OperationId::from_index(at);
+        let returned = span.ret().map_or_else(|| "-".to_owned(), |it| it.to_string());
+        writeln!(
+            out,
+            "{:>7} {:>7} {returned:>7}  {}",
+            case.process(id).index(),
+            span.call(),
+            case.label(id)
+        )?;
+    }
+    Ok(())
+}
+
+const FOR_PEOPLE: &str = "\
+This file is for people: operations are written as `Debug` shows them, which Clewline cannot read.
+For a file that it can read, implement serde's traits for calls and results and use
+`Stress::drawing_with_serde`, or implement `Codec` and use `Stress::new`.
+
+Calls and returns are numbered in the order in which they happened; equal numbers overlap.";
 
 /// The name of the file, less its extension: `treiber-stack-no-cas-seed-42`.
 fn stem(subject: &str, seed: u64) -> String {
@@ -35,10 +66,16 @@ fn stem(subject: &str, seed: u64) -> String {
 }
 
 /// Writes a new file. An existing one may belong to another subject, and is not changed.
-fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, WriteError> {
+fn create(
+    folder: &Path,
+    stem: &str,
+    extension: &str,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<PathBuf, WriteError> {
     fs::create_dir_all(folder)?;
     for twin in 1..=SAME_NAME_FILES_MAX {
-        let name = if twin == 1 { format!("{stem}.jsonl") } else { format!("{stem}-{twin}.jsonl") };
+        let number = if twin == 1 { String::new() } else { format!("-{twin}") };
+        let name = format!("{stem}{number}.{extension}");
         // `./` says nothing.
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
         // The name is taken; the file follows when it is complete.
@@ -46,12 +83,12 @@ fn write(recording: &Recording, folder: &Path, stem: &str) -> Result<PathBuf, Wr
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             outcome => drop(outcome?),
         }
-        let write = || -> Result<(), WriteError> {
+        let whole = || -> Result<(), WriteError> {
             let mut out = OutputFile::create(&path)?;
-            formats::find("jsonl").expect("it is the native format").write(recording, &mut out)?;
+            write(&mut out)?;
             Ok(out.commit()?)
         };
-        return write().map(|()| path.clone()).inspect_err(|_| {
+        return whole().map(|()| path.clone()).inspect_err(|_| {
             let _best_effort = fs::remove_file(&path);
         });
     }

@@ -145,11 +145,17 @@ fn steps(from: &Workload, varied: ShrinkableParameters) -> Vec<Workload> {
         steps.push(operations(from.operations / 2));
     }
     // One thread alone is no test of concurrency.
-    if 2 < from.threads {
+    if 2 < from.threads && from.roles.is_empty() {
         steps.push(threads(2));
     }
-    if 3 < from.threads {
+    if 3 < from.threads && from.roles.is_empty() {
         steps.push(threads(from.threads - 1));
+    }
+    // Without one of its roles it would be another test.
+    for at in (0..from.roles.len()).filter(|&at| 1 < from.roles[at].threads && 2 < from.threads) {
+        let mut roles = from.roles.clone();
+        roles[at].threads -= 1;
+        steps.push(from.clone().with_roles(roles));
     }
     if 4 <= from.operations {
         steps.push(operations(from.operations - from.operations / 4));
@@ -177,6 +183,7 @@ mod tests {
             threads,
             operations,
             mix: Vec::new(),
+            roles: Vec::new(),
             keys,
             values: ValueDomain::Below(values),
             noise: Noise::NONE,
@@ -230,6 +237,19 @@ mod tests {
         let search =
             search(&workload(2, 1, 16, 2), ShrinkableParameters { keys: false }, |_| Attempt::Failed);
         assert_eq!(search.smallest, None);
+    }
+
+    #[test]
+    fn no_role_is_lost() {
+        let roles = ["producer=1:enq", "consumer=4:deq"].map(|it| it.parse().unwrap()).into();
+        let from = workload(1, 64, 1, 2).with_roles(roles);
+        let search = search(&from, ALL, |it| {
+            shown_text(it.threads == it.roles.iter().map(|it| it.threads).sum::<usize>())
+        });
+        let smallest = search.smallest.expect("it shows in smaller ones");
+        let roles: Vec<String> = smallest.roles.iter().map(ToString::to_string).collect();
+        assert_eq!((smallest.threads, smallest.operations), (2, 1));
+        assert_eq!(roles, ["producer=1:enq", "consumer=1:deq"]);
     }
 
     #[test]

@@ -19,7 +19,10 @@ use super::{
     plan::Workload,
     quasi_request::QuasiRequest,
 };
-use crate::relaxed::{self, QuasiReading};
+use crate::{
+    relaxed::{self, QuasiReading},
+    saving::relative_to_project,
+};
 
 /// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {
@@ -102,7 +105,7 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[StuckThread]) -> [B
         let operation = finding
             .pending(standing.thread)
             .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
-        format!("thread {} in {operation}: {standing}", standing.thread)
+        format!("{} in {operation}: {standing}", finding.workload.thread_name(standing.thread))
     };
     [Block::paragraph(sentence), Block::List(standings.iter().map(line).collect())]
 }
@@ -116,7 +119,7 @@ fn show_patience(patience: Duration) -> String {
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
         let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
-        format!("thread {thread} in {operation} panicked: {message}")
+        format!("{} in {operation} panicked: {message}", finding.workload.thread_name(*thread))
     };
     Block::List(panics.iter().map(line).collect())
 }
@@ -222,11 +225,11 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Verdict::Holds(_) => " (its results are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
-            format!("{}{more}", path.display())
+            format!("{}{more}", relative_to_project(path).display())
         }
-        Saved::NoNotation => format!(
-            "nowhere: a file needs a specification that says how operations are written (`Codec`), and {} does not",
-            outcome.spec
+        Saved::Text(path) => format!(
+            "{} (operations as `Debug` shows them, for people; see there for a file that can be read again)",
+            relative_to_project(path).display()
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
     })
@@ -337,22 +340,23 @@ fn rate(outcome: &Outcome) -> Vec<Fact> {
 
 /// `4 threads × 2,048 operations, without noise`.
 fn show_workload(workload: &Workload) -> String {
-    let Workload { threads, operations, noise, .. } = workload;
+    format!("{}, {}", show_size(workload), show_noise(workload.noise))
+}
+
+/// `4 threads × 2,048 operations`, `3 threads (1 producer, 2 consumer) × 2,048 operations`.
+fn show_size(Workload { threads, operations, roles, .. }: &Workload) -> String {
+    let roles: Vec<String> = roles.iter().map(|it| format!("{} {}", it.threads, it.name)).collect();
     format!(
-        "{} × {}, {}",
+        "{}{} × {}",
         count(*threads as u64, "thread", "threads"),
+        if roles.is_empty() { String::new() } else { format!(" ({})", roles.join(", ")) },
         count(*operations as u64, "operation", "operations"),
-        show_noise(*noise)
     )
 }
 
 /// The differences of `smaller`, and always its numbers of threads and operations.
 fn show_change(from: &Workload, smaller: &Workload) -> String {
-    let mut text = format!(
-        "{} × {}",
-        count(smaller.threads as u64, "thread", "threads"),
-        count(smaller.operations as u64, "operation", "operations")
-    );
+    let mut text = show_size(smaller);
     if smaller.keys != from.keys {
         text.push_str(&format!(", {}", count(smaller.keys as u64, "key", "keys")));
     }

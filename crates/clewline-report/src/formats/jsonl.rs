@@ -6,8 +6,8 @@
 //! {"event": "call", "process": 1, "op": "enq", "arg": 3}
 //! ```
 //!
-//! One file holds one kind of line. Unknown members are the user's own and are skipped, but must be
-//! well-formed JSON. Blank lines are skipped.
+//! One file holds one kind of line, and notes on the history ([`note`]). Unknown members are the
+//! user's own and are skipped, but must be well-formed JSON. Blank lines are skipped.
 //!
 //! Large files are cut into blocks of whole lines, which several threads parse in parallel, each
 //! with its own tables. The tables are merged in the order of the blocks, so the recording is the
@@ -19,6 +19,7 @@ mod field;
 mod follow;
 mod key_cache;
 mod line;
+mod note;
 mod row_builder;
 mod write;
 

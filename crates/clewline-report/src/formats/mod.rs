@@ -20,7 +20,7 @@ pub mod porcupine_kv;
 
 use std::{fmt, io::Read, str::FromStr};
 
-use clewline_core::{ParseError, Recording, Skipped, Table};
+use clewline_core::{Names, ParseError, Recording, Table};
 
 use crate::{Format, ReadError, ReadOptions, text::shown_in_one_line};
 
@@ -53,13 +53,14 @@ pub fn read(
     let recording = format.read(input, options)?;
     // A process has a name also if all its operations failed.
     if recording.history.is_empty() && recording.names.processes.is_empty() {
-        return Err(no_operation(&recording.names.skipped));
+        return Err(no_operation(&recording.names));
     }
     Ok(recording)
 }
 
-fn no_operation(skipped: &Skipped) -> ReadError {
+fn no_operation(Names { skipped, notes, .. }: &Names) -> ReadError {
     let message = match skipped.count {
+        0 if !notes.is_empty() => "expected an operation, found only notes".to_owned(),
         0 => "expected an operation, found none: there is nothing in it".to_owned(),
         1 => format!("expected an operation, found only `{}`", shown_in_one_line(&skipped.text)),
         count => format!(

@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use clewline_core::{Datum, OperationId, Value, Values, Verdict, visible};
+use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, visible};
 use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, explain::explanation};
@@ -122,6 +122,11 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
             report.add_object("explanation", explanation_object);
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
+    }
+    let notes = &judged.case.names().notes;
+    if !notes.is_empty() {
+        let note = |it: &Note| serde_json::json!({"text": it.text, "from": it.from, "until": it.until});
+        report.add("notes", notes.iter().map(note).collect::<Json>());
     }
     report
 }

@@ -3,6 +3,7 @@
 use super::{
     CheckedHistory,
     block::{Block, Fact},
+    notes,
     present::Present,
     text::{self, Style},
 };
@@ -25,8 +26,10 @@ impl Present for CheckedHistory<'_> {
     }
 
     fn facts(&self) -> Vec<Fact> {
+        let notes = notes::line(self).map(|it| Fact::Named("notes", it));
+        let checked = Fact::Line(format!("checked {}", text::judged_by(self)));
         let skipped = text::skipped(self).map(Fact::Line);
-        [Fact::Line(format!("checked {}", text::judged_by(self)))].into_iter().chain(skipped).collect()
+        notes.into_iter().chain([checked]).chain(skipped).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -11,6 +11,7 @@ pub mod html;
 #[cfg(feature = "html")]
 pub mod json;
 mod judged;
+mod notes;
 #[cfg(feature = "html")]
 pub mod plot;
 pub mod present;
@@ -141,6 +142,14 @@ pub enum Source {
 }
 
 impl Source {
+    /// The word for a place in a growing history: files have lines.
+    pub(crate) fn place(self) -> &'static str {
+        match self {
+            Source::File => "line",
+            Source::Program | Source::Run => "event",
+        }
+    }
+
     /// The word for a process there.
     pub(crate) fn caller(self) -> &'static str {
         match self {

@@ -8,13 +8,13 @@
 
 use std::fmt::Write;
 
-use clewline_core::{OperationId, Verdict, visible};
+use clewline_core::{Note, OperationId, Verdict, visible};
 
 use super::{
     CheckedHistory,
     explain::explanation,
     text::{self, DRAWN_OPS_MAX},
-    timeline::{self, PlacedBar, Row},
+    timeline::{self, PlacedBar, Row, shorten},
 };
 
 /// The background of the picture.
@@ -35,6 +35,10 @@ const MARGIN: usize = 12;
 const BAR: usize = 26;
 const LANE: usize = 36;
 const FOOT: usize = 24;
+
+// The height of a row of labels of notes, and the length of a label.
+const NOTE_ROW: usize = 18;
+const NOTE_LABEL_CHARS_MAX: usize = 32;
 
 // More columns than this fit no page.
 const COLUMNS: usize = 130;
@@ -71,28 +75,42 @@ pub fn counterexample(judged: &CheckedHistory<'_>, ground: Ground) -> Picture {
     let row = |it: &str| format!("{} {it}", judged.source.caller());
     let rows = text::rows(judged, &operations).into_iter().map(|it| Row { name: row(&it.name), ..it });
     let starts: Vec<u32> = beside.iter().map(|it| judged.case.spans()[it.index()].call()).collect();
-    draw_beside(&title, &description, &rows.collect::<Vec<Row>>(), &starts, ground)
+    let notes = &judged.case.names().notes;
+    draw_beside(&title, &description, &rows.collect::<Vec<Row>>(), &starts, notes, ground)
 }
 
 /// Draws `rows`. `title` and `description` are for readers who cannot see them.
 #[must_use]
 pub fn draw(title: &str, description: &str, rows: &[Row], ground: Ground) -> Picture {
-    draw_beside(title, description, rows, &[], ground)
+    draw_beside(title, description, rows, &[], &[], ground)
 }
 
 /// The same, with dotted bars for operations that start at one of the ranks of `beside`: they are
-/// there for comparison.
-fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], ground: Ground) -> Picture {
+/// there for comparison. `notes` are behind the operations.
+fn draw_beside(
+    title: &str,
+    description: &str,
+    rows: &[Row],
+    beside: &[u32],
+    notes: &[Note],
+    ground: Ground,
+) -> Picture {
     let (lanes, placed) = timeline::layout(rows, COLUMNS);
     let names = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
     let from = MARGIN + (names + 2) * LETTER;
     let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
-    let width = from + columns * LETTER + MARGIN;
-    let height = MARGIN + lanes.len() * LANE + FOOT;
+    let (bands, note_rows) = bands(&placed, notes, columns);
+    let labels = bands.iter().map(|it| it.left / 2 + it.label.chars().count() + 1);
+    let width = from + labels.max().unwrap_or(0).max(columns) * LETTER + MARGIN;
+    let top = MARGIN + note_rows * NOTE_ROW;
+    let height = top + lanes.len() * LANE + FOOT;
     let mut svg = opened(title, description, width, height, ground);
+    for band in &bands {
+        draw_note(&mut svg, band, from, height - FOOT, ground);
+    }
     let ink = format!("fill=\"none\" {}", ink(ground));
     for (number, lane) in lanes.iter().enumerate() {
-        let middle = MARGIN + number * LANE + BAR / 2;
+        let middle = top + number * LANE + BAR / 2;
         let right = width - MARGIN;
         line(&mut svg, &format!("M{from} {middle}H{right}"), &format!("{ink} stroke-dasharray=\"1 5\""));
         if let Some(name) = lane.name {
@@ -103,7 +121,7 @@ fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], gro
     let is_beside = |it: &PlacedBar| beside.contains(&it.start);
     for bar in &placed {
         let kind = if is_beside(bar) { BarKind::Beside } else { BarKind::Core };
-        draw_bar(&mut svg, bar, kind, from, ground);
+        draw_bar(&mut svg, bar, kind, (from, top), ground);
     }
     let foot = height - FOOT / 2;
     let (tip, back) = (width - MARGIN, width - MARGIN - 7);
@@ -118,6 +136,75 @@ fn draw_beside(title: &str, description: &str, rows: &[Row], beside: &[u32], gro
     Picture { svg, bars: placed.len() - dotted, beside: dotted }
 }
 
+/// A note as it is drawn: half columns from the left, and the row of its label.
+struct Band {
+    left: usize,
+    right: usize,
+    is_moment: bool,
+    row: usize,
+    label: String,
+}
+
+/// The notes that have a place among the bars, and the number of rows of labels above them.
+fn bands(placed: &[PlacedBar], notes: &[Note], columns: usize) -> (Vec<Band>, usize) {
+    // Ranks and columns of calls and returns, from left to right.
+    let mut ends: Vec<(u32, usize)> = placed.iter().map(|it| (it.start, it.left)).collect();
+    ends.extend(placed.iter().filter_map(|it| Some((it.end?, it.right))));
+    ends.sort_unstable();
+    // Half way between the events around it.
+    let column = |events: u32| {
+        let at = ends.partition_point(|it| it.0 < events);
+        let left = if at == 0 { 0 } else { ends[at - 1].1 };
+        let right = ends.get(at).map_or(columns, |it| it.1);
+        if at == 0 { 0 } else { left + right }
+    };
+    let mut free: Vec<usize> = Vec::new();
+    let mut bands = Vec::new();
+    for note in notes {
+        let left = column(note.from);
+        let right = note.until.map_or(2 * columns, column);
+        // A note before or after all of the bars is not drawn.
+        if right == 0 || (left == right && !note.is_moment()) || ends.last().is_none_or(|it| it.0 < note.from)
+        {
+            continue;
+        }
+        let label = shorten(&note.text, NOTE_LABEL_CHARS_MAX);
+        let wide = 2 * (label.chars().count() + 2);
+        let row = free.iter().position(|&it| it <= left).unwrap_or(free.len());
+        free.resize(free.len().max(row + 1), 0);
+        free[row] = (left + wide).max(right);
+        bands.push(Band { left, right, is_moment: note.is_moment(), row, label });
+    }
+    (bands, free.len())
+}
+
+/// A band behind the operations, or a line at a moment, with its label above them.
+fn draw_note(svg: &mut String, band: &Band, from: usize, bottom: usize, ground: Ground) {
+    let (left, right) = (from + band.left * LETTER / 2, from + band.right * LETTER / 2);
+    let top = MARGIN + band.row * NOTE_ROW;
+    let colour = match ground {
+        Ground::Paper => "#000",
+        Ground::Page => "currentColor",
+    };
+    // Writing to a string cannot fail.
+    let _infallible = if band.is_moment {
+        writeln!(
+            svg,
+            "<path class=\"note\" d=\"M{left} {top}V{bottom}\" stroke=\"{colour}\" stroke-width=\"1.5\" \
+             stroke-dasharray=\"4 3\"/>"
+        )
+    } else {
+        writeln!(
+            svg,
+            "<rect class=\"note\" x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"{colour}\" \
+             fill-opacity=\"0.1\"/>",
+            right - left,
+            bottom - top
+        )
+    };
+    written(svg, &band.label, left + LETTER / 2, top + FONT_SIZE, "start");
+}
+
 /// The role of a bar.
 #[derive(Clone, Copy)]
 enum BarKind {
@@ -128,8 +215,8 @@ enum BarKind {
 }
 
 /// One operation: closed on both sides, or open to the right while it is pending.
-fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, from: usize, ground: Ground) {
-    let top = MARGIN + bar.lane * LANE;
+fn draw_bar(svg: &mut String, bar: &PlacedBar, kind: BarKind, (from, top): (usize, usize), ground: Ground) {
+    let top = top + bar.lane * LANE;
     let bottom = top + BAR;
     let (left, right) = (from + bar.left * LETTER, from + bar.right * LETTER);
     let paper = match ground {

@@ -1,8 +1,8 @@
 use std::{collections::VecDeque, time::Duration};
 
 use clewline_core::{
-    Deterministic, ErasedHistory, Explanation, History, Names, ObjectId, OperationId, Problem, ProcessId,
-    Reason, Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
+    Deterministic, ErasedHistory, Explanation, History, Names, Note, ObjectId, OperationId, Problem,
+    ProcessId, Reason, Shown, Span, Timed, Value, Values, Verdict, Violation, Witness,
 };
 
 use super::{
@@ -53,7 +53,7 @@ fn show(call: &Call, ret: Option<&Return>) -> Shown {
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub(super) history: History<Call, Return>,
-    names: Names,
+    pub(super) names: Names,
     values: Values,
 }
 
@@ -340,4 +340,29 @@ fn of_a_large_counterexample_the_end_is_drawn() {
     let expected = "The 10 others of them are not drawn. Time runs to the right, one row a process:\n";
     assert!(sentence.contains(expected), "{written}");
     assert!(written.contains("|-enq(10)-|") && !written.contains("|-enq(9)-|"), "{written}");
+}
+
+#[test]
+fn notes_are_listed_those_during_the_counterexample_first() {
+    let mut case = overtaken();
+    let note = |text: &str, from, until| Note { text: text.to_owned(), from, until };
+    case.names.notes = vec![note("early", 0, Some(0)), note("late", 7, None), note("partition", 2, Some(5))];
+    let verdict = exhausted(&[0, 1, 2], &[0, 1], 2);
+    let text = present::text(&judged(&case, &verdict), &Style::default());
+    let line = "notes:    partition (events 3 to 5), early (before event 1), late (from event 8 on)";
+    assert!(text.replace("\n          ", " ").contains(line), "{text}");
+    let report = json::report(&judged(&case, &verdict), WitnessShown::Not);
+    let expected = serde_json::json!([
+        {"text": "early", "from": 0, "until": 0},
+        {"text": "late", "from": 7, "until": null},
+        {"text": "partition", "from": 2, "until": 5},
+    ]);
+    assert_eq!(report.get("notes"), Some(expected));
+    // Of many notes only the first are listed; without any there is no line.
+    case.names.notes = (0..10).map(|it| note("n", it, Some(it))).collect();
+    let text = present::text(&judged(&case, &verdict), &Style::default());
+    assert!(text.replace("\n          ", " ").contains("n (after event 6), and 4 more\n"), "{text}");
+    let text = present::text(&judged(&overtaken(), &verdict), &Style::default());
+    assert!(!text.contains("notes:"), "{text}");
+    assert_eq!(json::report(&judged(&overtaken(), &verdict), WitnessShown::Not).get("notes"), None);
 }

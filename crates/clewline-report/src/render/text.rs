@@ -147,7 +147,8 @@ fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
         );
     }
     if let Some(line) = judged.stream.and_then(|it| it.line) {
-        meaning.push_str(&format!(" This was certain after line {}.", grouped(line as u64)));
+        let place = judged.source.place();
+        meaning.push_str(&format!(" This was certain after {place} {}.", grouped(line as u64)));
     }
     meaning
 }

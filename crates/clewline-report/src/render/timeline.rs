@@ -165,6 +165,7 @@ pub(super) struct PlacedBar {
     pub(super) lane: usize,
     pub(super) label: String,
     pub(super) start: u32,
+    pub(super) end: Option<u32>,
     pub(super) left: usize,
     pub(super) right: usize,
     pub(super) is_pending: bool,
@@ -176,7 +177,7 @@ impl Grid {
         let columns = placed.iter().map(|it| it.right + 1).max().unwrap_or(0);
         let cell = |text: &str| Cell { text: text.to_owned(), is_label: false };
         let mut cells = vec![vec![cell(" "); columns]; lanes.len()];
-        for PlacedBar { lane, label, start, left, right, is_pending } in placed {
+        for PlacedBar { lane, label, start, left, right, is_pending, .. } in placed {
             let row = &mut cells[lane];
             row[left..=right].fill(cell(if beside.contains(&start) { "·" } else { "-" }));
             row[left] = cell("|");
@@ -236,7 +237,7 @@ fn place(lanes: &[Lane<'_>], label_max: usize, dashes: usize) -> Vec<PlacedBar> 
             ends.extend(bar.end.map(|end| (end.max(bar.start), true, placed.len())));
             let label = shorten(&bar.label, label_max);
             let (start, is_pending) = (bar.start, bar.end.is_none());
-            placed.push(PlacedBar { lane, label, start, left: 0, right: 0, is_pending });
+            placed.push(PlacedBar { lane, label, start, end: bar.end, left: 0, right: 0, is_pending });
         }
     }
     ends.sort_unstable();

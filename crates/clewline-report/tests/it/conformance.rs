@@ -391,7 +391,7 @@ fn an_input_without_an_operation_is_refused_in_every_format() {
     );
     assert_eq!(
         error("jepsen", "[\n{:process :nemesis, :type :info, :f :start}]"),
-        "line 2: expected an operation, found only `{:process :nemesis …}`"
+        "line 1: expected an operation, found only notes"
     );
     assert!(error("observations", "it\nwas\nfine").contains("all 3 lines were skipped"));
 }

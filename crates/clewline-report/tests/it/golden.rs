@@ -16,7 +16,11 @@ use clewline_check::{Judgement, Options, judge};
 use clewline_core::{ErasedHistory, Explanation, ObjectKind, Rule, Verdict, Violation, Why};
 use clewline_report::{
     ReadOptions, formats,
-    render::{CheckedHistory, Source, WitnessShown, json, present, text::Style},
+    render::{
+        CheckedHistory, Source, WitnessShown, json, present,
+        svg::{self, Ground},
+        text::Style,
+    },
 };
 use clewline_specs::find;
 
@@ -112,6 +116,22 @@ fn every_violation_of_the_corpus_is_reported_word_for_word() {
         }
     }
     assert!(differing.is_empty(), "{}\nCLEWLINE_BLESS=1 writes reports anew", differing.join("\n"));
+}
+
+/// Bands and moments are behind the operations, and their labels above.
+#[test]
+fn the_picture_of_a_history_with_notes_is_drawn_word_for_word() {
+    let name = "register/violated-during-a-partition";
+    let sample = Sample { spec: "register".to_owned(), name: name.to_owned() };
+    let case = sample.load();
+    let (judgement, _) = judged(&*case);
+    let picture = svg::counterexample(&sample.judged(&*case, &judgement), Ground::Paper).svg;
+    let path = testdata().join("reports").join(format!("{name}.svg"));
+    if std::env::var_os("CLEWLINE_BLESS").is_some() {
+        fs::write(&path, &picture).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+    assert_eq!(picture, expected, "CLEWLINE_BLESS=1 writes the picture anew");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod golden;
 mod jepsen;
 mod jepsen_log;
 mod jsonl;
+mod notes;
 mod observations;
 mod porcupine_kv;
 mod support;

@@ -61,6 +61,26 @@ fn step_is_pure_and_agrees_with_advance() {
 }
 
 #[test]
+fn results_that_a_specification_lists_are_canonical() {
+    fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
+        for_states_and_calls(specification, sample, |state, call| {
+            for ret in specification.returns(state, call) {
+                assert_eq!(specification.canonical_return(call, &ret), &ret, "{name}: {call:?}");
+                // And so are those that are read.
+                let mut values = clewline_core::Values::new();
+                let written = specification.write_return(call, &ret).store(&mut values);
+                let read = specification.read_return(&values, call, written);
+                assert!(
+                    read.is_ok_and(|it| specification.canonical_return(call, &it) == &it),
+                    "{name}: {call:?}"
+                );
+            }
+        });
+    }
+    for_every_specification!(law);
+}
+
+#[test]
 fn execute_with_agrees_with_returns_and_step() {
     fn law<S: Codec>(name: &str, specification: &S, sample: &dyn Fn(&mut CallSampler) -> S::Call) {
         for_states_and_calls(specification, sample, |state, call| {

@@ -40,7 +40,7 @@ fn check_factor_0<P: Ordered + Codec + Copy>(plain: P, calls: &[P::Call]) {
 }
 
 fn value(int: i64) -> Value {
-    Value::small(int).unwrap()
+    Value::from(int)
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use clewline_core::NotFound;
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_methods::line_up::{
-    Checked, Entry, Matrix, Options, Plan, Reference, calls, observations::Observations, scheduler,
-    text::Summary,
+    Checked, Entry, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
 use clewline_specs as specs;
@@ -14,6 +13,7 @@ use clewline_threads::control::MemoryModel;
 
 use super::{
     args::{Args, Nondeterminism},
+    observations,
     subject::{self, Subject},
 };
 use crate::commands::{status::Failure, units};
@@ -147,7 +147,7 @@ fn reference(args: &Args, subject: &Subject, plan: &Plan) -> Result<Reference, F
         let reading = ReadOptions::default();
         let recording = format.read(&mut &bytes[..], &reading).map_err(|it| Failure::at(&name, it))?;
         let observed =
-            Observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;
+            observations::from_recording(&recording, &matrix).map_err(|it| Failure::at(&name, it))?;
         return Ok(Reference::Observed(Arc::new(observed)));
     }
     match args.spec.as_str() {

@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use clewline_core::{Datum, OperationId, Recording, Value};
+use clewline_core::{Datum, Note, OperationId, Recording, Value};
 
 use super::meaning::spell;
 use crate::{
     WriteError,
-    event_writer::{self, Entry, cannot_hold},
+    event_writer::{self, Entry, NoteMark, cannot_hold},
     text::{brief, edn},
 };
 
@@ -20,7 +20,21 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
         let why = "in a Jepsen history either every operation names its object (a key), or none does";
         return Err(WriteError::CannotHold(why.to_owned()));
     }
-    event_writer::write_lines(recording, out, write_entry)
+    event_writer::write_lines_and_notes(recording, out, write_entry, write_note)
+}
+
+/// The nemesis logs the beginning and the end of each of its operations.
+fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
+    let method = match mark {
+        NoteMark::Begin => "start",
+        NoteMark::End => "stop",
+        NoteMark::Moment => "note",
+    };
+    for _ in 0..2 {
+        line.push_str(&format!("{{:process :nemesis, :type :info, :f :{method}, :value "));
+        edn::write_text(&note.text, line);
+        line.push_str("}\n");
+    }
 }
 
 fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {

@@ -18,13 +18,17 @@ pub(super) enum Field {
     Event,
     /// Of an event; skipped as an unknown member, unless reports need it.
     Time,
+    /// The text of a note.
+    Note,
+    /// The time at which a note ends.
+    Until,
 }
 
 impl Field {
     /// How many there are.
-    pub(super) const COUNT: usize = Field::Time as usize + 1;
+    pub(super) const COUNT: usize = Field::Until as usize + 1;
 
-    const NAMES: [(&str, Field); 10] = [
+    const NAMES: [(&str, Field); 12] = [
         ("process", Field::Process),
         ("op", Field::Op),
         ("arg", Field::Arg),
@@ -35,6 +39,8 @@ impl Field {
         ("object", Field::Object),
         ("event", Field::Event),
         ("time", Field::Time),
+        ("note", Field::Note),
+        ("until", Field::Until),
     ];
 
     pub(super) fn find(name: &str) -> Field {

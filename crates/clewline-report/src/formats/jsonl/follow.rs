@@ -72,6 +72,8 @@ impl Follower {
         let outcome = self.scanner.block(block, self.lines + 1);
         self.lines += memchr::memchr_iter(b'\n', block).count();
         self.scanner.rows.drain(..).for_each(|it| each(&it));
+        // A stream keeps no notes: they say where in the whole history they stand.
+        self.scanner.notes.clear();
         outcome
     }
 

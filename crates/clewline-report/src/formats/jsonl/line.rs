@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use clewline_core::{Value, Values};
 
-use super::{field::Field, key_cache::KeyCache};
+use super::{field::Field, key_cache::KeyCache, note::NoteLine};
 use crate::{
     ReadError,
     event_reader::Numbering,
@@ -61,6 +61,8 @@ pub(super) struct Scanner {
     habits: KeyCache,
     /// The rows since this was last emptied.
     pub(super) rows: Vec<Row>,
+    /// The notes since this was last emptied.
+    pub(super) notes: Vec<NoteLine>,
     /// The `time` of each row, if they are kept.
     pub(super) times: Vec<Option<i64>>,
     keeps_times: bool,
@@ -139,6 +141,10 @@ impl Scanner {
         if json.peek().is_some() {
             return Err(json.error("the end of the line"));
         }
+        if fields.is_note() {
+            self.notes.push(NoteLine::read(text, line, self.rows.len())?);
+            return Ok(None);
+        }
         let missing =
             |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };
         let process = fields.process.ok_or_else(|| missing("`process`: who calls"))?;
@@ -183,6 +189,9 @@ struct Fields {
     object: Option<Value>,
     event: Option<Kind>,
     time: Option<i64>,
+    // Whether there is a text, and whether the event is one of a note.
+    has_note: bool,
+    is_note_event: bool,
 }
 
 enum LineError {
@@ -213,8 +222,12 @@ impl Fields {
             }
             Field::Id => self.id.replace(named(json, sink)?).is_some(),
             Field::Object => self.object.replace(named(json, sink)?).is_some(),
-            Field::Event => self.event.replace(event(json)?).is_some(),
-            Field::Time | Field::Unknown | Field::None => {
+            Field::Event => match event(json)? {
+                Some(kind) => self.event.replace(kind).is_some(),
+                None => std::mem::replace(&mut self.is_note_event, true),
+            },
+            Field::Note | Field::Time | Field::Until | Field::Unknown | Field::None => {
+                self.has_note |= field == Field::Note;
                 json.skip()?;
                 false
             }
@@ -223,6 +236,12 @@ impl Fields {
             return Err(TextError { at, message: format!("`{}` is given twice", field.name()) });
         }
         Ok(())
+    }
+
+    /// Whether the line is a note. A `note` in any other line is the user's own.
+    fn is_note(&self) -> bool {
+        let is_operation = self.op.is_some() || self.call.is_some() || self.event.is_some();
+        self.is_note_event || (self.has_note && !is_operation)
     }
 
     fn kind(&self) -> Result<Kind, LineError> {
@@ -273,8 +292,9 @@ fn named(json: &mut Json<'_>, sink: &mut Sink) -> Result<Value, TextError> {
     })
 }
 
-fn event(json: &mut Json<'_>) -> Result<Kind, TextError> {
-    const EXPECTED: &str = "`call`, `return`, `fail` or `info`";
+/// The kind of event; `None` if it is one of a note.
+fn event(json: &mut Json<'_>) -> Result<Option<Kind>, TextError> {
+    const EXPECTED: &str = "`call`, `return`, `fail`, `info`, `note`, `begin` or `end`";
     json.peek();
     let at = json.at();
     let found = match json.scalar(EXPECTED)? {
@@ -282,10 +302,11 @@ fn event(json: &mut Json<'_>) -> Result<Kind, TextError> {
         Scalar::Int(int) => Cow::Owned(int.to_string()),
     };
     Ok(match &*found {
-        "call" => Kind::Call,
-        "return" => Kind::Return,
-        "fail" => Kind::Fail,
-        "info" => Kind::Info,
+        "call" => Some(Kind::Call),
+        "return" => Some(Kind::Return),
+        "fail" => Some(Kind::Fail),
+        "info" => Some(Kind::Info),
+        "note" | "begin" | "end" => None,
         other => return Err(wrong(EXPECTED, other, at)),
     })
 }

@@ -1,8 +1,11 @@
 //! The contents of the lines of a file, until they become a recording.
 
-use clewline_core::{Names, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
+use clewline_core::{Names, Note, ObjectId, ProcessId, RawCall, Recording, Timed, TimedColumns, Value};
 
-use super::line::{Kind, Row, Scanner};
+use super::{
+    line::{Kind, Row, Scanner},
+    note::{self, NoteError, NoteLine},
+};
 use crate::{
     ReadError,
     event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
@@ -19,6 +22,7 @@ pub(super) struct RowBuilder {
     // By position; empty as long as no operation has an id.
     ids: Vec<Value>,
     times: EventTimes,
+    notes: Vec<NoteLine>,
 }
 
 #[derive(Debug)]
@@ -37,6 +41,7 @@ impl RowBuilder {
             body: Body::Nothing,
             ids: Vec::new(),
             times: EventTimes::new(times),
+            notes: Vec::new(),
         }
     }
 
@@ -57,6 +62,9 @@ impl RowBuilder {
     /// Takes the lines of `block`, which follow, the first of them with the number `first`.
     pub(super) fn scan(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
         let outcome = self.scanner.block(block, first);
+        let before = self.len();
+        let notes = self.scanner.notes.drain(..);
+        self.notes.extend(notes.map(|it| it.after(before)));
         let mut rows = std::mem::take(&mut self.scanner.rows);
         if self.times.is_wanted() {
             let times = std::mem::take(&mut self.scanner.times);
@@ -69,6 +77,8 @@ impl RowBuilder {
 
     /// Takes the lines that another scanner read, which follow.
     pub(super) fn merge(&mut self, other: &Scanner) -> Result<(), ReadError> {
+        let before = self.len();
+        self.notes.extend(other.notes.iter().map(|it| it.clone().after(before)));
         let rename = self.scanner.values_mut().absorb(other.values());
         let Scanner { processes, objects, .. } = &mut self.scanner;
         let process: Vec<u32> =
@@ -174,10 +184,36 @@ impl RowBuilder {
         )
     }
 
+    /// The notes, each in its place.
+    fn notes(&mut self) -> Result<Vec<Note>, ReadError> {
+        let lines = std::mem::take(&mut self.notes);
+        let Some(first) = lines.first() else { return Ok(Vec::new()) };
+        let nothing = TimedColumns::with_capacity(0);
+        let columns = match &self.body {
+            Body::Operations(columns, _) => Some(columns),
+            Body::Nothing if first.is_timed() => Some(&nothing),
+            Body::Nothing | Body::Events(_) => None,
+        };
+        let others = format!("as on line {}: one file holds one kind of line", self.first.max(1));
+        match columns {
+            Some(columns) => note::by_time(lines, columns).map_err(|line| {
+                at_line(line, format!("expected a note with `time`, not with `event`, {others}"))
+            }),
+            None => note::by_event(lines).map_err(|error| match error {
+                NoteError::Timed(line) => {
+                    at_line(line, format!("expected a note with `event`: `note`, `begin` or `end`, {others}"))
+                }
+                NoteError::Read(error) => error,
+            }),
+        }
+    }
+
     /// The recording of all this.
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
-        let RowBuilder { scanner, body, ids, times, .. } = self;
+        let mut builder = self;
+        let notes = builder.notes().map_err(|error| ReadError { read, ..error })?;
+        let RowBuilder { scanner, body, ids, times, .. } = builder;
         let (values, processes, objects) = scanner.into_names();
         let (history, lines) = match body {
             Body::Nothing => EventHistory::default().finish(),
@@ -191,7 +227,8 @@ impl RowBuilder {
             Body::Events(log) => log.finish(),
         };
         let ids = (!ids.is_empty()).then_some(ids);
-        let names = Names { processes, objects, ids, lines, times: times.finish(), ..Names::default() };
+        let names =
+            Names { processes, objects, ids, lines, times: times.finish(), notes, ..Names::default() };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

@@ -8,11 +8,11 @@
 
 use std::{collections::HashMap, io::Write};
 
-use clewline_core::{End, Operation, OperationId, RawCall, Recording, Span, Value};
+use clewline_core::{End, Note, Operation, OperationId, RawCall, Recording, Span, Value};
 
 use crate::{
     WriteError,
-    event_writer::{self, Entry},
+    event_writer::{self, Entry, NoteMark},
     text::json,
 };
 
@@ -21,16 +21,18 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
     let recording = &*event_writer::with_null_missing(recording)?;
     match times(recording)? {
         Some(times) => write_operations(recording, &times, out),
-        None => event_writer::write_lines(recording, out, write_event),
+        None => event_writer::write_lines_and_notes(recording, out, write_event, write_note),
     }
 }
 
 fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -> Result<(), WriteError> {
     let mut line = String::new();
-    let time = |rank: u32| times[rank as usize];
+    // Where there are notes, times are twice the ranks, so that there is room between two.
+    let scale = if recording.names.notes.is_empty() { 1 } else { 2 };
+    let time = |rank: u32| scale * u64::from(times[rank as usize]);
     let mut operations: Vec<Operation<'_, RawCall, Value>> = recording.history.operations().collect();
     // In the order of the history that is read: at equal times, by return.
-    operations.sort_by_key(|it| (time(it.span.call()), it.span.ret().map_or(u32::MAX, time)));
+    operations.sort_by_key(|it| (time(it.span.call()), it.span.ret().map_or(u64::MAX, time)));
     for operation in operations {
         line.clear();
         write_call(recording, operation.id, &mut line)?;
@@ -45,7 +47,42 @@ fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -
         line.push_str("}\n");
         out.write_all(line.as_bytes())?;
     }
-    Ok(())
+    // After the operations, which may be named by the numbers of their lines.
+    line.clear();
+    for note in &recording.names.notes {
+        write_timed_note(note, times, &mut line);
+    }
+    Ok(out.write_all(line.as_bytes())?)
+}
+
+/// A note among operations whose times are twice those of their ranks.
+fn write_timed_note(note: &Note, times: &[u32], line: &mut String) {
+    let time = |events: u32| match times.get(events as usize) {
+        // Between two events, or where their times are the same at it.
+        Some(&next) if 0 < events && times[events as usize - 1] == next => 2 * i64::from(next),
+        Some(&next) => 2 * i64::from(next) - 1,
+        None => 2 * times.last().map_or(0, |&it| i64::from(it)) + 1,
+    };
+    line.push_str("{\"note\": ");
+    json::write_text(&note.text, line);
+    line.push_str(&format!(", \"time\": {}", time(note.from)));
+    match note.until {
+        Some(_) if note.is_moment() => (),
+        Some(until) => line.push_str(&format!(", \"until\": {}", time(until))),
+        None => line.push_str(", \"until\": null"),
+    }
+    line.push_str("}\n");
+}
+
+fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
+    let event = match mark {
+        NoteMark::Begin => "begin",
+        NoteMark::End => "end",
+        NoteMark::Moment => "note",
+    };
+    line.push_str(&format!("{{\"event\": \"{event}\", \"note\": "));
+    json::write_text(&note.text, line);
+    line.push_str("}\n");
 }
 
 fn write_event(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {

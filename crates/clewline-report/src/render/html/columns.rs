@@ -175,7 +175,7 @@ impl Columns {
             "object": plain(&self.object),
             "part": plain(&self.part),
             "call": plain(&self.call),
-            "answer": plain(&self.result_texts),
+            "result": plain(&self.result_texts),
             "id": plain(&self.id),
             "start": differences(&self.start),
             "length": plain(&self.length),

@@ -16,10 +16,15 @@ let matches = [];
 const isMatch = new Uint8Array(count);
 let colours = {};
 
+// A colour of the style sheet, as it is in the scheme of the page: a canvas knows no variables.
+function colour(name) {
+  canvas.style.color = `var(--${name})`;
+  return getComputedStyle(canvas).color;
+}
+
 function readColours() {
-  const style = getComputedStyle(document.documentElement);
-  const names = ["ground", "ink", "quiet", "rule", "band", "bar", "bar-edge", "bar-ink", "core", "core-edge", "core-ink", "path", "path-ink", "match", "select"];
-  colours = Object.fromEntries(names.map((it) => [it, style.getPropertyValue("--" + it).trim()]));
+  const names = ["ground", "ink", "quiet", "rule", "band", "bar", "bar-edge", "bar-ink", "core", "core-edge", "core-ink", "path", "path-ink", "note", "match", "select"];
+  colours = Object.fromEntries(names.map((it) => [it, colour(it)]));
 }
 
 // As many pixels as the screen has; drawing goes on in those of the page.
@@ -38,7 +43,7 @@ function prepare(target, width, height) {
 const scale = () => (size.width - size.gutter) / (view.to - view.from);
 const xOf = (col) => size.gutter + (col - view.from) * scale();
 const columnAt = (x) => view.from + (x - size.gutter) / scale();
-const yOf = (track) => AXIS + track * ROW - view.top;
+const yOf = (track) => HEAD + track * ROW - view.top;
 
 // Where an operation is drawn. An end lies in the middle of its column, so that who ends and who begins next to it are apart.
 function place(op) {
@@ -56,16 +61,17 @@ function draw() {
   context.font = FONT;
   context.textBaseline = "middle";
   const from = Math.max(0, Math.floor(view.top / ROW));
-  const to = Math.min(layout.tracks.length, Math.ceil((view.top + size.height - AXIS) / ROW));
+  const to = Math.min(layout.tracks.length, Math.ceil((view.top + size.height - HEAD) / ROW));
   context.save();
   context.beginPath();
-  context.rect(0, AXIS, size.width, size.height - AXIS);
+  context.rect(0, HEAD, size.width, size.height - HEAD);
   context.clip();
   for (let track = from; track < to; track++) drawBand(context, track);
   context.save();
   context.beginPath();
-  context.rect(size.gutter, AXIS, size.width - size.gutter, size.height - AXIS);
+  context.rect(size.gutter, HEAD, size.width - size.gutter, size.height - HEAD);
   context.clip();
+  drawBands(context, HEAD);
   for (let track = from; track < to; track++) drawTrack(context, track);
   drawCore(context);
   drawPath(context);
@@ -76,6 +82,7 @@ function draw() {
   drawThumb(context);
   context.restore();
   drawAxis(context);
+  drawBandLabels(context);
   if (!layout.shown) drawNothing(context);
   drawOverview();
 }
@@ -88,6 +95,63 @@ function drawBand(context, track) {
   }
   context.fillStyle = colours.rule;
   context.fillRect(size.gutter, Math.round(y + 3 + BAR / 2), size.width, 1);
+}
+
+// Where a note is drawn: a band, or a line.
+function bandPlace({ from, until, isMoment, isOpen }) {
+  const left = xOf(columnBefore(layout, from));
+  const right = isOpen ? size.width + 4 : xOf(columnBefore(layout, until));
+  return { left, right: isMoment ? left + 2 : Math.max(right, left + 2) };
+}
+
+const isSeen = ({ left, right }) => right >= size.gutter && left <= size.width;
+
+// Notes on the history lie behind everything else.
+function drawBands(context, top) {
+  context.fillStyle = colours.note;
+  for (const band of bands) {
+    const { left, right } = bandPlace(band);
+    if (!isSeen({ left, right })) continue;
+    const [from, to] = [Math.max(left, size.gutter), Math.min(right, size.width)];
+    context.globalAlpha = 0.13;
+    if (!band.isMoment) context.fillRect(from, top, to - from, size.height);
+    context.globalAlpha = 0.8;
+    if (left >= size.gutter) context.fillRect(Math.round(left), top, 2, size.height);
+    if (!band.isMoment && !band.isOpen && right <= size.width) context.fillRect(Math.round(right) - 2, top, 2, size.height);
+  }
+  context.globalAlpha = 1;
+}
+
+// The labels of notes, as they were drawn last.
+let bandLabels = [];
+
+// Each label stands where its note begins, or at the edge, in the first row that is free there. Where none is, pointing at the note shows it.
+function drawBandLabels(context) {
+  bandLabels = [];
+  if (!bands.length) return;
+  context.fillStyle = colours.ground;
+  context.fillRect(0, AXIS, size.width, HEAD - AXIS);
+  const free = new Array(labelRows).fill(size.gutter);
+  for (const band of bands) {
+    const { left, right } = bandPlace(band);
+    if (!isSeen({ left, right })) continue;
+    const from = Math.max(left, size.gutter);
+    const text = shorten(band.text, 30);
+    const wide = Math.max(text.length * size.letter + 12, Math.min(right, size.width) - from);
+    const row = free.findIndex((it) => it <= from);
+    if (row < 0) continue;
+    free[row] = from + wide + 2;
+    const top = AXIS + row * LABEL;
+    bandLabels.push({ band, left: from, right: from + wide, top });
+    context.fillStyle = colours.note;
+    context.globalAlpha = 0.13;
+    if (!band.isMoment) context.fillRect(from, top + 1, Math.min(right, size.width) - from, LABEL - 1);
+    context.globalAlpha = 1;
+    if (left >= size.gutter) context.fillRect(Math.round(left), top + 1, 2, LABEL - 1 + (labelRows - 1 - row) * LABEL);
+    context.fillText(text, from + 6, top + LABEL / 2 + 1);
+  }
+  context.fillStyle = colours.rule;
+  context.fillRect(0, HEAD - 1, size.width, 1);
 }
 
 // Narrower bars than this have no inside, and are drawn as one where they touch.
@@ -197,7 +261,7 @@ function drawCore(context) {
   for (const op of core) {
     if (layout.trackOf[op] < 0) continue;
     let { left, right, top } = place(op);
-    if (top > size.height || top + BAR < AXIS) continue;
+    if (top > size.height || top + BAR < HEAD) continue;
     if (right - left < 6) [left, right] = [(left + right) / 2 - 3, (left + right) / 2 + 3];
     if (left > size.width || right < size.gutter) continue;
     if (!boxes.has(top)) boxes.set(top, []);
@@ -339,11 +403,11 @@ function drawName(context, track) {
 // That there are more rows above or below.
 function drawThumb(context) {
   const all = layout.tracks.length * ROW + 4;
-  const seen = size.height - AXIS;
+  const seen = size.height - HEAD;
   if (all <= seen) return;
   context.fillStyle = colours["bar-edge"];
   context.globalAlpha = 0.7;
-  context.fillRect(size.width - 6, AXIS + (view.top / all) * seen, 5, (seen / all) * seen);
+  context.fillRect(size.width - 6, HEAD + (view.top / all) * seen, 5, (seen / all) * seen);
   context.globalAlpha = 1;
 }
 
@@ -375,7 +439,7 @@ const rankAt = (col) => first(0, lastRank + 1, (rank) => layout.columns[rank + 1
 
 function drawNothing(context) {
   context.fillStyle = colours.quiet;
-  context.fillText("There are no operations.", size.gutter + 12, AXIS + 24);
+  context.fillText("There are no operations.", size.gutter + 12, HEAD + 24);
 }
 
 let backdrop = null;
@@ -408,6 +472,13 @@ function drawBackdrop(context, width, height) {
     const x = Math.min(width - 1, Math.floor((startColumn(layout, op) / layout.width) * width));
     most = Math.max(most, ++counts[x]);
   }
+  const at = (events) => (columnBefore(layout, events) / layout.width) * width;
+  context.fillStyle = colours.note;
+  for (const { from, until, isMoment } of bands) {
+    context.globalAlpha = isMoment ? 0.8 : 0.25;
+    context.fillRect(at(from), 0, Math.max(at(until) - at(from), 1.5), height);
+  }
+  context.globalAlpha = 1;
   context.fillStyle = colours["bar-edge"];
   counts.forEach((it, x) => it && context.fillRect(x, height - 3 - (it / most) * 18, 1, (it / most) * 18));
   if (matches.length < 5000) for (const op of matches) markOn(context, op, colours.match, 2, width, height);

@@ -36,6 +36,7 @@ impl Page {
             checked: checked(judged),
             caller: judged.source.caller(),
             history: Some(columns(judged)),
+            history_notes: judged.case.names().notes.clone(),
             picture,
             counterexample: PageCounterexample::contradiction(core),
             paths: paths(judged),

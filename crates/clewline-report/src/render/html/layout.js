@@ -6,6 +6,11 @@
 const ROW = 38;
 const BAR = 21;
 const AXIS = 26;
+// Labels of notes stand in rows below the axis.
+const LABEL = 17;
+const overlapping = Math.max(0, ...bands.map((it) => bands.filter((other) => other.from <= it.from && it.from < other.until).length));
+const labelRows = Math.min(bands.length, Math.max(2, overlapping), 3);
+const HEAD = AXIS + labelRows * LABEL;
 
 function layOut(has) {
   const isShown = new Uint8Array(count);
@@ -64,6 +69,8 @@ function trackList(isShown) {
   return tracks;
 }
 
+// Between the columns of two events: how many of those that are shown come before.
+const columnBefore = (layout, events) => layout.columns[Math.min(events, lastRank + 1)];
 const startColumn = (layout, op) => layout.columns[startOf[op]];
 const endColumn = (layout, op) => (isPending(op) ? Infinity : layout.columns[endOf[op]]);
 

@@ -23,7 +23,7 @@ function look(from, to) {
   const left = Math.min(Math.max((from + to - wide) / 2, -beyond), layout.width - wide + beyond);
   view.from = left;
   view.to = left + wide;
-  const all = layout.tracks.length * ROW + AXIS + 4;
+  const all = layout.tracks.length * ROW + HEAD + 4;
   view.top = Math.min(Math.max(view.top, 0), Math.max(0, all - size.height));
   redraw();
   rememberSoon();
@@ -50,7 +50,7 @@ function fit(operations) {
     top = Math.min(top, layout.trackOf[op]);
   }
   const room = Math.max((to - from) * 0.12, 1);
-  const isInView = (op) => (layout.trackOf[op] + 1) * ROW + AXIS - view.top <= size.height && layout.trackOf[op] * ROW >= view.top;
+  const isInView = (op) => (layout.trackOf[op] + 1) * ROW + HEAD - view.top <= size.height && layout.trackOf[op] * ROW >= view.top;
   if (!shown.every(isInView)) view.top = top * ROW;
   look(from - room, to + room);
 }
@@ -71,7 +71,7 @@ function reveal(op) {
   if (layout.trackOf[op] < 0) choose("all");
   const y = layout.trackOf[op] * ROW;
   if (y < view.top) view.top = y;
-  if (y + ROW + AXIS > view.top + size.height) view.top = y + ROW + AXIS - size.height;
+  if (y + ROW + HEAD > view.top + size.height) view.top = y + ROW + HEAD - size.height;
   const wide = view.to - view.from;
   const [from, to] = [startColumn(layout, op), isPending(op) ? startColumn(layout, op) + 3 : endColumn(layout, op) + 1];
   if (from < view.from || from > view.to - wide * 0.05 || (to > view.to && to - from < wide)) {
@@ -153,11 +153,29 @@ function tell() {
   details.append(element("b", label(selected), "label"), list);
 }
 
+// Where a note stands among the events.
+function noteFacts({ from, until, isMoment, isOpen }) {
+  if (isOpen) return `from event ${grouped(from + 1)} on`;
+  return isMoment || until === from ? `after event ${grouped(from)}` : `from event ${grouped(from + 1)} to event ${grouped(until)}`;
+}
+
+// The note at a point of the picture: one whose label is there, or the narrowest band.
+function bandAt(x, y) {
+  if (x < size.gutter || y < AXIS) return null;
+  const labelled = bandLabels.find((it) => x >= it.left && x <= it.right && y >= it.top && y < it.top + LABEL);
+  if (labelled || y < HEAD) return labelled ? labelled.band : null;
+  const wide = (it) => bandPlace(it).right - bandPlace(it).left;
+  const under = bands.filter((it) => x >= bandPlace(it).left - 3 && x <= bandPlace(it).right + 3);
+  return under.sort((one, other) => wide(one) - wide(other))[0] || null;
+}
+
 function tip(op, x, y) {
+  const band = op < 0 && x !== undefined ? bandAt(x, y) : null;
   const box = document.getElementById("tip");
-  box.hidden = op < 0;
-  if (op < 0) return;
-  box.replaceChildren(element("b", label(op)), ...facts(op).map((it) => element("div", it)));
+  box.hidden = op < 0 && !band;
+  if (box.hidden) return;
+  if (band) box.replaceChildren(element("b", band.text), element("div", noteFacts(band)));
+  else box.replaceChildren(element("b", label(op)), ...facts(op).map((it) => element("div", it)));
   box.style.left = Math.max(4, Math.min(x + 14, size.width - box.offsetWidth - 6)) + "px";
   // Below, unless the window ends there.
   const isCut = canvas.getBoundingClientRect().top + y + 20 + box.offsetHeight > window.innerHeight;
@@ -166,8 +184,8 @@ function tip(op, x, y) {
 
 // The operation at a point of the picture; those of the core are wider than they are, to be hit.
 function operationAt(x, y) {
-  if (x < size.gutter || y < AXIS) return -1;
-  const track = Math.floor((y - AXIS + view.top) / ROW);
+  if (x < size.gutter || y < HEAD) return -1;
+  const track = Math.floor((y - HEAD + view.top) / ROW);
   if (track < 0 || track >= layout.tracks.length) return -1;
   for (const op of core) {
     if (layout.trackOf[op] !== track) continue;
@@ -230,7 +248,7 @@ function search(text) {
     // Most labels occur more than once.
     const asked = new Map();
     for (let op = 0; op < count; op++) {
-      const key = callOf[op] * 4294967296 + answerOf[op];
+      const key = callOf[op] * 4294967296 + resultOf[op];
       let is = asked.get(key);
       if (is === undefined) asked.set(key, (is = label(op).toLowerCase().includes(wanted)));
       if (is && layout.isShown[op]) {

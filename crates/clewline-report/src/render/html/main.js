@@ -4,7 +4,7 @@ const byId = (id) => document.getElementById(id);
 const shows = choices();
 let shownKey = "all";
 
-// Shows everything, the core, an object or a key.
+// Shows everything, the counterexample, an object or a key.
 function choose(key) {
   const choice = shows.find((it) => it.key === key && it.has) || shows[0];
   shownKey = choice.key;
@@ -31,8 +31,8 @@ function measure() {
   const names = layout.tracks.reduce((most, it) => Math.max(most, it.name.length), 5);
   size.width = byId("stage").clientWidth;
   size.gutter = Math.min(names * size.letter + 18, size.width * 0.3, 150);
-  const high = layout.tracks.length * ROW + AXIS + 4;
-  size.height = Math.max(AXIS + 2 * ROW, Math.min(high, Math.max(260, window.innerHeight * 0.62)));
+  const high = layout.tracks.length * ROW + HEAD + 4;
+  size.height = Math.max(HEAD + 2 * ROW, Math.min(high, Math.max(260, window.innerHeight * 0.62)));
   canvas.style.height = size.height + "px";
 }
 
@@ -72,11 +72,11 @@ function readAddress() {
     choose(asked.get("show"));
     fitAtFirst();
   }
-  const times = /^(\d+)-(\d+)$/.exec(asked.get("t") || "");
+  const times = /^(\d+)-(\d*)$/.exec(asked.get("t") || "");
   const op = /^\d+$/.test(asked.get("op") || "") ? Number(asked.get("op")) : -1;
   if (times) {
     const at = (event) => layout.columns[Math.min(Math.max(Number(event) - 1, 0), lastRank + 1)];
-    look(at(times[1]), at(times[2]) + 1);
+    look(at(times[1]), times[2] ? at(times[2]) + 1 : layout.width);
   }
   if (op >= 0 && op < count) {
     select(op);
@@ -257,6 +257,7 @@ function fill() {
   if (core.length < count) legend("", "", "an operation");
   if (core.length) legend("core", "", page.rest.each);
   if (endOf.includes(NEVER)) legend("pending", "", "not returned");
+  if (bands.length) legend("note", "", "a note on the history");
   if (paths.length) legend("path", "1", "the order that is drawn; seen when zoomed in");
 }
 
@@ -295,11 +296,15 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 // For tests and scripts: what is seen, and where an operation is drawn.
 window.clewline = {
   state: () => ({ from: view.from, to: view.to, top: view.top, selected, hovered, shown: layout.shown, show: shownKey, matches: matches.length, drawn, dark: isDark() }),
-  place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: AXIS }),
+  place: (op) => (layout.trackOf[op] < 0 ? null : { ...place(op), x: size.gutter, width: size.width, bottom: size.height, y: HEAD }),
   // The order that is drawn: operations, and the columns of their numbers, of their calls and of their returns.
   order: () => (points ? points.operations.map((op, at) => [op, points.at[at], startColumn(layout, op), isPending(op) ? NEVER : endColumn(layout, op)]) : []),
   // Labels beside the bars of the core, and where the bars of a row are.
   flags: () => flags,
+  // Labels of notes, and where a note is drawn.
+  bands: () => bandLabels.map((it) => ({ ...it, text: it.band.text })),
+  band: (at) => bandPlace(bands[at]),
+  colour,
   row: (track) => [...layout.tracks[track].operations].map((op) => ({ op, ...place(op) })),
   look, moveBy, zoom, draw,
 };

@@ -21,7 +21,7 @@ mod summary;
 
 use std::fmt::Write;
 
-use clewline_core::OperationId;
+use clewline_core::{Note, OperationId};
 use serde_json::json;
 
 use super::{
@@ -65,6 +65,8 @@ pub struct Page {
     pub picture: Option<Picture>,
     /// Orders of operations: a witness, or dead ends. The first is drawn initially.
     pub paths: Vec<ShownOrder>,
+    /// Notes on the history: moments and intervals, drawn behind the operations.
+    pub history_notes: Vec<Note>,
     /// Notes on some operations: a sentence each.
     pub notes: Vec<(OperationId, String)>,
     /// For an exploration: the steps of the schedule.
@@ -119,6 +121,7 @@ impl Page {
             counterexample: PageCounterexample::default(),
             picture: None,
             paths: Vec::new(),
+            history_notes: Vec::new(),
             notes: Vec::new(),
             steps: None,
             messages: None,
@@ -194,6 +197,8 @@ fn filled(page: &Page, mark: &str) -> String {
         "timeline" => with_history(TIMELINE),
         "help" => with_history(HELP),
         "caller" => page.caller.to_owned(),
+        "icon" => icon(page.verdict),
+        "history-notes" => history_notes(&page.history_notes),
         "steps" => {
             page.steps.as_ref().map_or_else(String::new, |it| steps::section(it, page.history.is_some()))
         }
@@ -216,6 +221,46 @@ fn next(commands: &[String]) -> String {
         // Writing to a string cannot fail.
         let _infallible = writeln!(html, "<p class=\"next\">{word}: <code>{}</code></p>", escaped(command));
     }
+    html
+}
+
+/// The icon of the window: a tick, a cross or a question mark, in the colour of the verdict.
+fn icon(verdict: &str) -> String {
+    let (colour, mark) = match verdict {
+        "holds" => ("1b6e3c", "M4 8.5l3 3 5-7"),
+        "violated" => ("b3261e", "M4.5 4.5l7 7m0-7l-7 7"),
+        _ => ("8a5a00", "M5.5 6a2.5 2.5 0 1 1 2.5 2.5v1m0 2v.5"),
+    };
+    format!(
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' \
+         r='8' fill='%23{colour}'/%3E%3Cpath d='{mark}' fill='none' stroke='%23fff' stroke-width='2'/%3E%3C/svg%3E"
+    )
+}
+
+// More notes are folded initially.
+const UNFOLDED_NOTES_MAX: usize = 8;
+
+/// The notes on the history as a list, which leads to their places in the timeline.
+fn history_notes(notes: &[Note]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let open = if notes.len() <= UNFOLDED_NOTES_MAX { " open" } else { "" };
+    let title = count(notes.len() as u64, "note", "notes");
+    let mut html =
+        format!("<details id=\"history-notes\"{open}>\n<summary>{title} on the history</summary>\n<ul>\n");
+    for note in notes {
+        let (from, until) = (u64::from(note.from), note.until.map(u64::from));
+        let until = until.map_or_else(String::new, |it| it.max(from + 1).to_string());
+        let _infallible = writeln!(
+            html,
+            "<li><a href=\"#t={}-{until}\">{}</a>: {}</li>",
+            from.max(1),
+            escaped(&note.text),
+            super::notes::place(note)
+        );
+    }
+    html.push_str("</ul>\n</details>\n");
     html
 }
 
@@ -305,6 +350,7 @@ fn data(page: &Page) -> String {
         "each": page.counterexample.each,
         "paths": page.paths.iter().map(ShownOrder::json).collect::<Vec<_>>(),
         "notes": notes,
+        "bands": page.history_notes.iter().map(|it| json!([it.text, it.from, it.until])).collect::<Vec<_>>(),
     });
     let history = page.history.as_ref().map_or_else(|| Columns::default().json(), Columns::json);
     let all = json!({ "history": history, "rest": rest });

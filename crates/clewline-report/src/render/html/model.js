@@ -16,7 +16,7 @@ const processOf = column(history_.process);
 const objectOf = column(history_.object);
 const partOf = column(history_.part);
 const callOf = column(history_.call);
-const answerOf = column(history_.answer);
+const resultOf = column(history_.result);
 const idOf = column(history_.id);
 const lineOf = summed(history_.line);
 const startOf = summed(history_.start);
@@ -33,6 +33,8 @@ for (const op of core) inCore[op] = 1;
 const paths = page.rest.paths;
 // By path and operation: the states before and after it.
 const around = paths.map((path) => new Map(path.around.map(([op, before, after]) => [op, [path.states[before], path.states[after]]])));
+// Notes on the history: a text, and how many events come before its beginning and before its end; null if it does not end.
+const bands = page.rest.bands.map(([text, from, until]) => ({ text, from, until: until === null ? lastRank + 1 : until, isOpen: until === null, isMoment: from === until }));
 const notes = new Map();
 for (const [op, told] of page.rest.notes) notes.set(op, [...(notes.get(op) || []), told]);
 
@@ -49,8 +51,8 @@ function times(op) {
 }
 
 const callText = (op) => history_.texts[callOf[op]];
-const answerText = (op) => (answerOf[op] ? history_.texts[answerOf[op] - 1] : "");
-const label = (op) => (answerOf[op] ? callText(op) + " → " + answerText(op) : callText(op));
+const resultText = (op) => (resultOf[op] ? history_.texts[resultOf[op] - 1] : "");
+const label = (op) => (resultOf[op] ? callText(op) + " → " + resultText(op) : callText(op));
 const processName = (op) => history_.processes[processOf[op]];
 const grouped = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
@@ -76,10 +78,10 @@ function fitting(op, most) {
   return most < 4 ? "" : shorten(brief, most);
 }
 
-// What there is to choose from: everything, the core, each object, each key.
+// What there is to choose from: everything, the counterexample, each object, each key.
 function choices() {
   const all = [{ key: "all", name: "everything", has: () => true }];
-  if (core.length && core.length < count) all.push({ key: "core", name: "the core alone", has: (op) => inCore[op] === 1 });
+  if (core.length && core.length < count) all.push({ key: "core", name: "the counterexample only", has: (op) => inCore[op] === 1 });
   const named = (kind, names, of) => {
     if (names.length < 2) return;
     const sizes = new Int32Array(names.length);

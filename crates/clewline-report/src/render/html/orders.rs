@@ -168,14 +168,32 @@ fn states(replay: &dyn Replay, values: &Values) -> String {
     shown.join(" or ")
 }
 
+/// The length in bytes of the quoted text with which `rest` begins; all of `rest` if it is cut off.
+fn quoted_len(rest: &str) -> usize {
+    let mut is_escaped = false;
+    let ends = |&(at, it): &(usize, char)| {
+        let ends = at != 0 && it == '"' && !is_escaped;
+        is_escaped = it == '\\' && !is_escaped;
+        ends
+    };
+    rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at + 1)
+}
+
 /// A state's text with table references, `#12`, replaced by the values that reports show.
 pub(super) fn with_values(state: &str, values: &Values) -> String {
     let mut text = String::with_capacity(state.len());
     let mut rest = state;
     while !rest.is_empty() {
-        let end = rest.find(|it: char| it == '#' || it.is_alphanumeric()).unwrap_or(rest.len());
+        let end = rest.find(|it: char| "#\"".contains(it) || it.is_alphanumeric()).unwrap_or(rest.len());
         text.push_str(&rest[..end]);
         rest = &rest[end..];
+        // A text stays as it is, whatever it says.
+        if rest.starts_with('"') {
+            let quoted = quoted_len(rest);
+            text.push_str(&rest[..quoted]);
+            rest = &rest[quoted..];
+            continue;
+        }
         let word = rest
             .char_indices()
             .find(|&(at, it)| 0 < at && !it.is_alphanumeric() && it != '_')

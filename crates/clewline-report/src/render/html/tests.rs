@@ -1,6 +1,6 @@
 use std::{collections::HashMap, time::Duration};
 
-use clewline_core::{OperationId, Rule, Times, Verdict, Violation, Why, Witness};
+use clewline_core::{Note, OperationId, Rule, Times, Verdict, Violation, Why, Witness};
 use serde_json::Value as Json;
 
 use super::{
@@ -149,7 +149,7 @@ fn an_empty_column_takes_no_room() {
     let mut columns = Columns::new(vec!["a".to_owned()]);
     columns.push(&PLAIN);
     let json = columns.json();
-    for empty in ["process", "object", "part", "answer", "line"] {
+    for empty in ["process", "object", "part", "result", "line"] {
         assert_eq!(json[empty], serde_json::json!([]), "{empty}");
     }
 }
@@ -374,6 +374,10 @@ fn states_are_shown_with_their_values() {
     let text = values.text("a, b");
     let shown = format!("Held {{ by: {text:?}, rest: [1, nil], #9999 }}");
     assert_eq!(super::orders::with_values(&shown, &values), "Held { by: \"a, b\", rest: [1, null], #9999 }");
+    // Texts that a program made are shown as they are.
+    let made = r##"{"nil": "a \"#5\" nil", 1: nil}"##;
+    assert_eq!(super::orders::with_values(made, &values), r##"{"nil": "a \"#5\" nil", 1: null}"##);
+    assert_eq!(super::orders::with_values(r#"["nil and …"#, &values), r#"["nil and …"#);
 }
 
 #[test]
@@ -552,4 +556,132 @@ fn a_page_without_operations_is_whole() {
     assert_eq!(data(&html)["history"]["count"], 0);
     assert!(html.contains("There are no operations") && html.ends_with("</html>\n"));
     assert!(!html.contains("{{"));
+}
+
+/// A history with a partition during the second and third operation, and notes before and after.
+fn noted() -> super::super::tests::Drawn {
+    let mut case = overtaken();
+    let note = |text: &str, from, until| Note { text: text.to_owned(), from, until };
+    case.names.notes = vec![
+        note("partition <n1>", 2, Some(5)),
+        note("kill n2", 4, Some(4)),
+        note("skew", 6, None),
+        note("before", 0, Some(0)),
+    ];
+    case
+}
+
+#[test]
+fn notes_are_on_the_page_as_bands_and_as_a_list() {
+    let case = noted();
+    let html = write(&Page::of(&judged(&case, &exhausted(&[0, 1, 2], &[0, 1], 2))));
+    let bands =
+        serde_json::json!([["partition <n1>", 2, 5], ["kill n2", 4, 4], ["skew", 6, null], ["before", 0, 0]]);
+    assert_eq!(data(&html)["rest"]["bands"], bands);
+    for part in [
+        "<details id=\"history-notes\" open>\n<summary>4 notes on the history</summary>",
+        "<li><a href=\"#t=2-5\">partition &lt;n1&gt;</a>: events 3 to 5</li>",
+        "<li><a href=\"#t=4-5\">kill n2</a>: after event 4</li>",
+        "<li><a href=\"#t=6-\">skew</a>: from event 7 on</li>",
+        "<li><a href=\"#t=1-1\">before</a>: before event 1</li>",
+    ] {
+        assert!(html.contains(part), "no {part} in\n{html}");
+    }
+    // Without notes there is nothing of the kind.
+    let plain = overtaken();
+    let html = write(&Page::of(&judged(&plain, &exhausted(&[0, 1, 2], &[0, 1], 2))));
+    assert!(!html.contains("id=\"history-notes\"") && data(&html)["rest"]["bands"] == serde_json::json!([]));
+}
+
+#[test]
+fn in_a_picture_notes_are_behind_the_operations() {
+    let case = noted();
+    let svg = svg::counterexample(&judged(&case, &exhausted(&[0, 1, 2], &[0, 1], 2)), Ground::Paper).svg;
+    tags(&svg);
+    let rects: Vec<&str> = svg.lines().filter(|it| it.starts_with("<rect class=\"note\"")).collect();
+    let lines = svg.matches("<path class=\"note\"").count();
+    // What is before or after all of the operations has no place among them.
+    assert_eq!((rects.len(), lines), (2, 1), "{svg}");
+    assert!(!svg.contains(">before</text>") && svg.contains(">partition &lt;n1&gt;</text>"), "{svg}");
+    let last = svg.rfind("class=\"note\"").unwrap();
+    assert!(last < svg.find("class=\"bar\"").unwrap(), "{svg}");
+    // It begins after the first operation has returned, and ends before the last does.
+    let number = |line: &str, name: &str| -> usize {
+        line.split_once(&format!(" {name}=\"")).unwrap().1.split('"').next().unwrap().parse().unwrap()
+    };
+    let bars: Vec<Vec<usize>> = svg
+        .lines()
+        .filter(|it| it.contains("class=\"bar\""))
+        .map(|it| it.split(|it: char| !it.is_ascii_digit()).filter_map(|it| it.parse().ok()).collect())
+        .collect();
+    let (left, right) = (number(rects[0], "x"), number(rects[0], "x") + number(rects[0], "width"));
+    assert!(bars[0][2] < left && left < bars[1][0], "{left} {bars:?}");
+    assert!(bars[2][0] < right && right < bars[2][2], "{right} {bars:?}");
+}
+
+#[test]
+fn a_window_has_an_icon_for_each_verdict() {
+    let icon = |verdict| {
+        let html = write(&Page::new("x".to_owned(), verdict, "y".to_owned()));
+        html.split_once("<link rel=\"icon\" href=\"").unwrap().1.split('"').next().unwrap().to_owned()
+    };
+    let all = ["holds", "violated", "unknown"].map(icon);
+    assert!(
+        all.iter().all(|it| it.starts_with("data:image/svg+xml,%3Csvg ") && !it.contains('#')),
+        "{all:?}"
+    );
+    assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+}
+
+/// The relative luminance of `#rrggbb`, by WCAG 2.
+fn luminance(colour: &str) -> f64 {
+    let channel = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+fn contrast(one: &str, other: &str) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+/// The colour of a name of the style sheet, in the light and in the dark scheme.
+fn colours(name: &str) -> [String; 2] {
+    let (_, rest) = super::STYLE.split_once(&format!("--{name}: light-dark(")).expect("it has this colour");
+    let (pair, _) = rest.split_once(')').unwrap();
+    let (light, dark) = pair.split_once(", ").unwrap();
+    [light.to_owned(), dark.to_owned()]
+}
+
+/// Text has a contrast of 4.5 to what is behind it, and edges that carry a meaning of 3: level AA of
+/// WCAG 2.
+#[test]
+fn colours_have_enough_contrast_in_both_schemes() {
+    const TEXTS: [(&str, &[&str]); 11] = [
+        ("ink", &["ground", "band", "field", "core"]),
+        ("quiet", &["ground", "band", "field"]),
+        ("bar-ink", &["bar", "match"]),
+        ("core-ink", &["core", "match"]),
+        ("core-edge", &["ground", "band"]),
+        ("path", &["ground", "band"]),
+        ("path-ink", &["path"]),
+        ("note", &["ground", "band"]),
+        ("bad", &["ground"]),
+        ("good", &["ground"]),
+        ("open", &["ground"]),
+    ];
+    const EDGES: [(&str, &[&str]); 3] =
+        [("bar-edge", &["ground", "band"]), ("core-edge", &["core"]), ("select", &["ground", "bar", "core"])];
+    for (least, pairs) in [(4.5, &TEXTS[..]), (3.0, &EDGES[..])] {
+        for (name, grounds) in pairs {
+            for ground in *grounds {
+                for (one, other) in colours(name).iter().zip(&colours(ground)) {
+                    let found = contrast(one, other);
+                    assert!(least <= found, "{name} {one} on {ground} {other}: {found:.2}, at least {least}");
+                }
+            }
+        }
+    }
 }

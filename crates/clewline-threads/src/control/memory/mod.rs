@@ -4,7 +4,7 @@
 //! without race detection. Otherwise a [`MemoryState`] is kept. Each store is a *message*: a value,
 //! and the [`View`] that a reader may acquire. Each task has a view. Acquiring joins the view of
 //! the message that was read; releasing puts the task's own view into the message.
-//! `docs/memory-models.md` describes what each model covers.
+//! `docs/explanation/memory-models.md` describes what each model covers.
 //!
 //! * `view` is what a task knows.
 //! * `release_acquire` lets a load read any store that is not too old, and a store take any

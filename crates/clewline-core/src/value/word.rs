@@ -1,0 +1,322 @@
+//! One value: a word, and the table of the process for values that programs make.
+
+use std::{
+    cmp::Ordering,
+    fmt,
+    hash::Hasher,
+    num::NonZeroU32,
+    sync::{OnceLock, PoisonError, RwLock},
+};
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+
+use crate::shown::visible;
+
+/// An argument or a result of an operation: an integer, a truth value, a text, a list, or nothing.
+///
+/// Values are made with `From`, and [`get`](Self::get) or [`as_int`](Self::as_int) undo it:
+///
+/// ```
+/// use clewline_core::Value;
+///
+/// let nothing: Option<u64> = None;
+/// assert_eq!(Value::from(nothing), Value::NIL);
+/// assert_eq!(Value::from(Some(7_u64)), Value::from(7));
+/// assert_eq!(Value::from(7).get::<u64>(), 7);
+/// assert_eq!(Value::from(u64::MAX).get::<u64>(), u64::MAX);
+/// assert_eq!(format!("{:?}", Value::from(vec!["x", "y"])), r#"["x", "y"]"#);
+/// ```
+///
+/// Integers between -2^30 and 2^30 - 1 are held in place. Larger integers, texts and lists are
+/// stored once for the whole process, under a lock, and stay there until the process ends; unless
+/// they were read from a file, in which case they are in the [`Values`](crate::Values) of its
+/// recording.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+// An odd word is an integer, shifted left by one. An even word is twice an index: of the table of
+// the process if the highest bit is set, else of the table of a recording.
+pub struct Value(NonZeroU32);
+
+// Indices below this one are the constants of `Value`; index 0 is never used, so that
+// `Option<Value>` is a word.
+const FIRST_INDEX: u32 = 5;
+const SHARED: u32 = 1 << 31;
+
+impl Value {
+    /// No value in the source: a call without argument, or a result that was omitted.
+    pub const ABSENT: Value = Value::constant(1);
+    /// `null`, `nil`: empty, or no such key.
+    pub const NIL: Value = Value::constant(2);
+    /// `false`.
+    pub const FALSE: Value = Value::constant(3);
+    /// `true`.
+    pub const TRUE: Value = Value::constant(4);
+
+    const fn constant(index: u32) -> Value {
+        match NonZeroU32::new(index << 1) {
+            Some(word) => Value(word),
+            None => panic!("index 0 is not used"),
+        }
+    }
+
+    /// `true` or `false`.
+    #[must_use]
+    pub fn bool(truth: bool) -> Value {
+        if truth { Value::TRUE } else { Value::FALSE }
+    }
+
+    /// The integer, if it is one. A large integer that was read from a file is in the
+    /// [`Values`](crate::Values) of its recording, and `None` here.
+    #[must_use]
+    pub fn as_int(self) -> Option<i64> {
+        match self.datum() {
+            Some(Datum::Int(int)) => Some(int),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is one. A text that was read from a file is in the
+    /// [`Values`](crate::Values) of its recording, and `None` here.
+    #[must_use]
+    pub fn as_text(self) -> Option<&'static str> {
+        match self.datum() {
+            Some(Datum::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What it holds; `None` if that is in the [`Values`](crate::Values) of a recording.
+    #[must_use]
+    pub fn datum(self) -> Option<Datum<'static>> {
+        let word = self.0.get();
+        Some(match self {
+            Value::ABSENT => Datum::Absent,
+            Value::NIL => Datum::Nil,
+            Value::FALSE => Datum::Bool(false),
+            Value::TRUE => Datum::Bool(true),
+            _ if word & 1 == 1 => Datum::Int(i64::from(word.cast_signed() >> 1)),
+            _ if self.is_shared() => return TABLE.get((word & !SHARED) >> 1),
+            _ => return None,
+        })
+    }
+
+    /// A number that differs from that of every other value of the same history.
+    #[must_use]
+    pub fn word(self) -> u64 {
+        u64::from(self.0.get())
+    }
+
+    /// The value with this number, if there is one: undoes [`word`](Self::word).
+    #[must_use]
+    pub fn from_word(word: u64) -> Option<Value> {
+        u32::try_from(word).ok().and_then(NonZeroU32::new).map(Value)
+    }
+
+    /// Whether there is no value in the source.
+    #[must_use]
+    pub fn is_absent(self) -> bool {
+        self == Value::ABSENT
+    }
+
+    /// The integer `int` if it fits a word.
+    pub(super) fn in_place(int: i64) -> Option<Value> {
+        let fits = (-(1 << 30)..1 << 30).contains(&int);
+        fits.then(|| Value(NonZeroU32::MIN | ((int as u32) << 1)))
+    }
+
+    /// The value of the table of the process that holds `datum`, which does not fit a word. The
+    /// items of a list must need no table.
+    pub(super) fn shared(datum: Datum<'_>) -> Value {
+        let word = TABLE.number(datum) << 1 | SHARED;
+        Value(NonZeroU32::new(word).expect("its highest bit is set"))
+    }
+
+    /// Whether it is in the table of the process.
+    #[inline]
+    #[must_use]
+    pub fn is_shared(self) -> bool {
+        self.0.get() & (SHARED | 1) == SHARED
+    }
+
+    /// Its index in the table of its recording, if it is there.
+    #[inline]
+    pub(super) fn index(self) -> Option<usize> {
+        let word = self.0.get();
+        (word & (SHARED | 1) == 0 && FIRST_INDEX <= word >> 1).then(|| ((word >> 1) - FIRST_INDEX) as usize)
+    }
+
+    pub(super) fn from_index(index: usize) -> Value {
+        let word = u32::try_from(index).ok().and_then(|it| it.checked_add(FIRST_INDEX)?.checked_mul(2));
+        let word = word.filter(|it| it & SHARED == 0).and_then(NonZeroU32::new);
+        Value(word.expect("fewer than 2^30 distinct values"))
+    }
+}
+
+/// Values of the table of the process compare by their contents, so that the order does not depend
+/// on which of them was made first; all others compare by their words.
+impl Ord for Value {
+    fn cmp(&self, other: &Value) -> Ordering {
+        match (self.is_shared(), other.is_shared()) {
+            (false, false) => self.0.cmp(&other.0),
+            (true, true) if self != other => self.datum().cmp(&other.datum()),
+            (one, another) => one.cmp(&another),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.datum() {
+            Some(Datum::Absent) => f.write_str("absent"),
+            Some(Datum::Nil) => f.write_str("nil"),
+            Some(Datum::List(items)) => f.debug_list().entries(items).finish(),
+            Some(_) => write!(f, "{}", show(*self, |it| it.datum().unwrap_or(Datum::Absent))),
+            None => write!(f, "#{}", self.0.get() >> 1),
+        }
+    }
+}
+
+/// What a [`Value`] holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Datum<'a> {
+    /// No value in the source.
+    Absent,
+    /// `null`, `nil`.
+    Nil,
+    /// `true` or `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A text.
+    Text(&'a str),
+    /// A symbolic name: an EDN keyword, without its colon.
+    Symbol(&'a str),
+    /// Several values.
+    List(&'a [Value]),
+    /// Anything else, compared by its text: a fraction, a nested map, an integer beyond 64 bits.
+    Other(&'a str),
+}
+
+impl Datum<'_> {
+    /// The same, stored for as long as the process runs.
+    fn leaked(self) -> Datum<'static> {
+        let leak = |text: &str| -> &'static str { Box::leak(text.into()) };
+        match self {
+            Datum::Absent => Datum::Absent,
+            Datum::Nil => Datum::Nil,
+            Datum::Bool(truth) => Datum::Bool(truth),
+            Datum::Int(int) => Datum::Int(int),
+            Datum::Text(text) => Datum::Text(leak(text)),
+            Datum::Symbol(name) => Datum::Symbol(leak(name)),
+            Datum::List(items) => Datum::List(Box::leak(items.into())),
+            Datum::Other(written) => Datum::Other(leak(written)),
+        }
+    }
+}
+
+/// The hash of the contents of a value that is in a table.
+pub(super) fn hash(datum: Datum<'_>) -> u64 {
+    let mut hasher = FxHasher::default();
+    match datum {
+        Datum::Int(int) => hasher.write_i64(int),
+        Datum::Text(it) | Datum::Symbol(it) | Datum::Other(it) => hasher.write(it.as_bytes()),
+        Datum::List(items) => items.iter().for_each(|it| hasher.write_u32(it.0.get())),
+        Datum::Absent | Datum::Nil | Datum::Bool(_) => (),
+    }
+    hasher.finish()
+}
+
+/// `value` as it is written in a report, given what each value holds.
+pub(super) fn show<'a>(value: Value, get: impl Fn(Value) -> Datum<'a> + Copy) -> impl fmt::Display {
+    ShownValue { value, get }
+}
+
+struct ShownValue<G> {
+    value: Value,
+    get: G,
+}
+
+impl<'a, G: Fn(Value) -> Datum<'a> + Copy> fmt::Display for ShownValue<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.get)(self.value) {
+            Datum::Absent => Ok(()),
+            Datum::Nil => f.write_str("null"),
+            Datum::Bool(truth) => write!(f, "{truth}"),
+            Datum::Int(int) => write!(f, "{int}"),
+            Datum::Text(text) => write!(f, "{text:?}"),
+            Datum::Symbol(name) => write!(f, ":{}", visible(name)),
+            Datum::Other(written) => f.write_str(&visible(written)),
+            Datum::List(items) => {
+                f.write_str("[")?;
+                for (place, &item) in items.iter().enumerate() {
+                    let comma = if place == 0 { "" } else { ", " };
+                    write!(f, "{comma}{}", show(item, self.get))?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+// The table of the process. Entries are never moved or changed, so they are read without a lock.
+static TABLE: SharedTable =
+    SharedTable { chunks: [const { OnceLock::new() }; CHUNKS], numbers: RwLock::new(HashTable::new()) };
+
+// The first chunk has room for this number of entries, each other one for twice as many as the
+// chunk before it.
+const FIRST_CHUNK_ENTRIES: u32 = 1 << 10;
+const ENTRIES_MAX: u32 = 1 << 30;
+const CHUNKS: usize = (ENTRIES_MAX.ilog2() - FIRST_CHUNK_ENTRIES.ilog2() + 1) as usize;
+
+type Chunk = Box<[OnceLock<Datum<'static>>]>;
+
+struct SharedTable {
+    chunks: [OnceLock<Chunk>; CHUNKS],
+    // The numbers of all entries, by content.
+    numbers: RwLock<HashTable<u32>>,
+}
+
+impl SharedTable {
+    /// The chunk of the entry with that number, and its place there.
+    fn place(number: u32) -> (usize, usize) {
+        let shifted = number + FIRST_CHUNK_ENTRIES;
+        let chunk = shifted.ilog2() - FIRST_CHUNK_ENTRIES.ilog2();
+        (chunk as usize, (shifted - (FIRST_CHUNK_ENTRIES << chunk)) as usize)
+    }
+
+    fn get(&self, number: u32) -> Option<Datum<'static>> {
+        let (chunk, at) = SharedTable::place(number);
+        self.chunks.get(chunk)?.get()?[at].get().copied()
+    }
+
+    /// The number of the entry that holds `datum`, which is added if there is none.
+    fn number(&self, datum: Datum<'_>) -> u32 {
+        let key = hash(datum);
+        let find = |numbers: &HashTable<u32>| numbers.find(key, |&it| self.get(it) == Some(datum)).copied();
+        // Nothing panics between the two changes of `add`.
+        let known = find(&self.numbers.read().unwrap_or_else(PoisonError::into_inner));
+        known.unwrap_or_else(|| {
+            let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
+            find(&numbers).unwrap_or_else(|| self.add(&mut numbers, key, datum.leaked()))
+        })
+    }
+
+    fn add(&self, numbers: &mut HashTable<u32>, key: u64, datum: Datum<'static>) -> u32 {
+        let number = u32::try_from(numbers.len()).unwrap_or(ENTRIES_MAX);
+        assert!(number < ENTRIES_MAX, "a process makes fewer than 2^30 distinct values");
+        let (chunk, at) = SharedTable::place(number);
+        let entries = FIRST_CHUNK_ENTRIES << chunk;
+        let chunk = self.chunks[chunk].get_or_init(|| (0..entries).map(|_| OnceLock::new()).collect());
+        let rehash = |it: &u32| self.get(*it).map_or(0, hash);
+        numbers.reserve(1, rehash);
+        chunk[at].set(datum).expect("each number is given once");
+        numbers.insert_unique(key, number, rehash);
+        number
+    }
+}

@@ -1,0 +1,8 @@
+//! Methods with specifications of a user's own, through the facade.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod line_up_own;
+mod own;
+mod saved;
+mod tutorial;
