@@ -160,7 +160,9 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             Some(_) | None => (),
         }
     }
-    let mut times: Vec<u32> = vec![0; ranks as usize + 1];
+    let mut times: Vec<u32> = (0..=ranks).collect();
+    // Notes may begin or end at the ranks of operations that failed, so these keep a time.
+    let keeps_ranks = !recording.names.notes.is_empty();
     let (mut open, mut time, mut previous) = (0, 0, End::Return);
     let mut tied: Vec<Value> = Vec::new();
     for (id, end) in history.events() {
@@ -171,7 +173,7 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             Err(event_writer::cannot_hold(recording, id, why))
         };
         if open == 0 {
-            time += 1;
+            time = if keeps_ranks { rank as u32 } else { time } + 1;
             tied.clear();
         } else if (previous, end) == (End::Return, End::Call) {
             return refuse();
