@@ -6,10 +6,10 @@
 //! because the order within the process is known.
 //!
 //! Between processes equal stamps give no order and count as overlapping: where two processes share
-//! a stamp, all calls with it come before all returns with it. One of them may return and call again
-//! at that stamp: its events are then put between the calls and the returns of the others. If two
-//! do, the order within them is given up, but only there: no total order of the events keeps both
-//! without adding an order between them (`ties.rs`).
+//! a stamp, all calls with it come before all returns with it. One of them may return and call
+//! again at that stamp: its events are then put between the calls and the returns of the others. If
+//! two do, the order within them is given up, but only there: no total order of the events keeps
+//! both without adding an order between them (`ties.rs`).
 
 use crate::{
     history::{History, PENDING, Span},

@@ -69,6 +69,33 @@ pub struct Names {
     pub times: Option<Vec<Times>>,
     /// Notes on the history, in the order of the source.
     pub notes: Vec<Note>,
+    /// What of the source is not about operations, and was skipped.
+    pub skipped: Skipped,
+}
+
+/// Lines, or other entries, of a source that are no operations of its history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// How many there are.
+    pub count: usize,
+    /// The line of the first of them, from 1; 0 if there is none.
+    pub line: usize,
+    /// The beginning of the first of them.
+    pub text: String,
+}
+
+impl Skipped {
+    // Longer texts are cut.
+    const TEXT_CHARS_MAX: usize = 120;
+
+    /// One more, which is on `line` and looks so.
+    pub fn add(&mut self, line: usize, text: &str) {
+        if self.count == 0 {
+            self.line = line;
+            self.text = text.chars().take(Skipped::TEXT_CHARS_MAX).collect();
+        }
+        self.count += 1;
+    }
 }
 
 /// A note on a history: a moment or an interval in which the surroundings of the operations

@@ -238,7 +238,7 @@ struct Counter<'a> {
 impl Counter<'_> {
     fn count(&mut self, trial: &dyn TestProgram, outcome: &Outcome<ResultId>) {
         let mut key = Vec::new();
-        outcome.canonical(&mut key);
+        outcome.canonical(&Ending::Full, &mut key);
         let is_new = self.seen.insert(key);
         if !is_new && self.counting != Counting::Everything {
             return;

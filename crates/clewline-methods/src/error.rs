@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use clewline_core::{LoadError, Malformed, ParseError};
+use clewline_core::{LoadError, Malformed, ParseError, visible};
 use clewline_report::{ReadError, WriteError, formats::FORMATS};
 use clewline_specs::{MixError, SpecError};
 
@@ -22,9 +22,10 @@ pub(crate) enum ErrorKind {
     Mix(MixError),
     /// Factors, or a reading, of quasi linearizability.
     Quasi(String),
+    /// The beginning of an input in no format.
+    Unrecognised(String),
     /// Roles of threads.
     Roles(String),
-    Unrecognised,
     Io(io::Error),
     Read(ReadError),
     Load(LoadError),
@@ -84,7 +85,7 @@ impl Error {
             | ErrorKind::Quasi(_)
             | ErrorKind::Roles(_)
             | ErrorKind::Environment { .. }
-            | ErrorKind::Unrecognised
+            | ErrorKind::Unrecognised(_)
             | ErrorKind::Io(_)
             | ErrorKind::LiveRecorder
             | ErrorKind::Malformed(_)
@@ -106,7 +107,7 @@ impl Error {
             | ErrorKind::LiveRecorder
             | ErrorKind::Write(_)
             | ErrorKind::Environment { .. } => false,
-            ErrorKind::Unrecognised
+            ErrorKind::Unrecognised(_)
             | ErrorKind::Io(_)
             | ErrorKind::Malformed(_)
             | ErrorKind::Read(_)
@@ -174,9 +175,9 @@ impl From<LoadError> for ErrorKind {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{file}: ")?;
+            write!(f, "{}: ", visible(file))?;
         }
-        self.kind.fmt(f)
+        f.write_str(&visible(&self.kind.to_string()))
     }
 }
 
@@ -186,8 +187,13 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Specification(error) => error.fmt(f),
             ErrorKind::Named(error) => error.fmt(f),
             ErrorKind::Mix(error) => write!(f, "the mix: {error}"),
-            ErrorKind::Unrecognised => {
-                write!(f, "not recognised as a history; name its format, one of {}", format_names())
+            ErrorKind::Unrecognised(head) if head.trim().is_empty() => {
+                write!(f, "expected a history, found nothing in it")
+            }
+            ErrorKind::Unrecognised(head) => {
+                let head: String = head.trim_start().lines().next().unwrap_or("").chars().take(80).collect();
+                let (names, head) = (format_names(), visible(&head));
+                write!(f, "not recognised as a history; name its format, one of {names}. It begins: {head}")
             }
             ErrorKind::Io(error) => error.fmt(f),
             ErrorKind::Read(error) => error.fmt(f),

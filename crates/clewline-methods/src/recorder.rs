@@ -4,9 +4,7 @@
 //! Threads or async tasks report their calls and returns as they happen; nothing schedules them.
 
 use std::{
-    fmt,
-    fs::File,
-    mem,
+    fmt, mem,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -14,6 +12,7 @@ use std::{
 use clewline_core::{
     Codec, Event, EventLog, History, Note, ObjectId, ProcessId, Specification, erase_with_codec,
 };
+use clewline_report::OutputFile;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -191,7 +190,9 @@ impl<S: Specification> Recorder<S> {
             let erased = erase_with_codec(self.specification.clone(), self.history()?);
             let mut recording = erased.recording().expect("a specification with a codec can be written");
             recording.names.notes.clone_from(&self.lock().notes);
-            Ok(write_recording(&recording, File::create(path)?)?)
+            let mut out = OutputFile::create(path)?;
+            write_recording(&recording, &mut out)?;
+            Ok(out.commit()?)
         };
         write().map_err(|it| it.in_file(&path.display().to_string()))
     }

@@ -3,8 +3,7 @@
 use std::{
     env,
     ffi::OsString,
-    fs::File,
-    io::{BufWriter, Write},
+    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -17,11 +16,9 @@ mod typed;
 #[cfg(feature = "serde")]
 pub use typed::{read_history, save_history};
 
-/// Writes a history to `file`, as JSON lines.
-pub(crate) fn write_recording(recording: &Recording, file: File) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(file);
-    formats::find("jsonl").expect("it is the native format").write(recording, &mut out)?;
-    Ok(out.flush()?)
+/// Writes a history, as JSON lines.
+pub(crate) fn write_recording(recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
+    formats::find("jsonl").expect("it is the native format").write(recording, out)
 }
 
 /// The folder for histories of findings: `clewline` in the target directory of Cargo.

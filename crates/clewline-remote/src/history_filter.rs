@@ -55,10 +55,7 @@ impl HistoryFilter {
         if outcome.race.as_ref().is_some_and(Race::is_certain) || !outcome.leaks.is_empty() {
             return true;
         }
-        outcome.canonical(&mut self.key);
-        if visits == Visits::Histories {
-            self.key.push(u32::from(is_stuck));
-        }
+        outcome.canonical(ending, &mut self.key);
         if self.histories.contains(&self.key) {
             return false;
         }

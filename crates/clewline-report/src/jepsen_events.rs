@@ -8,7 +8,7 @@ mod nemesis;
 
 use std::io::Read;
 
-use clewline_core::{Datum, Names, Value, Values};
+use clewline_core::{Datum, Names, Skipped, Value, Values};
 
 use crate::{
     ReadError, ReadOptions,
@@ -74,6 +74,8 @@ pub(crate) struct ClientEvents<'a> {
     processes: Numbering,
     around: Enclosing,
     times: EventTimes,
+    // Events of processes that are neither clients nor a nemesis.
+    skipped: Skipped,
     // The events of clients so far.
     events: usize,
     nemesis: Nemesis,
@@ -99,6 +101,7 @@ impl<'a> ClientEvents<'a> {
             processes: Numbering::default(),
             around: Enclosing::Unknown,
             times: EventTimes::new(options.times),
+            skipped: Skipped::default(),
             events: 0,
             nemesis: Nemesis::default(),
         }
@@ -114,6 +117,7 @@ impl<'a> ClientEvents<'a> {
         let names = Names {
             processes: self.processes.into_names(),
             times: self.times.finish(),
+            skipped: self.skipped,
             notes: self.nemesis.into_notes(),
             ..Names::default()
         };
@@ -144,7 +148,10 @@ impl<'a> ClientEvents<'a> {
                         self.nemesis.log(name, value, self.events, values);
                     }
                 }
-                Form::Other => (),
+                Form::Other(process) => {
+                    let process = self.sink.values.show(process);
+                    self.skipped.add(line, &format!("{{:process {process} …}}"));
+                }
             }
         }
         Ok(None)
@@ -192,7 +199,8 @@ enum Form {
     Client(Fields),
     // Its `:f`, a text, and its `:value`.
     Nemesis(Value, Value),
-    Other,
+    // Its process.
+    Other(Value),
 }
 
 struct Fields {
@@ -251,7 +259,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
         (Datum::Symbol("nemesis") | Datum::Text("nemesis"), Some(method)) => {
             return Ok(Form::Nemesis(method, value.unwrap_or(Value::ABSENT)));
         }
-        _ => return Ok(Form::Other),
+        _ => return Ok(Form::Other(process)),
     }
     Ok(Form::Client(Fields {
         process,

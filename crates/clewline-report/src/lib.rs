@@ -8,6 +8,7 @@ mod event_writer;
 pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
+mod output_file;
 pub mod render;
 mod text;
 #[cfg(feature = "serde")]
@@ -19,6 +20,8 @@ use std::{
 };
 
 use clewline_core::Recording;
+
+pub use output_file::{OutputFile, is_same_file, replace_file};
 
 /// One way of writing histories down.
 pub trait Format: Sync {

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fmt, fs,
+    fmt, fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -142,14 +142,18 @@ impl Program {
         &self.name
     }
 
-    /// Leaves a copy of it at `file`.
+    /// Writes a copy of it, and returns the permissions that this is to have.
     ///
     /// # Errors
     ///
-    /// If that cannot be written.
-    pub fn copy_to(&self, file: &Path) -> Result<(), Error> {
-        fs::copy(&self.executable, file).map_err(Error::io(file.display().to_string()))?;
-        Ok(())
+    /// If it cannot be written.
+    pub fn copy_to(&self, out: &mut dyn io::Write) -> Result<fs::Permissions, Error> {
+        let mut copy = || {
+            let mut file = fs::File::open(&self.executable)?;
+            io::copy(&mut file, out)?;
+            Ok(file.metadata()?.permissions())
+        };
+        copy().map_err(Error::io(self.name.clone()))
     }
 
     /// Whether memory accesses are observed, and not only calls of libraries.

@@ -155,13 +155,13 @@ impl Lifetimes {
             }
         }
         for (element, life) in (0..).zip(&mut self.all) {
+            // All its operations have been dropped: pending adds that were not observed.
+            if *life == Lifetime::UNKNOWN {
+                *life = Lifetime::free(columns.last);
+                continue;
+            }
             if life.add == NONE {
-                // The element's operations may all have been dropped: a pending add that was not
-                // observed.
-                let Some(found) = position(columns, element, |_| true) else {
-                    *life = Lifetime::free(columns.last);
-                    continue;
-                };
+                let found = position(columns, element, |_| true).unwrap_or(life.remove);
                 return Err(violation(Rule::Added, &[found]));
             }
             if life.remove == NONE {

@@ -1,6 +1,10 @@
 //! `clewline actors`: every order of message delivery in an actor system.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
 use clewline_core::Verdict;
@@ -21,7 +25,7 @@ use super::{
     bounds::{BoundFlags, OfMessages},
     drawings::Drawings,
     generate,
-    output::{Output, Stdout, written},
+    output::{Output, Stdout, check_outputs, save, written},
     progress::ProgressLine,
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
@@ -173,6 +177,8 @@ fn compat() -> String {
 }
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
+    let outputs = args.dot.iter().map(PathBuf::as_path).chain(args.drawings.files());
+    check_outputs(args.harness.iter().map(Path::new), outputs.chain(args.summaries.files()))?;
     let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
@@ -199,7 +205,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     };
     if let Some(path) = &args.dot {
         let text = outcome.dot(&args.system);
-        std::fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))?;
+        save(path, &text)?;
     }
     let status = match outcome.verdict {
         Verdict::Holds(()) => Status::Done,

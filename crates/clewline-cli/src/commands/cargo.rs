@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }
         // A test that is killed without a verdict does not stop the others.
         let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
-        statuses.push(match explore_started(&test.name, format!("{command} --"), explored, start) {
+        statuses.push(match explore_started(&test.name, format!("{command} --"), explored, &[], start) {
             Err(Failure::Killed(message)) => {
                 eprintln!("error: {}: {message}", test.name);
                 Status::Failed

@@ -1,12 +1,13 @@
 //! `clewline cc`: compiles a test in C or C++, links it with the runtime, and explores it.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, fs, path::PathBuf};
 
-use clewline_report::render::text::shell_word;
+use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{Compiler, Language, OutputMode, Program, Runtime, Sources};
 
 use super::{
     explore_program::explore_started,
+    output::check_outputs,
     status::{Failure, Status},
 };
 
@@ -45,6 +46,7 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile err
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let mut words = Words::of(&args.words, args.compiler.clone())?;
     words.compiler = words.compiler.or_else(|| usual(&std::env::var("CC").unwrap_or_default()));
+    check_outputs(words.files.iter().map(PathBuf::as_path), words.output.as_deref())?;
     let runtime = Runtime::find()?;
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
@@ -52,10 +54,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     print_blind_spots(program.blind_spots());
     match &words.output {
         Some(file) => {
-            program.copy_to(file)?;
+            let failed = |it| Failure::at(&file.display().to_string(), it);
+            let mut out = OutputFile::create(file).map_err(failed)?;
+            let permissions = program.copy_to(&mut out)?;
+            out.commit().and_then(|()| fs::set_permissions(file, permissions)).map_err(failed)?;
             Ok(Status::Done)
         }
-        None => explore_started(program.name(), words.command(), &words.arguments, |wanted| {
+        None => explore_started(program.name(), words.command(), &words.arguments, &words.files, |wanted| {
             program.start(&[], wanted, OutputMode::Inherited)
         }),
     }

@@ -3,7 +3,15 @@
 mod args;
 mod next;
 
-use std::{io, path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use clewline_core::{Verdict, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
@@ -18,7 +26,7 @@ pub(super) use args::Args;
 
 use super::{
     drawings::CheckedFile,
-    output::{DASH, Output, Stdout, paint, written},
+    output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
     status::{Failure, Status},
     summaries::Nouns,
@@ -117,6 +125,8 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         return Err(Failure::Message("standard input (`-`) can be read only once".to_owned()));
     }
     args.drawings.accept(args.files.len())?;
+    let outputs = args.drawings.files().chain(args.summaries.files());
+    check_outputs(args.files.iter().map(PathBuf::as_path), outputs)?;
     // Looked up now, so that an unknown name is reported once, not once per file.
     clewline_specs::find(&args.spec).map_err(|it| Failure::Message(format!("--spec: {it}")))?;
     let quasi = quasi(args)?;
@@ -151,23 +161,78 @@ fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>
         let (name, state) = (name.clone(), Arc::clone(&state));
         progress::ProgressLine::start(move |elapsed| state.message(&name, elapsed))
     };
-    let check = check.clone().progress(move |it| state.note(it));
-    let is_input = path.as_os_str() == DASH;
-    // A witness names every operation, and a page shows it, so all operations are kept in memory.
-    if args.witness || args.drawings.are_asked_for() {
-        let check = if args.drawings.are_asked_for() { check.keep_times() } else { check };
-        return if is_input {
-            check.reader(&name, io::stdin().lock(), &args.spec)
-        } else {
-            check.stream_files_from(u64::MAX).file(path, &args.spec)
-        };
+    let task = FileCheck {
+        check: check.clone().progress(move |it| state.note(it)),
+        path: path.to_owned(),
+        spec: args.spec.clone(),
+        // A witness names every operation, and a page shows it, so all operations are kept in
+        // memory.
+        is_whole: args.witness || args.drawings.are_asked_for(),
+        has_times: args.drawings.are_asked_for(),
+        order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
+        name,
+    };
+    match args.timeout {
+        Some(limit) => task.run_within(limit),
+        None => task.run(),
     }
-    if is_input {
-        let order = if args.ordered { LineOrder::Promised } else { LineOrder::Seen };
-        return check.stream(&name, TimedInput::stdin(), &args.spec, order);
-    }
-    check.file(path, &args.spec)
 }
+
+/// The check of one file.
+#[derive(Clone)]
+struct FileCheck {
+    check: Check,
+    name: String,
+    path: PathBuf,
+    spec: String,
+    is_whole: bool,
+    has_times: bool,
+    order: LineOrder,
+}
+
+impl FileCheck {
+    fn run(self) -> Result<Report<'static>, Error> {
+        let FileCheck { check, name, path, spec, is_whole, has_times, order } = self;
+        let is_input = path.as_os_str() == DASH;
+        let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
+        let check = if has_times { check.keep_times() } else { check };
+        match live {
+            Some(live) if is_whole => check.reader(&name, live, &spec),
+            Some(live) => check.stream(&name, live, &spec, order),
+            None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec),
+            None => check.file(path, &spec),
+        }
+    }
+
+    /// The check stops by itself soon after its time is up. Where it takes longer to notice, it is
+    /// left to itself: the limit is kept whatever it is doing.
+    fn run_within(self, limit: Duration) -> Result<Report<'static>, Error> {
+        let begun = Instant::now();
+        let (sender, receiver) = mpsc::channel();
+        let task = self.clone();
+        let run = move || {
+            // Fails if the result is no longer wanted.
+            let _unwanted = sender.send(task.run());
+        };
+        // As much as the main thread has.
+        let thread = thread::Builder::new().name("check".to_owned()).stack_size(CHECK_STACK_BYTES).spawn(run);
+        let grace = limit / TIMEOUT_GRACE_DIVISOR + TIMEOUT_GRACE_MIN;
+        match receiver.recv_timeout(limit.saturating_add(grace)) {
+            Ok(outcome) => outcome,
+            Err(RecvTimeoutError::Timeout) => Ok(self.check.out_of_time(&self.name, &self.spec, begun)),
+            Err(RecvTimeoutError::Disconnected) => match thread.map(thread::JoinHandle::join) {
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread was started.
+                Ok(Ok(())) | Err(_) => self.run(),
+            },
+        }
+    }
+}
+
+// A check that has not stopped this long after its time limit is left to itself.
+const TIMEOUT_GRACE_MIN: Duration = Duration::from_millis(50);
+const TIMEOUT_GRACE_DIVISOR: u32 = 20;
+const CHECK_STACK_BYTES: usize = 8 << 20;
 
 /// The name of the file in a report.
 fn name(args: &Args, path: &Path) -> String {

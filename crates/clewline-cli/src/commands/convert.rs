@@ -10,7 +10,7 @@ use clewline_core::Recording;
 use clewline_methods::{Check, Error, Keys};
 
 use super::{
-    output::{DASH, format_of, write},
+    output::{DASH, check_outputs, format_of, write},
     status::{Failure, Status},
 };
 
@@ -52,6 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output_format.as_deref(), &args.to)?;
     let keys = if args.keyed { Keys::InValues } else { Keys::None };
     let check = Check::new().format(args.input_format.parse().map_err(Error::from)?).keyed(keys);
+    check_outputs([args.from.as_path()], [args.to.as_path()])?;
     let recording = read(&check, &args.from)?;
     write(&recording, format, &args.to)?;
     Ok(Status::Done)

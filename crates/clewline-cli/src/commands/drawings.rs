@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clewline_core::visible;
 use clewline_methods::Report;
 use clewline_report::render::{
     Publish,
@@ -12,7 +13,11 @@ use clewline_report::render::{
     summary::Summary,
 };
 
-use super::{output::save, status::Failure, summaries::Summaries};
+use super::{
+    output::{check_outputs, save},
+    status::Failure,
+    summaries::Summaries,
+};
 
 /// The reports to write, and where.
 #[derive(Debug, clap::Args)]
@@ -41,6 +46,11 @@ impl Drawings {
         self.svg.is_some()
     }
 
+    /// The files to write.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.html.iter().chain(&self.svg).map(PathBuf::as_path)
+    }
+
     /// Rejects an image of several histories.
     pub(super) fn accept(&self, histories: usize) -> Result<(), Failure> {
         if self.svg.is_some() && 1 < histories {
@@ -62,7 +72,10 @@ impl Drawings {
         if let Some(path) = &self.svg {
             match svg() {
                 Some(svg) => save(path, &svg)?,
-                None => eprintln!("note: no history to draw: {} was not written", path.display()),
+                None => {
+                    let path = path.display().to_string();
+                    eprintln!("note: no history to draw: {} was not written", visible(&path));
+                }
             }
         }
         Ok(())
@@ -86,7 +99,9 @@ impl Drawings {
         let folder = if folder == *all { all.with_extension("pages") } else { folder };
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
         let name = format!("{:03}-{}.html", number + 1, plain_name(checked.file));
-        save(&folder.join(&name), &html::write(&checked.report.page()))?;
+        let path = folder.join(&name);
+        check_outputs([checked.file], [path.as_path()])?;
+        save(&path, &html::write(&checked.report.page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(format!("{}/{name}", percent_encoded(&folder))))
     }

@@ -65,6 +65,7 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status
 }
 
 fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
+    args.check_outputs(&[])?;
     args.check_one_matrix()?;
     let plan = plan::of(args, &subject)?;
     let mut options = plan::options(args, &subject, &plan)?;

@@ -1,6 +1,6 @@
 //! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
-use std::{ffi::OsString, sync::Arc};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
@@ -30,11 +30,12 @@ struct ExploreCommand {
 }
 
 /// Starts a program and explores it with the given arguments of `clewline explore`. Its name is
-/// `name`, and `typed` is the prefix of the commands in a report.
+/// `name`, and `typed` is the prefix of the commands in a report. No output may be one of `inputs`.
 pub(super) fn explore_started(
     name: &str,
     typed: String,
     arguments: &[OsString],
+    inputs: &[PathBuf],
     start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
 ) -> Result<Status, Failure> {
     let (wanted, arguments) = own_options(arguments).map_err(Failure::Message)?;
@@ -49,6 +50,7 @@ pub(super) fn explore_started(
             return Ok(if error.use_stderr() { Status::Failed } else { Status::Done });
         }
     };
+    args.check_outputs(inputs)?;
     let session = match start(&wanted) {
         Err(Error::GaveUp { why, .. }) => return Ok(why.into()),
         other => other?,

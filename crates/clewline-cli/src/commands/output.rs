@@ -1,14 +1,14 @@
 //! Standard output, and files that may be standard output.
 
 use std::{
-    fs::{self, File},
+    fs::{self, Metadata},
     io::{self, BufWriter, IsTerminal, StdoutLock, Write},
     path::Path,
 };
 
 use clewline_core::{ParseError, Recording};
 use clewline_report::{
-    Format, WriteError, formats,
+    Format, OutputFile, WriteError, formats, is_same_file,
     render::{
         Publish, WitnessShown, present,
         text::{Paint, Style},
@@ -97,8 +97,6 @@ pub(super) fn format_names() -> String {
 }
 
 /// Writes `recording` to `path`, or to standard output.
-///
-/// An incompletely written file is removed.
 pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == DASH {
         let mut out = BufWriter::new(io::stdout().lock());
@@ -108,17 +106,12 @@ pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> 
             Err(error) => Err(Failure::Message(cannot(format, &error))),
         };
     }
-    let name = path.display().to_string();
-    let file = File::create(path).map_err(|it| Failure::at(&name, it))?;
-    let is_file = file.metadata().is_ok_and(|it| it.is_file());
-    let mut out = BufWriter::new(file);
-    let written = format.write(recording, &mut out).and_then(|()| Ok(out.flush()?));
-    written.map_err(|error| {
-        if is_file {
-            let _best_effort = std::fs::remove_file(path);
-        }
-        Failure::at(&name, cannot(format, &error))
-    })
+    let write = || -> Result<(), WriteError> {
+        let mut out = OutputFile::create(path)?;
+        format.write(recording, &mut out)?;
+        Ok(out.commit()?)
+    };
+    write().map_err(|it| Failure::at(&path.display().to_string(), cannot(format, &it)))
 }
 
 fn cannot(format: &dyn Format, error: &WriteError) -> String {
@@ -142,5 +135,48 @@ pub(super) enum Output {
 
 /// Writes a file.
 pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
+    clewline_report::replace_file(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
+}
+
+/// Refuses to write a file that is read, or to write one file twice, by whatever names.
+pub(super) fn check_outputs<'a>(
+    inputs: impl IntoIterator<Item = &'a Path>,
+    outputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Failure> {
+    let inputs: Vec<(&Path, Option<Metadata>)> = inputs.into_iter().map(|it| (it, metadata(it))).collect();
+    let mut written: Vec<(&Path, Option<Metadata>)> = Vec::new();
+    for output in outputs.into_iter().filter(|it| it.as_os_str() != DASH) {
+        let found = fs::metadata(output).ok();
+        let is_same = |(path, other): &&(&Path, Option<Metadata>)| {
+            let is_one_file = || Some(is_same_file(found.as_ref()?, other.as_ref()?));
+            *path == output || is_one_file().unwrap_or(false)
+        };
+        let name = output.display().to_string();
+        if let Some((input, _)) = inputs.iter().find(is_same) {
+            let input = input.display();
+            return Err(Failure::at(
+                &name,
+                format!("this file is read, as {input}, so it is not overwritten"),
+            ));
+        }
+        if written.iter().any(|it| is_same(&it)) {
+            return Err(Failure::at(&name, "this file would be written twice"));
+        }
+        written.push((output, found));
+    }
+    Ok(())
+}
+
+/// The file that `path` names, or that is standard input.
+fn metadata(path: &Path) -> Option<Metadata> {
+    if path.as_os_str() != DASH {
+        return fs::metadata(path).ok();
+    }
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok()
+    }
+    #[cfg(not(unix))]
+    None
 }

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::Budget;
+use clewline_core::{Budget, visible};
 use clewline_methods::Progress;
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
@@ -84,7 +84,7 @@ impl ProgressLine {
             while waiting.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = UPDATE_INTERVAL;
                 let bar = bar.get_or_insert_with(new_bar);
-                bar.set_message(message(bar.elapsed()));
+                bar.set_message(visible(&message(bar.elapsed())).into_owned());
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();

@@ -1,7 +1,6 @@
 //! `clewline reproduce`: reproduces a table or a figure of a paper.
 
 use std::{
-    fs::File,
     io::Write,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -10,10 +9,13 @@ use std::{
 use clewline_lab::reproduce::{
     self, Compiled, FETCHED, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
 };
-use clewline_report::render::{plot, table};
+use clewline_report::{
+    OutputFile,
+    render::{plot, table},
+};
 
 use super::{
-    output::{Output, Stdout},
+    output::{Output, Stdout, check_outputs},
     progress::ProgressLine,
     status::{Failure, Status},
 };
@@ -92,6 +94,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             drawn.join(", ")
         )));
     }
+    check_outputs([], args.csv.iter().chain(&args.svg).map(PathBuf::as_path))?;
     // Created first, so that an unwritable file is reported before the tables run for minutes.
     let csv = args.csv.as_deref().map(Target::create).transpose()?;
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
@@ -144,20 +147,20 @@ fn not_in_c(name: &str) -> Failure {
     ))
 }
 
-/// A created file, to be written later.
+/// A file that is begun, to be written later.
 struct Target<'a> {
     path: &'a Path,
-    file: File,
+    file: OutputFile,
 }
 
 impl<'a> Target<'a> {
     fn create(path: &'a Path) -> Result<Target<'a>, Failure> {
-        let file = File::create(path).map_err(|it| Failure::at(&path.display().to_string(), it))?;
+        let file = OutputFile::create(path).map_err(|it| Failure::at(&path.display().to_string(), it))?;
         Ok(Target { path, file })
     }
 
     fn write(mut self, text: &str) -> Result<(), Failure> {
-        let written = self.file.write_all(text.as_bytes());
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.commit());
         written.map_err(|it| Failure::at(&self.path.display().to_string(), it))
     }
 }

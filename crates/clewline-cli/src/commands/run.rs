@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
              not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
-    explore_started(program.name(), command, &options, |wanted| {
+    explore_started(program.name(), command, &options, std::slice::from_ref(&args.program), |wanted| {
         program.start(&own, wanted, OutputMode::Inherited)
     })
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use clewline_core::visible;
 use clewline_unmodified as unmodified;
 
 /// How a command ended. The exit codes are stable: scripts rely on them.
@@ -31,7 +32,7 @@ pub(super) enum Failure {
 impl Failure {
     /// An `error` of `what`.
     pub(super) fn at(what: &str, error: impl fmt::Display) -> Failure {
-        Failure::Message(format!("{what}: {error}"))
+        Failure::Message(format!("{}: {error}", visible(what)))
     }
 }
 

@@ -19,7 +19,7 @@ use clewline_threads::{Clock, ClockKind, Noise, Pinning};
 use super::{
     drawings::Drawings,
     generate,
-    output::{Output, Stdout, written},
+    output::{Output, Stdout, check_outputs, written},
     progress, quasi,
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
@@ -204,6 +204,7 @@ fn shrink(text: &str) -> Result<Duration, ParseError> {
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
+    check_outputs([], args.drawings.files().chain(args.summaries.files()))?;
     let stress = {
         let state = Arc::clone(&state);
         configure(args)?.progress(move |it| state.note(it))

@@ -1,6 +1,6 @@
 //! Summaries of all verdicts of a command, for continuous integration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clewline_report::render::summary::{self, Clock, Entry, Summary};
 
@@ -50,6 +50,11 @@ impl Nouns {
 impl Summaries {
     pub(super) fn are_asked_for(&self) -> bool {
         self.junit.is_some() || self.markdown.is_some() || self.annotations
+    }
+
+    /// The files to write.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        self.junit.iter().chain(&self.markdown).map(PathBuf::as_path)
     }
 
     pub(super) fn clock(&self) -> Clock {

@@ -1,7 +1,10 @@
-//! Standard input with a read timeout, so that the lines read so far can be checked.
+//! Standard input, or a pipe, with a read timeout, so that the lines read so far can be checked,
+//! and a time limit is kept although nothing comes.
 
 use std::{
+    fs::{self, File},
     io::{self, Read},
+    path::Path,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::Duration,
@@ -26,11 +29,29 @@ impl TimedInput {
         TimedInput::new(io::stdin())
     }
 
-    fn new(mut input: impl Read + Send + 'static) -> TimedInput {
+    /// What is at `path`, if that is not a regular file: a pipe blocks until it is written to.
+    pub(super) fn of_device(path: &Path) -> Option<TimedInput> {
+        let is_device = fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+        let path = path.to_owned();
+        is_device.then(|| TimedInput::opened(move || File::open(path)))
+    }
+
+    fn new(input: impl Read + Send + 'static) -> TimedInput {
+        TimedInput::opened(move || Ok(input))
+    }
+
+    fn opened<R: Read>(open: impl FnOnce() -> io::Result<R> + Send + 'static) -> TimedInput {
         let (sender, chunks) = mpsc::sync_channel(CHUNKS_AHEAD_MAX);
         // The thread ends with the input or with the process: a blocking read cannot be
         // interrupted.
         thread::spawn(move || {
+            let mut input = match open() {
+                Ok(input) => input,
+                Err(error) => {
+                    let _gone = sender.send(Err(error));
+                    return;
+                }
+            };
             loop {
                 let mut chunk = vec![0; CHUNK_BYTES];
                 let outcome = match input.read(&mut chunk) {

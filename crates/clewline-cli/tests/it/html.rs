@@ -133,7 +133,7 @@ fn a_page_opens_without_errors_or_requests() {
     for (test, history, spec, code) in [
         ("html-violated", BAD, "queue", 1),
         ("html-holds", GOOD, "queue", 0),
-        ("html-empty", "", "queue", 0),
+        ("html-short", "{\"process\": 0, \"op\": \"deq\", \"call\": 0}\n", "queue", 0),
         ("html-long", &long(), "register", 1),
     ] {
         let folder = page(test, history, spec, code);

@@ -59,7 +59,8 @@ fn in_smaller_histories_in_which_nothing_is_found_too_soon_the_readings_agree() 
     let mut todo = vec![(Vec::<String>::new(), 0, Vec::<u32>::new())];
     while let Some((words, added, inside)) = todo.pop() {
         let history = words.join(" ");
-        for factors in ["all=0", "all=1", "all=2"] {
+        // A file without operations is refused.
+        for factors in ["all=0", "all=1", "all=2"].into_iter().filter(|_| !history.is_empty()) {
             let by_places = judged(&history, factors, Some(QuasiReading::Displacement)).holds();
             let relaxed = judged(&history, &factors.replace("all", "deq"), None).holds();
             assert_eq!(by_places, relaxed, "{history} with {factors}");
@@ -76,8 +77,8 @@ fn in_smaller_histories_in_which_nothing_is_found_too_soon_the_readings_agree() 
             todo.push((with(format!("d{value}")), added, rest));
         }
     }
-    // 18 histories.
-    assert_eq!(tried, 54);
+    // 17 histories.
+    assert_eq!(tried, 51);
 }
 
 #[test]

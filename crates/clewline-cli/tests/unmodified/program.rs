@@ -65,7 +65,9 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
         fs::create_dir_all(&folder).expect("a folder");
         let program = Built::build(&sources, compiler, &runtime).unwrap_or_else(|it| panic!("{it}"));
         let kept = folder.join("test");
-        program.copy_to(&kept).expect("a copy");
+        let mut copy = clewline_report::OutputFile::create(&kept).expect("a file");
+        let permissions = program.copy_to(&mut copy).expect("a copy");
+        copy.commit().and_then(|()| std::fs::set_permissions(&kept, permissions)).expect("a copy");
         kept
     };
     let program = Program(compilers.iter().map(one).collect());

@@ -11,6 +11,8 @@ use std::{
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
+use crate::shown::visible;
+
 /// An argument or a result of an operation: an integer, a truth value, a text, a list, or nothing.
 ///
 /// Values are made with `From`, and [`get`](Self::get) or [`as_int`](Self::as_int) undo it:
@@ -248,8 +250,8 @@ impl<'a, G: Fn(Value) -> Datum<'a> + Copy> fmt::Display for ShownValue<G> {
             Datum::Bool(truth) => write!(f, "{truth}"),
             Datum::Int(int) => write!(f, "{int}"),
             Datum::Text(text) => write!(f, "{text:?}"),
-            Datum::Symbol(name) => write!(f, ":{name}"),
-            Datum::Other(written) => f.write_str(written),
+            Datum::Symbol(name) => write!(f, ":{}", visible(name)),
+            Datum::Other(written) => f.write_str(&visible(written)),
             Datum::List(items) => {
                 f.write_str("[")?;
                 for (place, &item) in items.iter().enumerate() {

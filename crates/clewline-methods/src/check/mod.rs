@@ -373,14 +373,14 @@ impl Check {
         let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
         if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
-            let judged = self.judge_whole(name, WaitingReader { input, budget }, &*object, &options)?;
+            let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
         }
         let progress = |it: Progress<'_>| (self.progress)(it);
         let followed = follow(&*object, &mut input, options.clone(), self.window, order, &progress);
         match followed.map_err(|it| it.in_file(name))? {
             StreamEnd::Whole(seen) => {
-                let input = WaitingReader { input: io::Cursor::new(seen).chain(input), budget };
+                let input = io::Cursor::new(seen).chain(input);
                 let judged = self.judge_whole(name, input, &*object, &options)?;
                 Ok(reported(judged))
             }
@@ -457,6 +457,12 @@ impl Check {
         }
     }
 
+    /// The report on an input that was given up because its time was up.
+    pub fn out_of_time(&self, name: &str, specification: &str, begun: Instant) -> Report<'static> {
+        let reason = Reason::Time(self.timeout.unwrap_or_default());
+        self.report(name, specification, begun, self.not_judged(reason))
+    }
+
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
         let judgement = Judgement {
             verdict: Verdict::Unknown(reason),
@@ -499,12 +505,8 @@ impl Check {
         }
     }
 
-    pub(crate) fn read(
-        &self,
-        name: &str,
-        mut input: impl Read,
-        budget: &Budget,
-    ) -> Result<ReadResult, Error> {
+    pub(crate) fn read(&self, name: &str, input: impl Read, budget: &Budget) -> Result<ReadResult, Error> {
+        let mut input = WaitingReader { input, budget };
         let mut head = Vec::new();
         if let Err(error) = input.by_ref().take(FORMAT_DETECTION_BYTES).read_to_end(&mut head) {
             let stopped = budget.stopped().map(ReadResult::Stopped);
@@ -515,7 +517,7 @@ impl Check {
         let keyed = self.keys == Keys::InValues;
         let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
         let mut input = BudgetedReader::new(io::Cursor::new(head).chain(input), budget);
-        let read = format.read(&mut input, &options);
+        let read = formats::read(format, &mut input, &options);
         // A blocking input ends when the time is up.
         match input.into_limit_hit().or_else(|| read.as_ref().err().and_then(|_| budget.stopped())) {
             Some(reason) => Ok(ReadResult::Stopped(reason)),
@@ -529,7 +531,8 @@ impl Check {
             return Ok(format);
         }
         let extension = Path::new(name).extension().and_then(|it| it.to_str());
-        formats::detect(head, extension).ok_or_else(|| Error::of_file(name, ErrorKind::Unrecognised))
+        let unrecognised = || ErrorKind::Unrecognised(String::from_utf8_lossy(head).into_owned());
+        formats::detect(head, extension).ok_or_else(|| Error::of_file(name, unrecognised()))
     }
 
     pub(crate) fn options(&self) -> Options {

@@ -149,15 +149,11 @@ pub(super) fn explore_all(
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
                     if outcome.race.as_ref().is_some_and(Race::is_certain) {
-                        wrong = Some(WrongExecution::of(Cause::Race, trial));
+                        wrong = Some(WrongExecution::of(Cause::Race, trial, ending));
                     } else if !outcome.leaks.is_empty() {
-                        wrong = Some(WrongExecution::of(Cause::Leak, trial));
+                        wrong = Some(WrongExecution::of(Cause::Leak, trial, ending));
                     }
-                    outcome.canonical(&mut key);
-                    if let Expected::Anything = asked.expected {
-                        // A program that has ended need not have returned from all calls.
-                        key.push(u32::from(*ending == Ending::Stuck));
-                    }
+                    outcome.canonical(ending, &mut key);
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
@@ -167,13 +163,13 @@ pub(super) fn explore_all(
                             Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
-                            Ok(verdict) => wrong = WrongExecution::by(verdict, trial),
+                            Ok(verdict) => wrong = WrongExecution::by(verdict, trial, ending),
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
                 }
                 Ending::Panicked => {
-                    wrong = Some(WrongExecution::of(Cause::Panic, trial));
+                    wrong = Some(WrongExecution::of(Cause::Panic, trial, ending));
                 }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
@@ -217,9 +213,9 @@ struct CandidateHistory<'a> {
 }
 
 impl WrongExecution {
-    fn of(cause: Cause, trial: &dyn TestProgram) -> WrongExecution {
+    fn of(cause: Cause, trial: &dyn TestProgram, ending: &Ending) -> WrongExecution {
         let mut key = Vec::new();
-        trial.outcome().canonical(&mut key);
+        trial.outcome().canonical(ending, &mut key);
         WrongExecution {
             cause,
             schedule: trial.schedule().unwrap_or_default(),
@@ -230,14 +226,15 @@ impl WrongExecution {
     }
 
     /// The execution that `trial` has just run, if `verdict` is against it.
-    fn by(verdict: RelaxedVerdict, trial: &dyn TestProgram) -> Option<WrongExecution> {
+    fn by(verdict: RelaxedVerdict, trial: &dyn TestProgram, ending: &Ending) -> Option<WrongExecution> {
         match verdict {
             RelaxedVerdict::Right | RelaxedVerdict::Needs(_) => None,
             RelaxedVerdict::Waits(blocked) => {
-                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Blocking, trial) })
+                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Blocking, trial, ending) })
             }
             RelaxedVerdict::Wrong(explanation) => {
-                Some(WrongExecution { explanation, ..WrongExecution::of(Cause::NotLinearizable, trial) })
+                let wrong = WrongExecution::of(Cause::NotLinearizable, trial, ending);
+                Some(WrongExecution { explanation, ..wrong })
             }
         }
     }

@@ -46,7 +46,7 @@ use std::{
 };
 
 use clewline_core::{CodecError, ResultId};
-use clewline_explore::{Coverage, Limit, Schedule, TaskId, schedulers::replay::Replay};
+use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Strategy, TestProgram,
     control::{self, Points},
@@ -245,7 +245,7 @@ impl MatrixCheck<'_> {
             };
             let whole = observed.schedules.iter().filter(begins).min_by_key(|it| &it.0.complete);
             let schedule = whole.map(|it| it.1.clone()).unwrap_or_default();
-            let mut finding = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
+            let (mut finding, _) = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
             let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, ResultNumbering::default());
             let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
             if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
@@ -263,10 +263,11 @@ impl MatrixCheck<'_> {
         observed: Option<&SerialObservations>,
     ) -> Verdict {
         if let Some(wrong) = &explored.violation {
-            let mut finding = self.find(wrong.cause, &wrong.schedule, wrong.blocked.clone(), false, observed);
+            let blocked = wrong.blocked.clone();
+            let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);
             finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
-            self.trial.outcome().canonical(&mut key);
+            self.trial.outcome().canonical(&ending, &mut key);
             if key != wrong.key {
                 return Verdict::Unknown(REPLAY_DIVERGED.to_owned());
             }
@@ -301,7 +302,7 @@ impl MatrixCheck<'_> {
         is_serial: bool,
         observed: Option<&SerialObservations>,
     ) -> Verdict {
-        Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed)))
+        Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed).0))
     }
 
     /// Replays the execution, and keeps all details.
@@ -312,15 +313,15 @@ impl MatrixCheck<'_> {
         blocked: Vec<usize>,
         is_serial: bool,
         observed: Option<&SerialObservations>,
-    ) -> Finding {
+    ) -> (Finding, Ending) {
         self.trial.keep(true, true);
         let mut again = Replay::new(schedule.clone());
-        self.trial.run(&mut again);
+        let ending = self.trial.run(&mut again);
         let outcome = self.trial.outcome();
         let operations = self.observed_operations(&outcome);
         let tried = observed.map_or_else(Vec::new, |it| self.matching_serial_histories(it, &operations));
         let moments = self.trial.moments();
-        Finding {
+        let finding = Finding {
             cause,
             schedule: schedule.clone(),
             is_serial,
@@ -334,7 +335,8 @@ impl MatrixCheck<'_> {
             explanation: None,
             panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
             tried,
-        }
+        };
+        (finding, ending)
     }
 
     fn observed_operations(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {

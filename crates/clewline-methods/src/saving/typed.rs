@@ -3,7 +3,7 @@
 use std::{fmt::Debug, fs::File, path::Path};
 
 use clewline_core::History;
-use clewline_report::{ReadOptions, formats, typed};
+use clewline_report::{OutputFile, ReadOptions, formats, typed};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::write_recording;
@@ -52,7 +52,9 @@ where
     let path = path.as_ref();
     let save = || -> Result<(), Error> {
         let recording = typed::to_recording(history)?;
-        Ok(write_recording(&recording, File::create(path)?)?)
+        let mut out = OutputFile::create(path)?;
+        write_recording(&recording, &mut out)?;
+        Ok(out.commit()?)
     };
     save().map_err(|it| it.in_file(&path.display().to_string()))
 }

@@ -2,12 +2,12 @@
 
 use std::{
     fs::{self, File},
-    io::{self, BufWriter, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use clewline_core::{ErasedHistory, OperationId};
-use clewline_report::WriteError;
+use clewline_report::{OutputFile, WriteError};
 
 use super::{
     outcome::{Finding, Saved},
@@ -32,8 +32,7 @@ pub(super) fn save(stress: &Stress, finding: &Finding) -> Saved {
 }
 
 /// Writes operations as `Debug` shows them, in the order of their calls.
-fn write_text(stress: &Stress, case: &dyn ErasedHistory, file: File) -> Result<(), WriteError> {
-    let mut out = BufWriter::new(file);
+fn write_text(stress: &Stress, case: &dyn ErasedHistory, out: &mut dyn Write) -> Result<(), WriteError> {
     let Stress { name, spec, seed, .. } = stress;
     writeln!(out, "A history of {name}, recorded by a stress test as a {spec} with seed {seed}.\n")?;
     writeln!(out, "{FOR_PEOPLE}\n")?;
@@ -49,7 +48,7 @@ fn write_text(stress: &Stress, case: &dyn ErasedHistory, file: File) -> Result<(
             case.label(id)
         )?;
     }
-    Ok(out.flush()?)
+    Ok(())
 }
 
 const FOR_PEOPLE: &str = "\
@@ -71,7 +70,7 @@ fn create(
     folder: &Path,
     stem: &str,
     extension: &str,
-    write: impl FnOnce(File) -> Result<(), WriteError>,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<PathBuf, WriteError> {
     fs::create_dir_all(folder)?;
     for twin in 1..=SAME_NAME_FILES_MAX {
@@ -79,16 +78,19 @@ fn create(
         let name = format!("{stem}{number}.{extension}");
         // `./` says nothing.
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { folder.join(name) };
-        let file = match File::create_new(&path) {
+        // The name is taken; the file follows when it is complete.
+        match File::create_new(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            outcome => outcome?,
-        };
-        if let Err(error) = write(file) {
-            // So that a partial file is not taken for the whole.
-            let _best_effort = fs::remove_file(&path);
-            return Err(error);
+            outcome => drop(outcome?),
         }
-        return Ok(path);
+        let whole = || -> Result<(), WriteError> {
+            let mut out = OutputFile::create(&path)?;
+            write(&mut out)?;
+            Ok(out.commit()?)
+        };
+        return whole().map(|()| path.clone()).inspect_err(|_| {
+            let _best_effort = fs::remove_file(&path);
+        });
     }
     Err(WriteError::CannotHold(format!("there are {SAME_NAME_FILES_MAX} files called {stem} already")))
 }

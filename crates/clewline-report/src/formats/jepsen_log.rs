@@ -1,19 +1,27 @@
-//! The log lines of old Jepsen runs against a register, as in the test data of the checker by Horn
-//! and Kroening.
+//! The logs of Jepsen runs against a register: those of old runs, as in the test data of the
+//! checker by Horn and Kroening, those of newer ones (`jepsen.log`), and `history.txt`.
 //!
 //! ```text
 //! INFO  jepsen.util - 0 → :invoke → :cas → [1 3]
 //! INFO  jepsen.util - 0 → :fail   → :cas → [1 3]
+//! 2024-08-10 07:24:27,635{GMT} → INFO → [jepsen worker 2] jepsen.util: 2 → :invoke → :read → nil
+//! 2 → :ok → :read → 3
 //! ```
 //!
-//! (An arrow stands for a tab.) The text before `jepsen.util - ` (a time, say) is skipped, and so
-//! are lines without it and lines whose process is no integer. A `:fail` of a `:cas` is one that
-//! returned false; any other says that the operation had no effect. `:info`, and any completion
-//! whose value is `:timed-out`, says that the outcome is unknown.
+//! (An arrow stands for a tab.) An operation is a line with `:invoke`, `:ok`, `:fail` or `:info`
+//! between tabs; the last word before it is the process, and what else is before it does not
+//! matter. A process that is a keyword (`:nemesis`) is no client. A `:fail` of a `:cas` is one that
+//! returned false, unless an error stands behind its value; any other says that the operation had
+//! no effect. `:info`, and any completion whose value is `:timed-out`, says that the outcome is
+//! unknown.
+//!
+//! All other lines are skipped and counted. A record of another logger, which has a level such as
+//! `INFO`, is understood, and so are the lines after it up to the next record: a stack trace, say.
+//! Of lines that are neither, a file may have 1 in 20.
 
 use std::io::{Read, Write};
 
-use clewline_core::{Datum, Names, RawCall, Recording, Value, Values};
+use clewline_core::{Datum, Names, RawCall, Recording, Skipped, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
@@ -25,6 +33,7 @@ use crate::{
         blocks::{Blocks, Lines},
         brief,
         edn::{self, Edn, FormEnd, NextForm, Tail},
+        shown_in_one_line,
     },
 };
 
@@ -34,6 +43,13 @@ pub const ENTRY: &dyn Format = &JepsenLog;
 const MARK: &str = "jepsen.util - ";
 const TIMED_OUT: &str = "timed-out";
 
+// Of this number of lines one may be of no kind that is known.
+const LINES_FOR_ONE_UNKNOWN: usize = 20;
+
+// The level of a record is among its first characters.
+const LEVEL_WITHIN_CHARS: usize = 80;
+const LEVELS: &[&str] = &["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
 struct JepsenLog;
 
 impl Format for JepsenLog {
@@ -42,7 +58,7 @@ impl Format for JepsenLog {
     }
 
     fn about(&self) -> &'static str {
-        "log lines of Jepsen runs against a register: read, write and cas"
+        "logs of Jepsen runs against a register: read, write and cas"
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -54,17 +70,18 @@ impl Format for JepsenLog {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        memchr::memmem::find(head, MARK.as_bytes()).is_some()
+        let has = |it: &str| memchr::memmem::find(head, it.as_bytes()).is_some();
+        has("jepsen.util") || has("] jepsen.") || has("\t:invoke\t")
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
         let mut reader = Reader::default();
         let mut blocks = Blocks::new(input, options.progress);
         reader.fill(&mut blocks).map_err(|error| ReadError { read: reader.log.len(), ..error })?;
-        let Reader { log, sink, processes } = reader;
+        let Reader { log, sink, processes, skipped, .. } = reader;
         let (history, lines) = log.finish();
         let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
-        let names = Names { processes: processes.into_names(), objects, lines, ..Names::default() };
+        let names = Names { processes: processes.into_names(), objects, lines, skipped, ..Names::default() };
         Ok(Recording::new(history, sink.values, names))
     }
 
@@ -92,13 +109,22 @@ impl Method {
     }
 }
 
-// One line, with its values in the sink.
+// One line.
+enum Line {
+    Operation(LogEntry),
+    // An event of a process that is not a client.
+    Foreign,
+    Other,
+}
+
+// An operation, with its values in the sink.
 struct LogEntry {
     process: Value,
     kind: EventKind,
     method: Method,
     name: Value,
     value: Value,
+    has_error: bool,
 }
 
 #[derive(Default)]
@@ -106,6 +132,12 @@ struct Reader {
     log: EventHistory,
     sink: Sink,
     processes: Numbering,
+    skipped: Skipped,
+    // How many lines are not blank, and those of them that are of no known kind.
+    lines: usize,
+    unknown: Skipped,
+    // Whether the last record was that of another logger, which may go on.
+    is_in_record: bool,
 }
 
 impl Reader {
@@ -114,29 +146,71 @@ impl Reader {
         loop {
             let first = blocks.next(&mut block)?;
             if block.is_empty() {
-                return Ok(());
+                return self.check_share();
             }
             let mut lines = Lines::new(&block, first);
             loop {
                 let number = lines.line;
                 let Some(text) = lines.next()? else { break };
                 let entered = self.line(text).map_err(|fault| fault.in_line(text, number))?;
-                if let Some(entered) = entered {
-                    self.push(number, &entered)?;
+                match entered {
+                    Line::Operation(entered) => {
+                        self.push(number, &entered)?;
+                        self.is_in_record = false;
+                    }
+                    Line::Foreign => {
+                        self.skipped.add(number, text);
+                        self.is_in_record = false;
+                    }
+                    Line::Other if text.trim().is_empty() => continue,
+                    Line::Other => {
+                        self.skipped.add(number, text);
+                        self.is_in_record |= is_record(text);
+                        if !self.is_in_record {
+                            self.unknown.add(number, text);
+                        }
+                    }
                 }
+                self.lines += 1;
             }
         }
     }
 
-    /// The entry of a line; `None` if it is not about an operation of a client.
-    fn line(&mut self, text: &str) -> Result<Option<LogEntry>, TextError> {
-        let Some(mark) = text.find(MARK) else { return Ok(None) };
-        let mut fields = Fields { text, at: mark + MARK.len() };
-        let (Some((process, _)), Some((kind, _))) = (fields.next(), fields.next()) else { return Ok(None) };
-        let (Ok(process), Some(kind)) = (process.trim().parse(), keyword(kind).and_then(EventKind::find))
-        else {
-            return Ok(None);
+    /// Refuses a file of which more than a small share is not understood. One without operations is
+    /// refused for that.
+    fn check_share(&self) -> Result<(), ReadError> {
+        let Skipped { count, line, ref text } = self.unknown;
+        if self.log.len() == 0 || count * LINES_FOR_ONE_UNKNOWN <= self.lines {
+            return Ok(());
+        }
+        let (lines, text) = (self.lines, shown_in_one_line(text));
+        let message = format!(
+            "expected a line of a Jepsen log, found `{text}`: {count} of {lines} lines are not understood, \
+             and 1 in {LINES_FOR_ONE_UNKNOWN} may be"
+        );
+        Err(ReadError::in_line(line, message))
+    }
+
+    fn line(&mut self, text: &str) -> Result<Line, TextError> {
+        let mut fields = Fields { text, at: 0 };
+        let mut before = fields.next();
+        let (kind, process, at) = loop {
+            let (Some((process, at)), Some((field, next))) = (before, fields.next()) else {
+                return Ok(Line::Other);
+            };
+            if let Some(kind) = keyword(field).and_then(EventKind::find) {
+                break (kind, process.trim_end(), at);
+            }
+            before = Some((field, next));
         };
+        let end = at + process.len();
+        let process = process.split_whitespace().next_back().unwrap_or_default();
+        let at = end - process.len();
+        if process.starts_with(':') {
+            return Ok(Line::Foreign);
+        }
+        let expected = || TextError::expected("the number of a process", text, at, "line");
+        let process = process.parse().map_err(|_| expected())?;
         let process = self.sink.values.int(process);
         let (name, at) = fields.next().unwrap_or(("", text.len()));
         let expected = || TextError::expected("`:read`, `:write` or `:cas`", text, at, "line");
@@ -144,7 +218,8 @@ impl Reader {
         let method = Method::find(name).ok_or_else(expected)?;
         let name = self.sink.values.text(name);
         let value = self.value(text, fields.next().unwrap_or(("", text.len())))?;
-        Ok(Some(LogEntry { process, kind, method, name, value }))
+        let has_error = fields.next().is_some_and(|(error, _)| !error.trim().is_empty());
+        Ok(Line::Operation(LogEntry { process, kind, method, name, value, has_error }))
     }
 
     fn value(&mut self, text: &str, (field, at): (&str, usize)) -> Result<Value, TextError> {
@@ -166,13 +241,19 @@ impl Reader {
     }
 
     fn push(&mut self, line: usize, entered: &LogEntry) -> Result<(), ReadError> {
-        let &LogEntry { process, kind, method, name, value } = entered;
+        let &LogEntry { process, kind, method, name, value, has_error } = entered;
         let process = self.processes.number(process);
         if kind == EventKind::Invoke {
             let arg = if method == Method::Read { Value::ABSENT } else { value };
             return self.log.call(line, process, 0, RawCall { method: name, arg });
         }
-        let outcome = outcome(&self.sink.values, kind, method, value);
+        let outcome = match outcome(&self.sink.values, kind, method, value) {
+            // It failed for another reason than the value that it found.
+            OperationOutcome::Return(Value::FALSE) if has_error && kind == EventKind::Fail => {
+                OperationOutcome::Fail
+            }
+            outcome => outcome,
+        };
         self.log.end(line, process, Some(name), outcome, &self.sink.values)
     }
 }
@@ -190,6 +271,12 @@ fn outcome(values: &Values, kind: EventKind, method: Method, value: Value) -> Op
         (EventKind::Fail, Method::Read | Method::Write) => OperationOutcome::Fail,
         (EventKind::Info, _) => OperationOutcome::Info,
     }
+}
+
+/// Whether a line is the beginning of a record of a logger: it has a level.
+fn is_record(text: &str) -> bool {
+    let end = text.char_indices().nth(LEVEL_WITHIN_CHARS).map_or(text.len(), |it| it.0);
+    text[..end].split(|it: char| !it.is_ascii_alphabetic()).any(|it| LEVELS.contains(&it))
 }
 
 fn keyword(field: &str) -> Option<&str> {

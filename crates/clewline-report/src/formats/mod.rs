@@ -18,11 +18,11 @@ pub mod observations {
 #[cfg(feature = "files")]
 pub mod porcupine_kv;
 
-use std::{fmt, str::FromStr};
+use std::{fmt, io::Read, str::FromStr};
 
-use clewline_core::{ParseError, Table};
+use clewline_core::{Names, ParseError, Recording, Table};
 
-use crate::Format;
+use crate::{Format, ReadError, ReadOptions, text::shown_in_one_line};
 
 #[cfg(feature = "files")]
 const BUILT_IN: &[&dyn Format] =
@@ -37,6 +37,38 @@ pub static FORMATS: Table<&dyn Format> = Table::new(BUILT_IN, |it| it.name());
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Format> {
     FORMATS.find(name).copied()
+}
+
+/// Reads a history as `format` does, and refuses an input without any operation.
+///
+/// # Errors
+///
+/// If the format cannot read it, or there is no operation in it. One that had no effect is an
+/// operation.
+pub fn read(
+    format: &dyn Format,
+    input: &mut dyn Read,
+    options: &ReadOptions<'_>,
+) -> Result<Recording, ReadError> {
+    let recording = format.read(input, options)?;
+    // A process has a name also if all its operations failed.
+    if recording.history.is_empty() && recording.names.processes.is_empty() {
+        return Err(no_operation(&recording.names));
+    }
+    Ok(recording)
+}
+
+fn no_operation(Names { skipped, notes, .. }: &Names) -> ReadError {
+    let message = match skipped.count {
+        0 if !notes.is_empty() => "expected an operation, found only notes".to_owned(),
+        0 => "expected an operation, found none: there is nothing in it".to_owned(),
+        1 => format!("expected an operation, found only `{}`", shown_in_one_line(&skipped.text)),
+        count => format!(
+            "expected an operation, found none: all {count} lines were skipped, and this one, the first, is `{}`",
+            shown_in_one_line(&skipped.text)
+        ),
+    };
+    ReadError::in_line(skipped.line.max(1), message)
 }
 
 /// Which format an input has.

@@ -156,6 +156,9 @@ fn elements(text: &str, groups: &mut Groups<'_>) -> Result<(), TextError> {
                     let blanks = found.len() - found.trim_ascii_start().len();
                     return Err(unexpected(text, at + blanks, &open));
                 }
+                if !inside && !found.trim().is_empty() {
+                    groups.skip(place(text, at).0, found);
+                }
             }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) | Event::Empty(_) => (),
             Event::Eof if open.set || open.observation.is_some() => {

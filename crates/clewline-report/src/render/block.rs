@@ -1,6 +1,8 @@
 //! Report contents as data: paragraphs, lists, drawings and facts; and their layout in the lines of
 //! a terminal.
 
+use clewline_core::visible;
+
 use super::width::{GLUE, width as columns};
 
 /// A part of a report. In a text an empty line separates two of them, with the exceptions named
@@ -82,9 +84,16 @@ pub fn wrap(blocks: &[Block], width: usize) -> String {
     text
 }
 
-/// Appends a line.
+/// Appends a line, which is one line whatever is in it. One that begins with `::`, after spaces, is
+/// a command to the runners of builds, so that is escaped, too.
 pub(super) fn line(text: &mut String, line: &str) {
-    text.push_str(line);
+    let line = visible(line);
+    let (start, rest) = line.split_at(line.len() - line.trim_start().len());
+    text.push_str(start);
+    match rest.strip_prefix("::") {
+        Some(rest) => text.push_str(&format!("\\u{{3a}}:{rest}")),
+        None => text.push_str(rest),
+    }
     text.push('\n');
 }
 

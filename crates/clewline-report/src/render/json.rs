@@ -2,9 +2,9 @@
 //!
 //! The names of the fields, and their order, are stable: scripts depend on them.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict};
+use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, visible};
 use serde_json::{Map, Value as Json};
 
 use super::{CheckedHistory, WitnessShown, explain::explanation};
@@ -72,12 +72,25 @@ impl fmt::Display for Object {
             let comma = if place == 0 { "" } else { "," };
             write!(f, "{comma}{}:", Json::from(name.as_str()))?;
             match field {
-                Field::Value(value) => write!(f, "{value}")?,
+                Field::Value(value) => f.write_str(&harmless(&value.to_string()))?,
                 Field::Object(object) => write!(f, "{object}")?,
             }
         }
         f.write_str("}")
     }
+}
+
+/// The same JSON, without the characters in its texts that a terminal would obey: they are escaped,
+/// as JSON does it.
+fn harmless(json: &str) -> Cow<'_, str> {
+    if let Cow::Borrowed(_) = visible(json) {
+        return json.into();
+    }
+    let escaped = |it: char| match visible(it.encode_utf8(&mut [0; 4])) {
+        Cow::Borrowed(_) => it.to_string(),
+        Cow::Owned(_) => format!("\\u{:04x}", u32::from(it)),
+    };
+    json.chars().map(escaped).collect()
 }
 
 /// The report on a history.
@@ -128,6 +141,14 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);
     report.add("elapsed_ms", judged.elapsed.as_millis() as u64);
+    let skipped = &judged.case.names().skipped;
+    if skipped.count != 0 {
+        let mut object = Object::new();
+        object.add("entries", skipped.count);
+        object.add("line", skipped.line);
+        object.add("text", skipped.text.as_str());
+        report.add_object("skipped", object);
+    }
     report
 }
 

@@ -28,7 +28,8 @@ impl Present for CheckedHistory<'_> {
     fn facts(&self) -> Vec<Fact> {
         let notes = notes::line(self).map(|it| Fact::Named("notes", it));
         let checked = Fact::Line(format!("checked {}", text::judged_by(self)));
-        notes.into_iter().chain([checked]).collect()
+        let skipped = text::skipped(self).map(Fact::Line);
+        notes.into_iter().chain([checked]).chain(skipped).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -30,7 +30,7 @@ mod width;
 
 use std::time::Duration;
 
-use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict};
+use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict, visible};
 
 pub use explain::explanation;
 pub use present::Present;
@@ -168,10 +168,10 @@ pub enum WitnessShown {
     Not,
 }
 
-/// A name as people write it: a text without its quotes.
+/// A name as people write it: a text without its quotes, in one line.
 fn plain(values: &Values, value: Value) -> String {
     match values.get(value) {
-        Datum::Text(text) | Datum::Symbol(text) => text.to_owned(),
+        Datum::Text(text) | Datum::Symbol(text) => visible(text).into_owned(),
         Datum::Absent | Datum::Nil | Datum::Bool(_) | Datum::Int(_) | Datum::List(_) | Datum::Other(_) => {
             values.show(value).to_string()
         }

@@ -7,6 +7,8 @@
 //! Invariants: the first line of the text is `WORD: HEADLINE`; page and entry have the same
 //! headline; every paragraph of the page stands in the text.
 
+use clewline_core::visible;
+
 use super::{
     block::{Block, Fact, hanging, line, wrap},
     text::{Paint, Style, painted},
@@ -72,6 +74,6 @@ pub fn text(shown: &(impl Present + ?Sized), style: &Style) -> String {
 /// a queue`.
 #[must_use]
 pub fn first_line(shown: &(impl Present + ?Sized), paint: Paint) -> String {
-    let qualifier = shown.qualifier().map_or_else(String::new, |it| format!(" {it}"));
-    format!("{}{qualifier}: {}", painted(shown.word(), paint), shown.headline())
+    let qualifier = shown.qualifier().map_or_else(String::new, |it| format!(" {}", visible(&it)));
+    format!("{}{qualifier}: {}", painted(shown.word(), paint), visible(&shown.headline()))
 }

@@ -12,6 +12,8 @@ mod markdown;
 
 use std::time::Duration;
 
+use clewline_core::visible;
+
 use super::{
     block::{Block, wrap},
     count,
@@ -217,7 +219,7 @@ pub fn annotations(summary: &Summary) -> String {
         }
         properties
             .push(format!("title={}", property(&format!("{}: {}", entry.verdict.as_str(), entry.name))));
-        let mut message = entry.headline.clone();
+        let mut message = visible(&entry.headline).into_owned();
         if !entry.blocks.is_empty() {
             message = format!("{message}\n\n{}", entry.text().trim_end());
         }
@@ -233,7 +235,7 @@ fn value(text: &str) -> String {
 
 /// The escaped property, which has further special characters.
 fn property(text: &str) -> String {
-    value(text).replace(':', "%3A").replace(',', "%2C")
+    value(&visible(text)).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]

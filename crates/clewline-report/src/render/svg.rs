@@ -8,7 +8,7 @@
 
 use std::fmt::Write;
 
-use clewline_core::{Note, OperationId, Verdict};
+use clewline_core::{Note, OperationId, Verdict, visible};
 
 use super::{
     CheckedHistory,
@@ -298,20 +298,18 @@ fn written(svg: &mut String, text: &str, x: usize, y: usize, anchor: &str) {
 
 /// `text` as it stands in XML and in HTML, between tags or in an attribute.
 ///
-/// Characters that XML cannot hold, which may well be in a recorded text, are replaced.
+/// Characters that XML cannot hold, or that nothing shows, may well be in a recorded text: they are
+/// [escaped](visible).
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for char in text.chars() {
+    for char in visible(text).chars() {
         match char {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            '\n' | '\r' | '\t' => escaped.push(' '),
-            it if it.is_control() || matches!(it, '\u{fffe}' | '\u{ffff}') => {
-                escaped.push(char::REPLACEMENT_CHARACTER);
-            }
+            '\u{fffe}' | '\u{ffff}' => escaped.push(char::REPLACEMENT_CHARACTER),
             it => escaped.push(it),
         }
     }

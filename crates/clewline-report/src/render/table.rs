@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use clewline_core::visible;
 use serde_json::Value as Json;
 
 use super::grouped;
@@ -53,7 +54,7 @@ impl Cell {
 
     fn text(&self) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => visible(text).into_owned(),
             Cell::Count(count) => grouped(*count),
             Cell::Number(number) => digits(*number),
             Cell::Missing => "–".to_owned(),
@@ -122,7 +123,7 @@ pub fn text(table: &Table, width: usize) -> String {
     // Names are aligned left; figures right.
     let is_name = |at: usize| table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Text(_))));
     let is_name: Vec<bool> = (0..table.columns.len()).map(is_name).collect();
-    let mut text = format!("{}\n\n", table.title);
+    let mut text = format!("{}\n\n", visible(&table.title));
     for (place, block) in blocks(&table.columns, &widths).iter().enumerate() {
         text += if place == 0 { "" } else { "\n" };
         for row in &rows {

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use clewline_core::{OperationId, Reason, Verdict, Violation, Witness};
+use clewline_core::{OperationId, Reason, Skipped, Verdict, Violation, Witness, visible};
 
 use super::{
     CheckedHistory, Source, Stream, WitnessShown,
@@ -268,6 +268,20 @@ pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
     format!("by {} in {}: {}", judged.algorithm, duration(judged.elapsed), figures.join(", "))
 }
 
+/// What of the file was skipped, if something was.
+pub(super) fn skipped(judged: &CheckedHistory<'_>) -> Option<String> {
+    let Skipped { count, line, text } = &judged.case.names().skipped;
+    let them = match count {
+        0 => return None,
+        1 => format!("1 entry of the file is no operation of a client: line {line}"),
+        _ => format!(
+            "{} entries of the file are no operations of clients: the first is line {line}",
+            grouped(*count as u64)
+        ),
+    };
+    Some(format!("skipped {them}, {}", visible(text.trim())))
+}
+
 /// How much there was to judge.
 pub(super) fn figures(judged: &CheckedHistory<'_>) -> Vec<String> {
     let objects = judged.objects();
@@ -291,12 +305,24 @@ pub fn duration(elapsed: Duration) -> String {
     }
 }
 
-/// `text` as a shell takes it for one word.
+/// `text` as a shell takes it for one word, in one line.
 #[must_use]
 pub fn shell_word(text: &str) -> String {
     let is_plain = |it: char| it.is_alphanumeric() || "-_./:,+@%=".contains(it);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
+    }
+    if text.chars().any(char::is_control) {
+        let escaped = |it: char| match it {
+            '\'' | '\\' => format!("\\{it}"),
+            '\n' => "\\n".to_owned(),
+            '\t' => "\\t".to_owned(),
+            it if it.is_control() => {
+                it.encode_utf8(&mut [0; 4]).bytes().map(|it| format!("\\{it:03o}")).collect()
+            }
+            it => it.to_string(),
+        };
+        return format!("$'{}'", text.chars().map(escaped).collect::<String>());
     }
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -7,7 +7,7 @@ pub(crate) mod json;
 pub(crate) mod number;
 mod quoted;
 
-use clewline_core::{Value, Values};
+use clewline_core::{Value, Values, visible};
 
 use crate::ReadError;
 
@@ -92,10 +92,7 @@ pub(crate) fn brief(values: &Values, value: Value) -> String {
 }
 
 fn push_visibly(it: char, shown: &mut String) {
-    match it {
-        '\\' | '"' | '\'' => shown.push(it),
-        _ => shown.extend(it.escape_debug()),
-    }
+    shown.push_str(&visible(it.encode_utf8(&mut [0; 4])));
 }
 
 fn is_delimiter(it: char) -> bool {

@@ -6,9 +6,12 @@ use clewline_core::{
     Event, EventLog, Names, ObjectId, ProcessId, Random, RawCall, Recording, Timed, TimedColumns, Value,
     Values,
 };
-use clewline_report::{Format, Objects, ReadOptions, WriteError, formats::FORMATS};
+use clewline_report::{
+    Format, Objects, ReadOptions, WriteError,
+    formats::{self, FORMATS},
+};
 
-use crate::support::{canonical, options};
+use crate::support::{canonical, format, options};
 
 /// Writes `recording`, if the format can hold it, and checks that it reads as the same again.
 fn round_trip(format: &dyn Format, recording: &Recording) -> bool {
@@ -350,4 +353,52 @@ fn no_input_makes_a_format_panic() {
         println!("{}: {read} read, {refused} refused", format.name());
         assert!(100 < read && 100 < refused, "{}: {read} read, {refused} refused", format.name());
     }
+}
+
+/// Text that is no history in any format.
+const NO_HISTORIES: &[&str] = &[
+    "",
+    "\n\n  \n",
+    "2026-11-01 06:12:33 startup archives unpack\n2026-11-01 06:12:34 install libfoo:amd64 <none> 1.2-3\n",
+    "\u{0}\u{1}\u{7f}ELF\u{2}\n",
+];
+
+#[test]
+fn an_input_without_an_operation_is_refused_in_every_format() {
+    for &format in &FORMATS {
+        for text in NO_HISTORIES {
+            let read = formats::read(format, &mut text.as_bytes(), &options(false, 1));
+            let error = read.expect_err("there is no operation").to_string();
+            println!("{}: {error}", format.name());
+            assert!(error.starts_with("line ") && !error.contains(|it: char| it.is_control()), "{error}");
+        }
+        let garbage = [0xff, 0xfe, b'\n', 0x80];
+        assert!(formats::read(format, &mut &garbage[..], &options(false, 1)).is_err(), "{}", format.name());
+    }
+    let error = |name: &str, text: &str| {
+        let read = formats::read(format(name), &mut text.as_bytes(), &options(false, 1));
+        read.expect_err("there is no operation").to_string()
+    };
+    assert_eq!(
+        error("jepsen-log", NO_HISTORIES[2]),
+        "line 1: expected an operation, found none: all 2 lines were skipped, and this one, the first, is \
+         `2026-11-01 06:12:33 startup archives unpack`"
+    );
+    assert_eq!(error("jsonl", ""), "line 1: expected an operation, found none: there is nothing in it");
+    assert_eq!(
+        error("jepsen", "[]\n;\n"),
+        "line 1: expected an operation, found none: there is nothing in it"
+    );
+    assert_eq!(
+        error("jepsen", "[\n{:process :nemesis, :type :info, :f :start}]"),
+        "line 1: expected an operation, found only notes"
+    );
+    assert!(error("observations", "it\nwas\nfine").contains("all 3 lines were skipped"));
+}
+
+#[test]
+fn operations_that_had_no_effect_are_operations() {
+    let text = "{\"event\":\"call\",\"process\":1,\"op\":\"a\"}\n{\"event\":\"fail\",\"process\":1}\n";
+    let read = formats::read(format("jsonl"), &mut text.as_bytes(), &options(false, 1)).unwrap();
+    assert!(read.history.is_empty());
 }

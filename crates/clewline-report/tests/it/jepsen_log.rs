@@ -26,6 +26,62 @@ fn lines_are_read_as_operations_of_a_register() {
 }
 
 #[test]
+fn newer_logs_and_history_files_are_read() {
+    check(
+        "jepsen-log",
+        "2024-08-10 07:24:20,101{GMT}\tINFO\t[main] jepsen.core: Test version 1
+         2024-08-10 07:24:21,635{GMT}\tINFO\t[jepsen worker 2] jepsen.util: 2\t:invoke\t:read\tnil
+         2024-08-10 07:24:21,640{GMT}\tWARN\t[jepsen worker 1] jepsen.core: Process 1 crashed
+java.lang.IllegalStateException: nothing
+\tat user$eval.invoke(core.clj:291)
+         2024-08-10 07:24:22,000{GMT}\tINFO\t[jepsen nemesis] jepsen.util: :nemesis\t:info\t:start\tnil
+         INFO [2020-06-18 19:56:27,704] jepsen worker 0 - jepsen.util 0\t:invoke\t:cas\t[1 3]
+         INFO [2020-06-18 19:56:27,704] jepsen.util: [ 1350999542 ] 2\t:ok\t:read\t3
+         0\t:ok\t:cas\t[1 3]\n",
+        "
+        2 [0, 2] read() → 3
+        0 [1, 3] cas([1, 3]) → true
+        ",
+    );
+}
+
+#[test]
+fn a_failure_for_another_reason_than_the_value_had_no_effect() {
+    check(
+        "jepsen-log",
+        "0\t:invoke\t:cas\t[1 2]
+         0\t:fail\t:cas\t[1 2]\t:connection-refused
+         0\t:invoke\t:cas\t[1 3]
+         0\t:fail\t:cas\t[1 3]",
+        "
+        0 [2, 3] cas([1, 3]) → false
+        ",
+    );
+}
+
+/// `count` operations, and these lines after them.
+fn log_with(count: usize, more: &str) -> String {
+    let operation = |it| format!("INFO  jepsen.util - {it}\t:invoke\t:read\tnil\n");
+    (0..count).map(operation).collect::<String>() + more
+}
+
+#[test]
+fn other_lines_are_counted_and_few_may_be_of_no_known_kind() {
+    let read = |text: &str| read("jepsen-log", text).map(|it| it.names.skipped);
+    let skipped = read(&log_with(2, "WARN  jepsen.core - x\ny\n\nz\n")).unwrap();
+    assert_eq!((skipped.count, skipped.line, &*skipped.text), (3, 3, "WARN  jepsen.core - x"));
+    assert_eq!(read(&log_with(19, "cut off: 0\t:invo")).unwrap().count, 1);
+    assert_eq!(
+        read(&log_with(18, "cut off: \u{1b}\t:invo")).unwrap_err().to_string(),
+        "line 19: expected a line of a Jepsen log, found `cut off: \\u{1b}\\t:invo`: 1 of 19 lines are not \
+         understood, and 1 in 20 may be"
+    );
+    // What looks like an operation is one, or an error.
+    let error = read(&log_with(99, "INFO  jepsen.util - x7\t:invoke\t:read\tnil\n")).unwrap_err();
+    assert_eq!(error.to_string(), "line 100, column 21: expected the number of a process, found `x7`");
+}
+
+#[test]
 fn timed_out_operations_are_pending_and_failed_ones_had_no_effect() {
     check(
         "jepsen-log",

@@ -112,9 +112,12 @@ pub struct Outcome<R> {
 }
 
 impl Outcome<ResultId> {
-    /// Appends a canonical key of the history: the results and the real-time order.
-    pub fn canonical(&self, key: &mut Vec<u32>) {
+    /// Sets `key` to a canonical key of the history: whether it is stuck, the results and the
+    /// real-time order. With the same results a call may block or its thread may have ended, and a
+    /// thread that a call has left behind may wait or have ended.
+    pub fn canonical(&self, ending: &Ending, key: &mut Vec<u32>) {
         key.clear();
+        key.push(u32::from(*ending == Ending::Stuck));
         for operation in &self.operations {
             // If it has not returned, the operations before it determine whether it was called.
             key.push(operation.ret.map_or(0, |(_, result)| result.0 + 1));

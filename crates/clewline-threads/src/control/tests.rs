@@ -243,3 +243,17 @@ fn recorded_steps_have_their_effects() {
         [(Access::Acquire, nothing, false), (Access::Read, lock, false), (Access::Read, nothing, true)]
     );
 }
+
+#[test]
+fn a_stuck_history_is_not_one_whose_thread_has_ended() {
+    let operations = vec![Operation { call: Some(0), ret: None }];
+    let outcome: Outcome<clewline_core::ResultId> =
+        Outcome { operations, steps: 1, panic: None, race: None, leaks: Vec::new() };
+    let key = |ending: Ending| {
+        let mut key = Vec::new();
+        outcome.canonical(&ending, &mut key);
+        key
+    };
+    assert_eq!(key(Ending::Full), key(Ending::Full));
+    assert_ne!(key(Ending::Full), key(Ending::Stuck));
+}

@@ -10,7 +10,8 @@ use crate::commands::{
     bounds::{BoundFlags, OfThreads},
     drawings::Drawings,
     generate,
-    output::Output,
+    output::{Output, check_outputs},
+    status::Failure,
     summaries::Summaries,
     units,
 };
@@ -186,6 +187,15 @@ pub(in crate::commands) struct Args {
 
     #[command(flatten)]
     pub(super) summaries: Summaries,
+}
+
+impl Args {
+    /// Refuses to write a file that is read: one of `inputs`, or of these arguments.
+    pub(in crate::commands) fn check_outputs(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
+        let own = self.observations.iter().chain(&self.violation).map(PathBuf::as_path);
+        let outputs = own.chain(self.drawings.files()).chain(self.summaries.files());
+        check_outputs(inputs.iter().chain(&self.from_observations).map(PathBuf::as_path), outputs)
+    }
 }
 
 const EXAMPLES: &str = "\

@@ -227,7 +227,8 @@ impl RowBuilder {
             Body::Events(log) => log.finish(),
         };
         let ids = (!ids.is_empty()).then_some(ids);
-        let names = Names { processes, objects, ids, lines, times: times.finish(), notes };
+        let names =
+            Names { processes, objects, ids, lines, times: times.finish(), notes, ..Names::default() };
         let calls = history.operations().map(|it| history.source(it.id));
         if let Some((first, again)) = reused(&names, calls) {
             let (id, line) = (brief(&values, names.id(again)), names.line(first));

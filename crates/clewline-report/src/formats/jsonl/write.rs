@@ -8,7 +8,7 @@
 
 use std::{collections::HashMap, io::Write};
 
-use clewline_core::{End, Note, OperationId, Recording, Span, Value};
+use clewline_core::{End, Note, Operation, OperationId, RawCall, Recording, Span, Value};
 
 use crate::{
     WriteError,
@@ -30,7 +30,10 @@ fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -
     // Where there are notes, times are twice the ranks, so that there is room between two.
     let scale = if recording.names.notes.is_empty() { 1 } else { 2 };
     let time = |rank: u32| scale * u64::from(times[rank as usize]);
-    for operation in recording.history.operations() {
+    let mut operations: Vec<Operation<'_, RawCall, Value>> = recording.history.operations().collect();
+    // In the order of the history that is read: at equal times, by return.
+    operations.sort_by_key(|it| (time(it.span.call()), it.span.ret().map_or(u64::MAX, time)));
+    for operation in operations {
         line.clear();
         write_call(recording, operation.id, &mut line)?;
         if let Some(&ret) = operation.ret {
@@ -157,7 +160,9 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             Some(_) | None => (),
         }
     }
-    let mut times: Vec<u32> = vec![0; ranks as usize + 1];
+    let mut times: Vec<u32> = (0..=ranks).collect();
+    // Notes may begin or end at the ranks of operations that failed, so these keep a time.
+    let keeps_ranks = !recording.names.notes.is_empty();
     let (mut open, mut time, mut previous) = (0, 0, End::Return);
     let mut tied: Vec<Value> = Vec::new();
     for (id, end) in history.events() {
@@ -168,7 +173,7 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
             Err(event_writer::cannot_hold(recording, id, why))
         };
         if open == 0 {
-            time += 1;
+            time = if keeps_ranks { rank as u32 } else { time } + 1;
             tied.clear();
         } else if (previous, end) == (End::Return, End::Call) {
             return refuse();

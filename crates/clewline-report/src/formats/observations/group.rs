@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use clewline_core::{Names, RawCall, Recording, Value, Values};
+use clewline_core::{Names, RawCall, Recording, Skipped, Value, Values};
 
 use crate::{
     ReadError,
@@ -175,6 +175,7 @@ pub(super) struct Groups<'a> {
     objects: Vec<Value>,
     // A byte of the file, and its line.
     line: (usize, usize),
+    skipped: Skipped,
 }
 
 // The state of one history so far.
@@ -197,7 +198,14 @@ impl<'a> Groups<'a> {
             processes: Vec::new(),
             objects: Vec::new(),
             line: (0, 1),
+            skipped: Skipped::default(),
         }
+    }
+
+    /// There is `text` outside of all elements, from `line` on.
+    pub(super) fn skip(&mut self, line: usize, text: &str) {
+        let lines = text.lines().zip(line..).filter(|(it, _)| !it.trim().is_empty());
+        lines.for_each(|(text, line)| self.skipped.add(line, text));
     }
 
     /// Where values live.
@@ -300,9 +308,9 @@ impl<'a> Groups<'a> {
 
     /// The recording of them all.
     pub(super) fn finish(self) -> Recording {
-        let Groups { log, values, processes, objects, .. } = self;
+        let Groups { log, values, processes, objects, skipped, .. } = self;
         let (history, lines) = log.finish();
-        Recording::new(history, values, Names { processes, objects, lines, ..Names::default() })
+        Recording::new(history, values, Names { processes, objects, lines, skipped, ..Names::default() })
     }
 }
 

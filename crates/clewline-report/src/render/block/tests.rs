@@ -25,3 +25,15 @@ fn lines_are_broken_at_spaces_but_not_within_an_operation() {
     assert_eq!(wrapped("incomprehensibilities", 3), ["incomprehensibilities"]);
     assert_eq!(hanging("seed:  ", "a b c", 10), ["seed:  a b", "       c"]);
 }
+
+#[test]
+fn no_line_commands_a_terminal_or_a_runner() {
+    let blocks = [
+        Block::paragraph("an object called q\n::error::boo \u{1b}[2J"),
+        Block::Drawing(vec!["::error::boo: |--enq(1)--|".to_owned()]),
+    ];
+    assert_eq!(
+        wrap(&blocks, 24),
+        "  an object called\n  q\\n::error::boo \\u{1b}[2J\n\n  \\u{3a}:error::boo: |--enq(1)--|\n"
+    );
+}

@@ -33,7 +33,7 @@ impl Page {
         Page {
             words: words(&text::sentences(judged, &Style::default())),
             next: judged.next.to_vec(),
-            checked: format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", ")),
+            checked: checked(judged),
             caller: judged.source.caller(),
             history: Some(columns(judged)),
             history_notes: judged.case.names().notes.clone(),
@@ -55,6 +55,12 @@ impl Page {
         }
         self.paths.sort_by_key(|it| std::cmp::Reverse(it.order.len()));
     }
+}
+
+/// How it was checked, and what was not.
+fn checked(judged: &CheckedHistory<'_>) -> String {
+    let checked = format!("Checked by {}: {}.", judged.algorithm, text::figures(judged).join(", "));
+    text::skipped(judged).map_or_else(|| checked.clone(), |it| format!("{checked} It {it}"))
 }
 
 fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {

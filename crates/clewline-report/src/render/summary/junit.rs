@@ -5,6 +5,8 @@
 
 use std::fmt::Write;
 
+use clewline_core::visible;
+
 use super::{super::svg::escaped, Clock, Entry, Summary, Word};
 
 /// The summary as JUnit's XML.
@@ -60,7 +62,7 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
     };
     let mut report = entry.text().trim_end().to_owned();
     for command in &entry.next {
-        report.push_str(&format!("\n\nnext: {command}"));
+        report.push_str(&format!("\n\nnext: {}", visible(command)));
     }
     // Line by line: the line breaks are to stay.
     let lines: Vec<String> = report.trim_start_matches('\n').lines().map(escaped).collect();

@@ -1,6 +1,8 @@
 //! Markdown, for the summary of a build or a comment.
 
-use super::{super::grouped, super::text::duration, Clock, Entry, Summary, Word};
+use clewline_core::visible;
+
+use super::{super::block::line, super::grouped, super::text::duration, Clock, Entry, Summary, Word};
 
 // Of more entries that hold only the number is shown, and of more others the rest have no section.
 const HOLDING_ROWS_MAX: usize = 100;
@@ -58,7 +60,9 @@ fn section(text: &mut String, entry: &Entry) {
     for (place, command) in entry.next.iter().enumerate() {
         let word = if place == 0 { "Next" } else { "Or" };
         let fence = fence(command);
-        text.push_str(&format!("\n{word}:\n\n{fence}sh\n{command}\n{fence}\n"));
+        text.push_str(&format!("\n{word}:\n\n{fence}sh\n"));
+        line(text, command);
+        text.push_str(&format!("{fence}\n"));
     }
 }
 
@@ -71,7 +75,7 @@ fn fence(text: &str) -> String {
 /// `text` with everything escaped that Markdown or HTML would take for markup.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for char in text.chars() {
+    for char in visible(text).chars() {
         match char {
             '<' => plain.push_str("&lt;"),
             '&' => plain.push_str("&amp;"),
@@ -79,7 +83,6 @@ fn plain(text: &str) -> String {
                 plain.push('\\');
                 plain.push(char);
             }
-            it if it.is_control() => plain.push(' '),
             it => plain.push(it),
         }
     }

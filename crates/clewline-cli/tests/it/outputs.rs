@@ -1,0 +1,100 @@
+//! Files that commands write: whole or not at all, and never over what they read.
+
+use std::{fs, process::Command};
+
+use crate::run::{BAD, Folder, GOOD, clewline};
+
+fn names(folder: &Folder) -> Vec<String> {
+    let entries = fs::read_dir(folder.path("")).unwrap().map(|it| it.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|it| it.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn an_output_that_is_read_is_refused() {
+    let folder = Folder::new("outputs-read").with("h.jsonl", BAD);
+    fs::hard_link(folder.path("h.jsonl"), folder.path("hard.html")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("h.jsonl", folder.path("soft.html")).unwrap();
+    let outputs = ["h.jsonl", "./h.jsonl", "hard.html", "soft.html"];
+    for flag in ["--html", "--svg", "--junit", "--markdown"] {
+        for output in outputs {
+            let ran = clewline(&folder, &["check", "h.jsonl", "--spec", "queue", flag, output], "");
+            assert_eq!((ran.code, &*ran.stdout), (2, ""), "{flag} {output}: {ran:?}");
+            assert!(
+                ran.stderr.contains("this file is read, as h.jsonl, so it is not overwritten"),
+                "{ran:?}"
+            );
+        }
+    }
+    for output in outputs {
+        let args = ["convert", "h.jsonl", output, "--output-format", "jsonl"];
+        assert_eq!(clewline(&folder, &args, "").code, 2, "{output}");
+    }
+    assert_eq!(folder.read("h.jsonl"), BAD);
+    // Standard input may be a file, too.
+    #[cfg(unix)]
+    {
+        let input = fs::File::open(folder.path("h.jsonl")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+        command.current_dir(folder.path("")).args(["convert", "-", "soft.html", "--output-format", "jsonl"]);
+        assert_eq!(command.stdin(input).output().unwrap().status.code(), Some(2));
+        assert_eq!(folder.read("h.jsonl"), BAD);
+    }
+    let args = ["check", "h.jsonl", "--spec", "queue", "--html", "x.out", "--junit", "x.out"];
+    let ran = clewline(&folder, &args, "");
+    assert_eq!((ran.code, &*ran.stderr), (2, "error: x.out: this file would be written twice\n"), "{ran:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    let many: String = (0..400)
+        .map(|it| {
+            format!(
+                "{{\"process\": 0, \"op\": \"enq\", \"arg\": {it}, \"call\": {}, \"return\": {}}}\n",
+                2 * it,
+                2 * it + 1
+            )
+        })
+        .collect();
+    let folder = Folder::new("outputs-full").with("h.jsonl", &many).with("bad.jsonl", BAD);
+    for (args, output) in [
+        (&["check", "h.jsonl", "--spec", "queue", "--html", "old"][..], "old"),
+        (&["check", "h.jsonl", "bad.jsonl", "--spec", "queue", "--html", "old"], "old"),
+        (&["convert", "h.jsonl", "old", "--output-format", "jsonl"], "old"),
+        (
+            &["generate", "--spec", "queue", "--operations", "400", "-o", "old", "--output-format", "jsonl"],
+            "old",
+        ),
+        (&["reproduce", "monitoring-fig1", "--quick", "--svg", "old"], "old"),
+    ] {
+        fs::write(folder.path(output), "as it was").unwrap();
+        let is_file = |it: &String| it != "old.pages";
+        let before: Vec<String> = names(&folder).into_iter().filter(is_file).collect();
+        // No file may be longer than one block of 1,024 or 512 bytes.
+        let limited = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+        let mut command = Command::new("sh");
+        command.args(["-c", limited, env!("CARGO_BIN_EXE_clewline")]).args(args).current_dir(folder.path(""));
+        let ran = command.output().unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{args:?}: {ran:?}");
+        assert_eq!(folder.read(output), "as it was", "{args:?}: {ran:?}");
+        let after: Vec<String> = names(&folder).into_iter().filter(is_file).collect();
+        assert_eq!(after, before, "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn outputs_replace_what_was_there() {
+    let folder = Folder::new("outputs-replaced").with("h.jsonl", GOOD).with("page.html", "as it was");
+    let args = ["check", "h.jsonl", "--spec", "queue", "--html", "page.html", "--junit", "j.xml"];
+    assert_eq!(clewline(&folder, &args, "").code, 0);
+    assert!(folder.read("page.html").contains("<html"));
+    assert_eq!(names(&folder), ["h.jsonl", "j.xml", "page.html"]);
+    // What cannot be written leaves what was there.
+    let folder = folder.with("keyword.edn", "{:process 0 :type :invoke :f :write :value :x}");
+    let ran = clewline(&folder, &["convert", "keyword.edn", "j.xml", "--output-format", "jsonl"], "");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(folder.read("j.xml").contains("testsuite"));
+}

@@ -1,0 +1,80 @@
+use super::*;
+
+/// An empty folder for one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("clewline-output-{}-{name}", process::id()));
+    let _not_there = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name());
+    let mut names: Vec<String> = entries.map(|it| it.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = folder("complete");
+    let path = folder.join("a.txt");
+    fs::write(&path, "old").unwrap();
+    let mut file = OutputFile::create(&path).unwrap();
+    file.write_all(b"new").unwrap();
+    file.flush().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    file.commit().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    replace_file(folder.join("b.txt"), "other").unwrap();
+    assert_eq!(names(&folder), ["a.txt", "b.txt"]);
+}
+
+#[test]
+fn what_is_not_completed_leaves_nothing() {
+    let folder = folder("dropped");
+    let path = folder.join("a.txt");
+    fs::write(&path, "old").unwrap();
+    let mut file = OutputFile::create(&path).unwrap();
+    file.write_all(b"new").unwrap();
+    drop(file);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names(&folder), ["a.txt"]);
+    assert!(OutputFile::create(folder.join("no/such/folder")).is_err());
+    assert!(OutputFile::create(&folder).is_err(), "a folder is no file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_permissions_stay() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = folder("links");
+    let (target, link) = (folder.join("target"), folder.join("link"));
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("target", &link).unwrap();
+    symlink("later", folder.join("dangling")).unwrap();
+    replace_file(&link, "new").unwrap();
+    replace_file(folder.join("dangling"), "made").unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+    assert_eq!(fs::read_to_string(folder.join("later")).unwrap(), "made");
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    let metadata = |path: &Path| fs::metadata(path).unwrap();
+    assert!(is_same_file(&metadata(&target), &metadata(&link)));
+    assert!(!is_same_file(&metadata(&target), &metadata(&folder.join("later"))));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_to() {
+    replace_file("/dev/null", "gone").unwrap();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device_is_an_error() {
+    assert!(replace_file("/dev/full", "text").is_err());
+}
