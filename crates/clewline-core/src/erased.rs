@@ -92,11 +92,15 @@ where
     erase_with(specification, history, |_| None)
 }
 
+/// The recording of a typed history, if it can be written.
+pub type WriteHistory<S> =
+    fn(&History<<S as Specification>::Call, <S as Specification>::Return>) -> Option<Recording>;
+
 /// As [`erase_with_debug`], for histories that `to_recording` can write to a file.
 pub fn erase_with<S>(
     specification: S,
     history: History<S::Call, S::Return>,
-    to_recording: fn(&History<S::Call, S::Return>) -> Option<Recording>,
+    to_recording: WriteHistory<S>,
 ) -> Box<dyn ErasedHistory>
 where
     S: Specification + Send + Sync + 'static,

@@ -44,7 +44,8 @@ mod witness;
 pub use budget::{Budget, Charge, Reason};
 pub use codec::{Codec, CodecError, Encoded};
 pub use erased::{
-    ErasedHistory, ErasedSpec, LoadError, erase_with, erase_with_codec, erase_with_debug, numbered_recording,
+    ErasedHistory, ErasedSpec, LoadError, WriteHistory, erase_with, erase_with_codec, erase_with_debug,
+    numbered_recording,
 };
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{LabelId, ObjectId, OperationId, ProcessId, ResultId, StateId};

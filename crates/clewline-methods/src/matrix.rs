@@ -58,7 +58,8 @@ pub(crate) fn split_outside(text: &str, is_separator: fn(char) -> bool) -> Resul
             '[' => open.push(']'),
             '{' => open.push('}'),
             ')' | ']' | '}' => {
-                if open.pop() != Some(it) {
+                let expected = open.pop();
+                if expected != Some(it) {
                     return Err(BadMatrix(format!("`{}` closes a bracket that is not open", text.trim())));
                 }
             }
