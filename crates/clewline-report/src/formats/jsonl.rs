@@ -6,7 +6,7 @@
 //! {"event": "call", "process": 1, "op": "enq", "arg": 3}
 //! ```
 //!
-//! One file holds one kind of line, and notes on the history ([`note`]). Unknown members are the
+//! One file holds one kind of line, and notes on the history (`note.rs`). Unknown members are the
 //! user's own and are skipped, but must be well-formed JSON. Blank lines are skipped.
 //!
 //! Large files are cut into blocks of whole lines, which several threads parse in parallel, each
