@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{OperationId, Value};
+use clewline_core::{Datum, Event, History, OperationId, Value, erase_with, erase_with_codec};
 use clewline_methods::{
     check_file,
     stress::{Cause, Outcome, Saved, Shrinking, Stress},
@@ -116,6 +116,21 @@ fn a_saved_file_keeps_the_roles_and_the_verdict() {
     }
     let report = check_file(path, "queue:4").unwrap();
     assert!(!report.holds() && report.to_string().contains("producer-"), "{report}");
+}
+
+/// Also if the specification is the user's own, whose histories are written in another way.
+#[test]
+fn a_history_of_any_specification_keeps_the_names_of_its_processes() {
+    let events = [Event::call(0, Call::Deq), Event::call(1, Call::Deq), Event::ret(1, Value::NIL)];
+    let history = History::from_events(events).unwrap();
+    let write = |it: &History<Call, Value>| erase_with_codec(Queue::new(), it.clone()).recording();
+    let mut case = erase_with(Queue::new(), history, write);
+    case.name_processes(vec!["consumer-1".into(), "consumer-2".into()]);
+    let recording = case.recording().unwrap();
+    let names: Vec<Datum<'_>> =
+        recording.names.processes.iter().map(|it| recording.values.get(*it)).collect();
+    assert_eq!(names, [Datum::Text("consumer-1"), Datum::Text("consumer-2")]);
+    assert!(recording.names.processes.iter().all(|it| !it.is_shared()));
 }
 
 #[test]

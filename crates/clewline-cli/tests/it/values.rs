@@ -49,7 +49,10 @@ impl Subject<Register> for Halves {
     fn call(&self, call: &Call) -> Value {
         match *call {
             Call::Read => self.read().into(),
-            Call::Write(value) => self.write(value.get()).into(),
+            Call::Write(value) => {
+                self.write(value.get());
+                ().into()
+            }
         }
     }
 }
