@@ -49,19 +49,26 @@ fn write_operations(recording: &Recording, times: &[u32], out: &mut dyn Write) -
     }
     // After the operations, which may be named by the numbers of their lines.
     line.clear();
-    for note in &recording.names.notes {
-        write_timed_note(note, times, &mut line);
+    if !recording.names.notes.is_empty() {
+        let ranks = recording.history.spans().iter().flat_map(|it| [Some(it.call()), it.ret()]).flatten();
+        let mut ends: Vec<(u32, i64)> = ranks.map(|it| (it, time(it).cast_signed())).collect();
+        ends.sort_unstable();
+        recording.names.notes.iter().for_each(|it| write_timed_note(it, &ends, &mut line));
     }
     Ok(out.write_all(line.as_bytes())?)
 }
 
-/// A note among operations whose times are twice those of their ranks.
-fn write_timed_note(note: &Note, times: &[u32], line: &mut String) {
-    let time = |events: u32| match times.get(events as usize) {
-        // Between two events, or where their times are the same at it.
-        Some(&next) if 0 < events && times[events as usize - 1] == next => 2 * i64::from(next),
-        Some(&next) => 2 * i64::from(next) - 1,
-        None => 2 * times.last().map_or(0, |&it| i64::from(it)) + 1,
+/// A note among calls and returns of these ranks and times, which are even.
+fn write_timed_note(note: &Note, ends: &[(u32, i64)], line: &mut String) {
+    let time = |events: u32| {
+        let at = ends.partition_point(|it| it.0 < events);
+        match (ends[..at].last(), ends.get(at)) {
+            // Between two events, or at their time if that is the same.
+            (Some(&(_, last)), Some(&(_, next))) => last.midpoint(next),
+            (Some(&(_, last)), None) => last + 1,
+            (None, Some(&(_, next))) => next - 1,
+            (None, None) => 0,
+        }
     };
     line.push_str("{\"note\": ");
     json::write_text(&note.text, line);
