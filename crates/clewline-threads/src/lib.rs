@@ -44,6 +44,7 @@ pub mod hint;
 mod inputs;
 pub mod instrument;
 pub mod real;
+mod source;
 mod subject;
 mod survey;
 pub mod sync;
@@ -56,6 +57,7 @@ pub use real::{
     Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
     clock, point,
 };
+pub use source::{is_standard, source_path, source_place};
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};
 pub use test_program::{Component, Explorable, TestProgram, Visit, survey};

@@ -100,6 +100,7 @@ fn draw(
         Err(error) => Ok(Entry {
             name: path.display().to_string(),
             verdict: Word::Unreadable,
+            cause: None,
             headline: error.to_string(),
             blocks: Vec::new(),
             work: None,

@@ -6,6 +6,7 @@ mod actors;
 mod around;
 mod arrows;
 mod browser;
+mod causes;
 mod check;
 mod convert;
 mod corpus;

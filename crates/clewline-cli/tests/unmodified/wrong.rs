@@ -18,7 +18,7 @@ fn says(matrix: &str, words: &str) {
 #[test]
 fn locks_in_opposite_orders_get_stuck() {
     if let Some(found) = check("forth | back", &[]) {
-        found.violated("blocking");
+        found.violated("deadlock");
     }
     if let Some(found) = check("forth | forth", &[]) {
         found.holds();
@@ -116,7 +116,7 @@ fn a_blocking_system_call_is_reported() {
 #[test]
 fn a_reused_address_is_found_if_reuse_is_allowed() {
     if let Some(found) = check("confirm | replace", &["--reuse", "any"]) {
-        found.violated("panic");
+        found.violated("failure");
     }
     if let Some(found) = check("confirm | replace", &[]) {
         found.holds();
@@ -126,6 +126,6 @@ fn a_reused_address_is_found_if_reuse_is_allowed() {
 #[test]
 fn a_failure_in_the_final_function_is_a_violation() {
     let Some(program) = build("finish.c", &[]) else { return };
-    program.check("add(1) | add(2)", &[]).violated("panic");
+    program.check("add(1) | add(2)", &[]).violated("failure");
     program.check("add(3)", &[]).holds();
 }

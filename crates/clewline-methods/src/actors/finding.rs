@@ -6,7 +6,7 @@ use clewline_actors::{
 };
 use clewline_check::{Judgement, judge};
 use clewline_core::{ErasedHistory, OperationId};
-use clewline_report::render::{CheckedHistory, Source};
+use clewline_report::render::{Cause, CheckedHistory, Source, timeline::call_and_result};
 
 use super::{staged::DynScenario, token::Token};
 
@@ -23,13 +23,13 @@ pub enum ViolationKind {
 }
 
 impl ViolationKind {
-    /// Its word for programs.
+    /// Its cause.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn cause(self) -> Cause {
         match self {
-            ViolationKind::NotLinearizable => "not-linearizable",
-            ViolationKind::Property(..) => "property",
-            ViolationKind::Stuck => "stuck",
+            ViolationKind::NotLinearizable => Cause::NotLinearizable,
+            ViolationKind::Property(..) => Cause::Property,
+            ViolationKind::Stuck => Cause::Deadlock,
         }
     }
 }
@@ -86,6 +86,13 @@ pub struct Step {
 }
 
 impl Finding {
+    /// The first call that has not returned, as a report shows it.
+    pub(super) fn pending(&self) -> Option<String> {
+        let ids = (0..self.case.spans().len()).map(OperationId::from_index);
+        let mut pending = ids.filter(|it| self.case.spans()[it.index()].is_pending());
+        pending.next().map(|it| call_and_result(&self.case.label(it)).0)
+    }
+
     /// The finding as a checked history.
     #[must_use]
     pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> CheckedHistory<'a> {

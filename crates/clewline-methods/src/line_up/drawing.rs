@@ -7,12 +7,14 @@ use clewline_report::render::{
     count,
     timeline::{self, Bar, Row},
 };
-use clewline_threads::control::{Moment, Pending, Place, Site};
+use clewline_threads::{
+    control::{Holder, Moment, Pending},
+    is_standard, source_place,
+};
 
 use super::{
-    cause::Cause,
-    files::{Files, split_place},
-    finding::{Finding, ObservedOperation},
+    files::Files,
+    finding::{Finding, ObservedOperation, is_stuck},
 };
 use crate::matrix::Matrix;
 
@@ -49,6 +51,15 @@ impl Threads {
 
     fn is_after(&self, process: usize) -> bool {
         self.has_last && process == self.columns + usize::from(self.has_initial)
+    }
+
+    /// `thread a`, as the subject of a sentence.
+    pub(super) fn title(&self, process: usize) -> String {
+        match process {
+            it if self.is_before(it) => "the thread of the initial calls".to_owned(),
+            it if self.is_after(it) => "the thread of the final calls".to_owned(),
+            it => format!("thread {}", self.name(it)),
+        }
     }
 
     /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and further
@@ -271,12 +282,15 @@ impl Interleaving {
         let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
         let places =
             finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
-        let sites: Vec<Site> = places.map(Place::site).collect();
-        let panicked = finding.panic.iter().filter_map(|it| split_place(it.1.place.as_ref()?)).map(|it| it.0);
-        let files = Files::of(sites.iter().map(|it| &*it.file).chain(panicked));
+        // Files of the standard library have no folder in common with those of the user.
+        let own = places.filter(|it| !is_standard(&it.site().file)).map(|it| it.to_string());
+        let panicked = finding.panic.iter().filter_map(|it| it.1.place.as_deref());
+        let panicked = panicked.filter(|it| !is_standard(it)).map(source_place);
+        let own: Vec<String> = own.chain(panicked).collect();
+        let files = Files::of(own.iter().map(String::as_str));
         let mut lines = lines(finding, &objects, &files);
         if shown == InterleavingDetail::Short {
-            lines = shortened(&threads, lines);
+            lines = shortened(&threads, without_repetition(lines));
         }
         let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
         processes.extend(0..matrix.columns.len());
@@ -302,7 +316,7 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
     let mut drawn = moved_together(&rows, INTERLEAVING_WIDTH_MAX - 2);
     let legend = files.legend().into_iter().collect();
-    for below in [legend, buffers(&threads, finding), blocked_threads(&threads, finding, &objects, &files)] {
+    for below in [legend, buffers(&threads, finding), blocked_besides(finding, &threads, &objects)] {
         if !below.is_empty() {
             drawn.push(String::new());
             drawn.extend(below);
@@ -413,6 +427,36 @@ fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)>
     Some((panic.step? as usize, line))
 }
 
+// A round of a loop has at most this number of lines.
+const ROUND_LINES_MAX: usize = 40;
+
+/// Without the repetitions at the end, where threads run loops that never end.
+fn without_repetition(mut lines: Vec<InterleavingLine>) -> Vec<InterleavingLine> {
+    let is_same = |one: &InterleavingLine, other: &InterleavingLine| {
+        (one.process, &one.action, &one.place) == (other.process, &other.action, &other.place)
+    };
+    let repeated = |round: usize| {
+        (round..lines.len()).rev().take_while(|&at| is_same(&lines[at], &lines[at - round])).count()
+    };
+    let found = (1..=ROUND_LINES_MAX).map(|round| (round, repeated(round)));
+    let Some((round, repeated)) =
+        found.into_iter().find(|(round, repeated)| 2 * round + FULL_RUN_STEPS_MAX < *repeated)
+    else {
+        return lines;
+    };
+    let left_out = lines.split_off(lines.len() - repeated);
+    let steps = count(left_out.len() as u64, "step", "steps");
+    lines.push(InterleavingLine {
+        step: None,
+        process: left_out[0].process,
+        action: format!("… {steps} that repeat the last {round}"),
+        place: String::new(),
+        operation: None,
+        is_change: false,
+    });
+    lines
+}
+
 /// Without the middle of long runs of steps of one thread, and without steps that no thread can
 /// interfere with. Calls and returns stay, and so do the few steps in the middle that change shared
 /// state.
@@ -477,40 +521,103 @@ pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
     owners.iter().map(name).collect()
 }
 
-/// Where the blocked threads are.
-pub(super) fn blocked_threads(
-    threads: &Threads,
-    finding: &Finding,
-    objects: &ObjectNumbers,
-    files: &Files,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    for pending in &finding.pending {
+/// Where the threads are that can no longer continue, below an interleaving. In a deadlock they are
+/// its first sentences, and are not repeated.
+pub(super) fn blocked_besides(finding: &Finding, threads: &Threads, objects: &ObjectNumbers) -> Vec<String> {
+    if finding.pending.is_empty() || is_stuck(finding) {
+        return Vec::new();
+    }
+    let caption = "Then no thread can continue:".to_owned();
+    std::iter::once(caption).chain(blocked(finding, threads, objects)).collect()
+}
+
+/// Where each thread is that can no longer continue, what it waits for, and which thread holds it:
+/// a sentence each.
+pub(super) fn blocked_threads(matrix: &Matrix, finding: &Finding) -> Vec<String> {
+    let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
+    blocked(finding, &Threads::of(matrix), &objects).collect()
+}
+
+fn blocked<'a>(
+    finding: &'a Finding,
+    threads: &'a Threads,
+    objects: &'a ObjectNumbers,
+) -> impl Iterator<Item = String> + 'a {
+    finding.pending.iter().map(|pending| {
         let process = pending.task.index();
         let open =
             |it: &&ObservedOperation| it.process == process && it.called.is_some() && it.returned.is_none();
         let operation = finding.operations.iter().find(open);
-        let what = if pending.spins {
-            format!("runs round a loop that reads{}", objects.name(pending.object))
-        } else if let Some(condition) = awaited_notification(finding, pending) {
-            format!("waits to be notified:{}", objects.name(condition))
-        } else {
-            format!("waits: {}{}", verb(pending.access), objects.name(pending.object))
-        };
-        let is_wrong = finding.cause == Cause::Blocking
-            && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
-        lines.push(format!(
-            "{} {}{what} ({}){}",
-            threads.name(process),
-            operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
-            files.show(pending.place),
-            if is_wrong { ", and should not" } else { "" },
-        ));
+        let sentence = format!(
+            "{} {}{} ({}), {}.",
+            threads.title(process),
+            if pending.spins { "runs" } else { "is blocked" },
+            operation.map_or_else(String::new, |it| format!(" in {}", it.call)),
+            pending.place,
+            awaited(finding, pending, threads, objects),
+        );
+        let (first, rest) = sentence.split_at(1);
+        format!("{}{rest}", first.to_uppercase())
+    })
+}
+
+/// What a thread waits for, and which thread holds it.
+fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &ObjectNumbers) -> String {
+    let object = objects.name(pending.object);
+    let titles =
+        |tasks: Vec<usize>| tasks.into_iter().map(|it| threads.title(it)).collect::<Vec<_>>().join(" and ");
+    if pending.spins {
+        return format!("in a loop that reads{object} and never ends");
     }
-    if !lines.is_empty() {
-        lines.insert(0, "Then no thread can continue:".to_owned());
+    if let Some(condition) = awaited_notification(finding, pending) {
+        return format!("waiting for a notification on{}", objects.name(condition));
     }
-    lines
+    match pending.access {
+        Access::Acquire | Access::AcquireShared if !pending.holders.is_empty() => {
+            let holders = pending.holders.iter().map(|it| holder(finding, pending, threads, it));
+            format!("waiting for lock{object}, {}", holders.collect::<Vec<_>>().join(" and "))
+        }
+        Access::Receive => format!("waiting for a message on{object}"),
+        Access::Send => format!("waiting for room in{object}"),
+        Access::Join if !pending.after.is_empty() => {
+            let tasks = pending.after.iter().map(|it| it.index()).collect();
+            format!("waiting for {} to end", titles(tasks))
+        }
+        Access::Join => format!("waiting for other threads at{object}"),
+        Access::Park => {
+            let changed = last_change(finding, pending);
+            let changed = changed.map_or_else(String::new, |(word, it)| {
+                let thread = threads.title(it.task.index());
+                format!(" on{}, which {thread} changed last ({})", objects.name(word), it.place)
+            });
+            format!("waiting to be woken{changed}")
+        }
+        access => format!("waiting to {}{object}", verb(access)),
+    }
+}
+
+fn holder(finding: &Finding, pending: &Pending, threads: &Threads, holder: &Holder) -> String {
+    let Holder { task, place } = holder;
+    if *task == pending.task {
+        return format!("which it has held itself since {place}");
+    }
+    let has_ended = finding.pending.iter().all(|it| it.task != *task);
+    let ended = if has_ended { ", which has ended" } else { "" };
+    format!("held by {} since {place}{ended}", threads.title(task.index()))
+}
+
+/// For a thread that sleeps until a word of memory changes: the word, and which other thread
+/// changed it last.
+fn last_change(finding: &Finding, pending: &Pending) -> Option<(SharedId, Holder)> {
+    let own = finding.moments.iter().rfind(|it| it.step.task == pending.task)?;
+    let is_word = own.step.access == Access::Update && own.detail.starts_with("futex wait");
+    let word = own.step.object;
+    let changes = |it: &&Moment| {
+        let writes = matches!(it.step.access, Access::Write | Access::Update);
+        writes && it.step.object == word && it.step.task != pending.task && !it.detail.starts_with("futex")
+    };
+    let other = finding.moments.iter().rfind(changes).filter(|_| is_word)?;
+    Some((word, Holder { task: other.step.task, place: other.place }))
 }
 
 /// The object whose notification the task waits for, if no notification came since. After one, it

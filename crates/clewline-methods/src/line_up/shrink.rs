@@ -2,9 +2,10 @@
 
 use clewline_core::CodecError;
 use clewline_explore::schedulers::bounded;
+use clewline_report::render::Cause;
 use clewline_threads::Explorable;
 
-use super::{cause::Cause, check, finding::Checked, options::Options};
+use super::{check, finding::Checked, options::Options};
 use crate::{
     matrix::Matrix,
     relaxed::{Judging, WellFormed},

@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use clewline_explore::Coverage;
 use clewline_report::render::{
+    Cause,
     block::{Block, Fact, hanging},
     count, grouped,
-    text::{Style, duration},
+    text::{Style, duration, with_article},
 };
-use clewline_threads::control::{CellAccess, MemoryModel};
+use clewline_threads::{
+    control::{CellAccess, MemoryModel},
+    source_place,
+};
 
 pub use super::drawing::InterleavingDetail;
 use super::{
-    cause::Cause,
-    drawing::{self, Threads, call_with_result, label},
-    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict},
+    drawing::{self, Threads, blocked_threads, call_with_result, label},
+    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict, is_stuck},
     options::{Options, Reference},
 };
 use crate::{
@@ -146,16 +149,17 @@ pub(super) fn evidence(
     style: &Style,
 ) -> Vec<Block> {
     let is_alone = checked.matrix.columns.len() == 1;
-    let mut blocks = vec![
-        Block::paragraph(cause(context, finding)),
-        Block::caption(match (is_alone, is_smaller) {
-            (true, _) => "The calls:",
-            (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
-            (false, false) => "The matrix, whose columns run at the same time:",
-        }),
-        Block::Drawing(drawing::matrix(&checked.matrix)),
-    ];
-    if finding.cause == Cause::Nondeterministic {
+    let mut blocks = vec![Block::paragraph(cause(context, finding))];
+    if is_stuck(finding) {
+        blocks.push(Block::Paragraph(blocked_threads(&checked.matrix, finding)));
+    }
+    blocks.push(Block::caption(match (is_alone, is_smaller) {
+        (true, _) => "The calls:",
+        (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
+        (false, false) => "The matrix, whose columns run at the same time:",
+    }));
+    blocks.push(Block::Drawing(drawing::matrix(&checked.matrix)));
+    if finding.cause == Cause::Nondeterminism {
         blocks.push(Block::caption("Two serial executions are the same up to one call, and then differ:"));
         blocks.push(serial_histories(checked, finding, style));
     } else {
@@ -167,7 +171,7 @@ pub(super) fn evidence(
         blocks.extend(witnesses(context, checked, finding, style));
     }
     if !finding.moments.is_empty() {
-        let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
+        let which = if finding.cause == Cause::Nondeterminism { "the second" } else { "it" };
         blocks.push(Block::caption(format!(
             "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
         )));
@@ -178,49 +182,37 @@ pub(super) fn evidence(
 
 /// The text after the verdict's word for a violation.
 pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
-    let subject = context.subject;
+    let operation = failing_operation(finding).map(|it| it.call.as_str());
+    let headline = finding.cause.headline(context.subject, operation);
     match finding.cause {
-        Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
-        Cause::NotLinearizable => match (&context.options.against, &context.options.judging) {
-            (_, Judging::Displaced(factors, _)) => {
-                format!(
-                    "{subject} is not quasi linearizable with {factors}: some call is farther out of place"
-                )
+        Cause::NotLinearizable => match (&context.options.judging, &context.options.against) {
+            (Judging::Displaced(factors, _), _) => {
+                format!("{} is not quasi linearizable with {factors}", context.subject)
             }
-            (_, Judging::LeastRelaxed(spec)) => {
-                format!("{subject} is not linearizable as {spec}, however great its factor")
+            (Judging::LeastRelaxed(spec), _) => {
+                format!("{headline} as {}, with any factor", with_article(spec))
             }
-            (Reference::Named(spec), Judging::Linearizable) => {
-                format!("{subject} is not linearizable as {spec}: no order of its calls explains the results")
+            (Judging::Linearizable, Reference::Named(spec)) => {
+                format!("{headline} as {}", with_article(spec))
             }
-            (
-                Reference::Serial
-                | Reference::Golden(_)
-                | Reference::Specification
-                | Reference::Observed(_)
-                | Reference::Anything,
-                Judging::Linearizable,
-            ) => {
-                format!("{subject} is not linearizable: no order of its calls explains the results")
-            }
+            (Judging::Linearizable, _) => headline,
         },
-        Cause::Blocking => {
-            let call = finding.blocked.first().and_then(|&it| finding.operations.get(it));
-            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
-            format!("{subject} deadlocks{call}")
+        _ if finding.panic.is_some() && checked.executions == 0 => {
+            format!("{headline}, one call at a time")
         }
-        Cause::Panic => {
-            let process = finding.panic.as_ref().map(|it| it.0);
-            let open = |it: &&ObservedOperation| {
-                Some(it.process) == process && it.called.is_some() && it.returned.is_none()
-            };
-            let call = finding.operations.iter().find(open);
-            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
-            let when = if checked.executions == 0 { ", one call at a time" } else { "" };
-            format!("{subject} panics{call}{when}")
+        _ => headline,
+    }
+}
+
+/// The operation that blocks or fails.
+fn failing_operation(finding: &Finding) -> Option<&ObservedOperation> {
+    let is_open = |it: &&ObservedOperation| it.called.is_some() && it.returned.is_none();
+    match (&finding.panic, finding.blocked.first()) {
+        (Some((process, _)), _) => {
+            finding.operations.iter().filter(is_open).find(|it| it.process == *process)
         }
-        Cause::Race => format!("{subject} has a data race"),
-        Cause::Leak => format!("{subject} leaks"),
+        (None, Some(&blocked)) => finding.operations.get(blocked),
+        (None, None) => None,
     }
 }
 
@@ -239,9 +231,9 @@ fn learned(against: &Reference) -> &'static str {
 pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
     let right = learned(&context.options.against);
     match finding.cause {
-        Cause::Nondeterministic => format!(
-            "Called one call at a time, and with the same calls before, it does now this and now that. So no \
-             deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
+        Cause::Nondeterminism => format!(
+            "Two serial executions of the same calls return different results, so no deterministic specification \
+             fits. If that is intended, allow it with {}.",
             match context.reader {
                 Audience::Shell => "--nondeterminism allow",
                 Audience::Test => "`nondeterministic`",
@@ -262,42 +254,54 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
             "First {right}, to learn what is right. When the calls overlap, they return results that no sequential \
              order consistent with real time produces."
         ),
-        Cause::Blocking if matches!(context.options.against, Reference::Anything) => {
-            "Some threads block for good: a lost wake-up, or a deadlock.".to_owned()
+        Cause::Deadlock | Cause::Livelock => {
+            let meaning = match finding.cause {
+                Cause::Livelock => "never returns: its thread runs a loop that never ends",
+                _ => "blocks forever: a cycle of locks, or a lost wake-up",
+            };
+            match context.options.against {
+                Reference::Anything => format!("At least one thread {meaning}."),
+                _ => format!(
+                    "First {right}, to learn which calls block. When the calls overlap, one that returns in those \
+                     orders {meaning}. No result is wrong."
+                ),
+            }
         }
-        Cause::Blocking => format!(
-            "First {right}, to learn which calls block. When the calls overlap, one blocks for good that returns in \
-             those orders: a lost wake-up, or a deadlock. No result is wrong."
-        ),
-        Cause::Panic => {
-            let sentence = finding.panic.as_ref().map(|(_, panic)| {
-                let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
-                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
-                format!("The message is: {}{place}.", lines.join(", "))
-            });
-            format!("An operation panics instead of returning. {}", sentence.unwrap_or_default())
-                .trim_end()
-                .to_owned()
-        }
-        Cause::Race => {
+        Cause::DataRace => {
             let sentence = finding.race.map(|race| {
-                let [one, other] = [race.first, race.second].map(|it| match it.access {
-                    CellAccess::Read => format!("read at {}", it.place),
-                    CellAccess::Write => format!("written at {}", it.place),
-                    CellAccess::Drop => format!("dropped at {}", it.place),
-                    CellAccess::Pointer => format!("got at through a pointer taken at {}", it.place),
+                let [one, other] = [race.first, race.second].map(|it| {
+                    let access = match it.access {
+                        CellAccess::Read => "reads it",
+                        CellAccess::Write => "writes it",
+                        CellAccess::Drop => "drops it",
+                        CellAccess::Pointer => "takes a pointer to it",
+                    };
+                    format!("{access} at {}", it.place)
                 });
-                format!(" It is {one} by one of them, and {other} by the other.")
+                format!(" One thread {one}, and the other {other}.")
             });
             format!(
-                "Two threads get at the same data, one of them to change it, and nothing orders them: that one comes after the other \
-                 here is chance.{}",
+                "Two threads access the same data, at least one of them writes, and no happens-before order exists \
+                 between the accesses.{}",
                 sentence.unwrap_or_default()
             )
         }
-        Cause::Leak => {
+        Cause::MemoryLeak => {
             let places: Vec<String> = finding.leaks.iter().map(|it| it.place.to_string()).collect();
-            format!("What was made at {} is still there when the subject is gone.", places.join(", "))
+            format!(
+                "Still allocated after the subject was dropped: objects created at {}.",
+                places.join(", ")
+            )
+        }
+        _ => {
+            let sentence = finding.panic.as_ref().map(|(_, panic)| {
+                let place =
+                    panic.place.as_ref().map_or_else(String::new, |it| format!(" ({})", source_place(it)));
+                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
+                format!(" The message is: {}{place}.", lines.join(", "))
+            });
+            let fails = if finding.cause == Cause::Panic { "panics" } else { "fails" };
+            format!("An operation {fails} instead of returning.{}", sentence.unwrap_or_default())
         }
     }
 }
@@ -350,10 +354,7 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
         Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
         Reference::Specification | Reference::Named(_) | Reference::Anything => false,
     };
-    let is_judged = match finding.cause {
-        Cause::NotLinearizable | Cause::Blocking => true,
-        Cause::Nondeterministic | Cause::Panic | Cause::Race | Cause::Leak => false,
-    };
+    let is_judged = finding.cause == Cause::NotLinearizable || is_stuck(finding);
     if !has_serial || !is_judged {
         return Vec::new();
     }
@@ -363,10 +364,10 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
             1 => ("The only serial history of these calls does not".to_owned(), ""),
             n => (format!("None of the {} serial histories of these calls", grouped(n)), "s"),
         };
-        return vec![Block::Caption(match (finding.cause, finding.blocked.first()) {
+        return vec![Block::Caption(match finding.blocked.first() {
             // Serial histories in which it does not block have a result of it, so none has exactly
             // these.
-            (Cause::Blocking, Some(&it)) => format!(
+            Some(&it) if is_stuck(finding) => format!(
                 "{none} block{s} in {} after the calls that returned here, with these results.",
                 finding.operations[it].call
             ),
@@ -424,7 +425,7 @@ pub(super) fn why_not_a_witness(
     if let Some((first, second)) = serial.wrong_order {
         return Some(format!("{} had returned before {} was called", operation(first), operation(second)));
     }
-    if finding.cause != Cause::Blocking {
+    if !is_stuck(finding) {
         return None;
     }
     let blocked = *finding.blocked.first()?;

@@ -7,7 +7,7 @@ use std::fmt;
 use clewline_core::{Datum, OperationId, Value, Values, Verdict};
 use serde_json::{Map, Value as Json};
 
-use super::{CheckedHistory, WitnessShown, explain::explanation};
+use super::{CheckedHistory, WitnessShown, cause::Cause, explain::explanation};
 
 /// An object whose fields keep the order in which they were added. `Display` writes JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -119,6 +119,9 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     let mut report = Object::new();
     report.add("file", judged.name);
     report.add("verdict", judged.verdict.word());
+    if let Verdict::Violated(_) = judged.verdict {
+        report.add("cause", Cause::NotLinearizable.name());
+    }
     report.add("operations", judged.operations());
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);

@@ -5,6 +5,7 @@
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
 pub mod block;
+mod cause;
 mod explain;
 #[cfg(feature = "html")]
 pub mod html;
@@ -31,6 +32,7 @@ use std::time::Duration;
 
 use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict};
 
+pub use cause::Cause;
 pub use explain::explanation;
 pub use present::Present;
 #[cfg(feature = "html")]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use super::{
     block::{Block, wrap},
+    cause::Cause,
     count,
     table::{Cell, Column, Table},
     text::Style,
@@ -42,6 +43,8 @@ pub struct Entry {
     pub name: String,
     /// The verdict.
     pub verdict: Word,
+    /// The cause of a violation.
+    pub cause: Option<Cause>,
     /// The first line of its report, without the verdict's word.
     pub headline: String,
     /// The meaning of the verdict and its evidence. May be empty.

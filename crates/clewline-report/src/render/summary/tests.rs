@@ -8,6 +8,7 @@ fn entry(name: &str, verdict: Word) -> Entry {
     Entry {
         name: name.to_owned(),
         verdict,
+        cause: (verdict == Word::Violated).then_some(Cause::Deadlock),
         headline: format!("{name} is judged"),
         blocks: Vec::new(),
         work: Some(1_234),

@@ -158,7 +158,7 @@ impl Engine {
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
         let task = &self.tasks[me.index()];
-        let moment = Moment { step: task.pending, place: task.place, detail: String::new() };
+        let moment = Moment { step: task.pending, place: task.shown_place, detail: String::new() };
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 
