@@ -38,3 +38,4 @@ mod stress_report;
 mod summaries;
 mod tidy;
 mod unmodified;
+mod widths;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
+    block::hanging,
     count,
+    grid::{LINE_COLUMNS_MAX, aligned, interleaved},
     timeline::{self, Bar, Row},
 };
 use clewline_threads::{
@@ -75,37 +77,23 @@ impl Threads {
     }
 }
 
-/// Rows of cells, aligned at the left.
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let wide = |at: usize| rows.iter().filter_map(|it| it.get(at)).map(|it| it.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|at| wide(at).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.push_str(&" ".repeat(width + 2 - cell.chars().count()));
-        }
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
 /// The matrix, a column a thread.
 pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
     let threads = Threads::of(matrix);
     let mut lines = Vec::new();
     if !matrix.initial.is_empty() {
-        lines.extend([format!("before: {}", matrix.initial.join(" ")), String::new()]);
+        lines.extend(hanging("before: ", &matrix.initial.join(" "), DRAWING_WIDTH_MAX));
+        lines.push(String::new());
     }
     let mut rows = vec![(0..matrix.columns.len()).map(|it| threads.name(it)).collect()];
     for row in 0..matrix.dimension().1 {
         let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
         rows.push(matrix.columns.iter().map(cell).collect());
     }
-    lines.extend(aligned(&rows));
+    lines.extend(aligned(&rows, DRAWING_WIDTH_MAX));
     if !matrix.last.is_empty() {
-        lines.extend([String::new(), format!("after: {}", matrix.last.join(" "))]);
+        lines.push(String::new());
+        lines.extend(hanging("after: ", &matrix.last.join(" "), DRAWING_WIDTH_MAX));
     }
     lines
 }
@@ -157,7 +145,7 @@ pub(super) fn history(matrix: &Matrix, operations: &[ObservedOperation], width: 
             rows.push(columns.iter().map(|it| it.get(row).cloned().unwrap_or_default()).collect());
         }
     }
-    let table = aligned(&rows);
+    let table = aligned(&rows, DRAWING_WIDTH_MAX);
     let long = table.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let mut drawn = Vec::new();
     for (at, line) in table.into_iter().enumerate() {
@@ -314,7 +302,7 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut drawn = moved_together(&rows, INTERLEAVING_WIDTH_MAX - 2);
+    let mut drawn = interleaved(&rows, INTERLEAVING_WIDTH_MAX, DRAWING_WIDTH_MAX);
     let legend = files.legend().into_iter().collect();
     for below in [legend, buffers(&threads, finding), blocked_besides(finding, &threads, &objects)] {
         if !below.is_empty() {
@@ -325,45 +313,10 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
     drawn
 }
 
-// The preferred maximum width of an interleaving.
-const INTERLEAVING_WIDTH_MAX: usize = 100;
-
-/// Rows of a step, of one cell with text, and of a place. If they get too wide, threads are moved
-/// together, and text reaches into the empty columns to its right.
-fn moved_together(rows: &[Vec<String>], width: usize) -> Vec<String> {
-    // As far as threads are moved.
-    const THREAD_OFFSET_MIN: usize = 6;
-    let plain = aligned(rows);
-    let long = |lines: &[String]| lines.iter().map(|it| it.chars().count()).max().unwrap_or(0);
-    let columns = rows.first().map_or(0, Vec::len);
-    if long(&plain) <= width || columns < 4 {
-        return plain;
-    }
-    let (steps, places) = (0, columns - 1);
-    let cells = |at: usize| rows.iter().map(move |it| it[at].chars().count());
-    let mut widths: Vec<usize> = (0..columns).map(|at| cells(at).max().unwrap_or(0)).collect();
-    loop {
-        let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + 2).sum::<usize>();
-        let end = |at: usize| start(at, &widths) + cells(at).max().unwrap_or(0);
-        let ends = (0..places).map(end).max().unwrap_or(0);
-        // The widest is moved; the last has no column to its right.
-        let widest = (steps + 1..places - 1).max_by_key(|&at| widths[at]);
-        let narrow = widest.filter(|&at| THREAD_OFFSET_MIN < widths[at] && width < ends + 2 + widths[places]);
-        let Some(at) = narrow else {
-            let line = |row: &Vec<String>| {
-                let mut line = String::new();
-                for (at, cell) in row.iter().enumerate().filter(|it| !it.1.is_empty()) {
-                    let from = if at == places { ends + 2 } else { start(at, &widths) };
-                    line.push_str(&" ".repeat(from.saturating_sub(line.chars().count())));
-                    line.push_str(cell);
-                }
-                line
-            };
-            return rows.iter().map(line).collect();
-        };
-        widths[at] -= 1;
-    }
-}
+// The preferred maximum width of an interleaving, and the width of what is drawn here: the report
+// indents it.
+const INTERLEAVING_WIDTH_MAX: usize = 98;
+const DRAWING_WIDTH_MAX: usize = LINE_COLUMNS_MAX - 2;
 
 fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<InterleavingLine> {
     let mut lines = Vec::new();
@@ -665,24 +618,5 @@ mod tests {
         let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
         let text = history(&three, &operations, 80).join("\n");
         assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
-    }
-
-    #[test]
-    fn threads_are_moved_together_where_rows_would_be_too_wide() {
-        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["step", "a", "b", "c", "where"]),
-            row(["1", "store x1: 0 → 12345678", "", "", "a.rs:1"]),
-            row(["2", "", "store x1: 12345678 → 0", "", "a.rs:2"]),
-            row(["3", "", "", "load x1: 0", "a.rs:3"]),
-        ];
-        assert_eq!(moved_together(&rows, 100), aligned(&rows));
-        assert_eq!(
-            moved_together(&rows, 50).join("\n"),
-            "step  a            b            c           where\n\
-             1     store x1: 0 → 12345678                a.rs:1\n\
-             2                  store x1: 12345678 → 0   a.rs:2\n\
-             3                               load x1: 0  a.rs:3"
-        );
     }
 }

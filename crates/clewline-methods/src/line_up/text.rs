@@ -148,17 +148,41 @@ pub(super) fn evidence(
     is_smaller: bool,
     style: &Style,
 ) -> Vec<Block> {
-    let is_alone = checked.matrix.columns.len() == 1;
     let mut blocks = vec![Block::paragraph(cause(context, finding))];
     if is_stuck(finding) {
         blocks.push(Block::Paragraph(blocked_threads(&checked.matrix, finding)));
     }
-    blocks.push(Block::caption(match (is_alone, is_smaller) {
-        (true, _) => "The calls:",
-        (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
-        (false, false) => "The matrix, whose columns run at the same time:",
-    }));
-    blocks.push(Block::Drawing(drawing::matrix(&checked.matrix)));
+    // A whole program is one call.
+    if !matches!(context.options.against, Reference::Anything) {
+        blocks.extend(calls_and_results(context, checked, finding, is_smaller, style));
+    }
+    if !finding.moments.is_empty() {
+        let which = if finding.cause == Cause::Nondeterminism { "the second" } else { "it" };
+        blocks.push(Block::caption(format!(
+            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
+        )));
+        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
+    }
+    blocks
+}
+
+/// The matrix, what its calls returned, and the serial histories it is compared with.
+fn calls_and_results(
+    context: &ReportContext<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    is_smaller: bool,
+    style: &Style,
+) -> Vec<Block> {
+    let is_alone = checked.matrix.columns.len() == 1;
+    let mut blocks = vec![
+        Block::caption(match (is_alone, is_smaller) {
+            (true, _) => "The calls:",
+            (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
+            (false, false) => "The matrix, whose columns run at the same time:",
+        }),
+        Block::Drawing(drawing::matrix(&checked.matrix)),
+    ];
     if finding.cause == Cause::Nondeterminism {
         blocks.push(Block::caption("Two serial executions are the same up to one call, and then differ:"));
         blocks.push(serial_histories(checked, finding, style));
@@ -169,13 +193,6 @@ pub(super) fn evidence(
         blocks.push(Block::Drawing(drawing::history(&checked.matrix, &finding.operations, style.width)));
         blocks.extend(not_called(finding));
         blocks.extend(witnesses(context, checked, finding, style));
-    }
-    if !finding.moments.is_empty() {
-        let which = if finding.cause == Cause::Nondeterminism { "the second" } else { "it" };
-        blocks.push(Block::caption(format!(
-            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
-        )));
-        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
     }
     blocks
 }

@@ -7,6 +7,7 @@
 pub mod block;
 mod cause;
 mod explain;
+pub mod grid;
 #[cfg(feature = "html")]
 pub mod html;
 #[cfg(feature = "html")]

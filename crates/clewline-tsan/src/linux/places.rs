@@ -19,9 +19,11 @@ pub(super) fn resolve(address: usize) -> Option<Site> {
     let mut sites: Vec<Site> = Vec::new();
     // The call is before its return address.
     backtrace::resolve(address.wrapping_sub(1) as *mut _, |symbol| {
-        let (Some(file), line) = (symbol.filename(), symbol.lineno().unwrap_or(0)) else { return };
         let function = symbol.name().map(|it| format!("{it:#}"));
-        sites.push(Site { file: file.to_string_lossy().into_owned().into(), line, function });
+        // Without debug information, the function has to do.
+        let file = symbol.filename().map(|it| it.to_string_lossy().into_owned());
+        let Some(file) = file.or_else(|| function.clone()) else { return };
+        sites.push(Site { file: file.into(), line: symbol.lineno().unwrap_or(0), function });
     });
     let at = sites.iter().position(|it| !is_standard(&it.file)).unwrap_or(0);
     (at < sites.len()).then(|| sites.swap_remove(at))
@@ -31,7 +33,7 @@ pub(super) fn resolve(address: usize) -> Option<Site> {
 static OWN_LINES: RuntimeOwned<BTreeMap<usize, bool>> = RuntimeOwned::new(BTreeMap::new());
 
 fn is_own_line(address: usize) -> bool {
-    let resolved = || resolve(address).is_some_and(|it| !is_standard(&it.file));
+    let resolved = || resolve(address).is_some_and(|it| it.line != 0 && !is_standard(&it.file));
     *OWN_LINES.get().entry(address).or_insert_with(resolved)
 }
 
