@@ -3,10 +3,10 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{Compiler, Language, OutputMode, Program, Runtime, Sources};
+use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, Runtime, Sources};
 
 use super::{
-    explore_program::explore_started,
+    explore_program::{StartedProgram, explore_started},
     status::{Failure, Status},
 };
 
@@ -55,9 +55,11 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             program.copy_to(file)?;
             Ok(Status::Done)
         }
-        None => explore_started(program.name(), words.command(), &words.arguments, |wanted| {
-            program.start(&[], wanted, OutputMode::Inherited)
-        }),
+        None => {
+            let started = StartedProgram { name: program.name(), typed: words.command(), number: None };
+            let start = |wanted: &RunOptions| program.start(&[], wanted, OutputMode::Inherited);
+            explore_started(started, &words.arguments, start).map(|it| it.status)
+        }
     }
 }
 

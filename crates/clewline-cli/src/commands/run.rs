@@ -6,7 +6,7 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{OutputMode, Program, Runtime};
 
 use super::{
-    explore_program::explore_started,
+    explore_program::{StartedProgram, explore_started},
     status::{Failure, Status},
 };
 
@@ -63,9 +63,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
              not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
-    explore_started(program.name(), command, &options, |wanted| {
-        program.start(&own, wanted, OutputMode::Inherited)
-    })
+    let started = StartedProgram { name: program.name(), typed: command, number: None };
+    explore_started(started, &options, |wanted| program.start(&own, wanted, OutputMode::Inherited))
+        .map(|it| it.status)
 }
 
 /// The words before and after the first `--`. clap removes it if it comes first, so the command

@@ -55,9 +55,8 @@ pub fn interleaved(rows: &[Vec<String>], width: usize, most: usize) -> Vec<Strin
     widths[last] = widths[last].min(PLACE_COLUMNS_MAX);
     let cells = |at: usize| rows.iter().filter_map(move |it| it.get(at)).map(|it| columns(it)).max();
     let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + GAP_COLUMNS).sum::<usize>();
-    let end = |widths: &[usize]| {
-        (0..last).map(|at| start(at, widths) + cells(at).unwrap_or(0)).max().unwrap_or(0)
-    };
+    let end =
+        |widths: &[usize]| (0..last).map(|at| start(at, widths) + cells(at).unwrap_or(0)).max().unwrap_or(0);
     // Threads keep some distance, unless that would shorten text.
     for (width, least) in [(width, 6), (most, 1)] {
         while width < end(&widths) + GAP_COLUMNS + widths[last] {
@@ -112,7 +111,7 @@ mod tests {
         let rows = [row(["a", "b"]), row(["0123456789", "x"])];
         assert_eq!(aligned(&rows, 9), ["a       b", "012…89  x"]);
         let rows = [row(["1", "0123456789", "", "", "f.rs"]), row(["2", "", "x", "y", "f.rs"])];
-        assert_eq!(interleaved(&rows, 14, 18)[0], "1  01234…789  f.rs");
+        assert_eq!(interleaved(&rows, 14, 18)[0], "1  0123…6789  f.rs");
     }
 
     #[test]

@@ -7,7 +7,10 @@ use std::fmt::Write;
 
 use serde_json::Value as Json;
 
-use super::grouped;
+use super::{grouped, timeline::shorten};
+
+// Longer names are shortened.
+const TEXT_COLUMNS_MAX: usize = 80;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +56,7 @@ impl Cell {
 
     fn text(&self) -> String {
         match self {
-            Cell::Text(text) => text.clone(),
+            Cell::Text(text) => shorten(text, TEXT_COLUMNS_MAX),
             Cell::Count(count) => grouped(*count),
             Cell::Number(number) => digits(*number),
             Cell::Missing => "–".to_owned(),
