@@ -4,5 +4,7 @@
 mod commands;
 mod extensions;
 
+#[doc(hidden)]
+pub use commands::accepts;
 pub use commands::{run, run_with};
 pub use extensions::Extensions;

@@ -101,6 +101,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(worst.unwrap_or(Status::Done))
 }
 
+impl Args {
+    /// The options of `clewline explore` among the words of the command line as `typed`.
+    pub(super) fn explore_options(&self, typed: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let Subcommand::Test { words } = &self.command;
+        halves(words, typed).1.to_vec()
+    }
+}
+
 /// Explores one of `all` tests. One that is killed without a verdict does not stop the others.
 fn explore_test(
     words: &Words,

@@ -63,6 +63,13 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
 }
 
+impl Args {
+    /// The options of `clewline explore` among the words.
+    pub(super) fn explore_options(&self) -> Result<Vec<OsString>, Failure> {
+        Words::of(&self.words, None).map(|it| it.arguments)
+    }
+}
+
 /// The compiler that the environment names; `None` if the value has several words, since it is not
 /// known which of them is the compiler.
 fn usual(named: &str) -> Option<String> {

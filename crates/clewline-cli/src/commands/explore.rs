@@ -31,13 +31,14 @@ use clewline_report::render::{
 };
 
 pub(super) use self::args::Args;
-use self::{args::Shrinking, subject::Subject};
+use self::subject::Subject;
 use super::{
     output::{Output, Stdout, save, written},
     progress,
     registered::Registered,
     status::{Failure, Status},
     summaries::Nouns,
+    units::Shrink,
 };
 
 const NOUNS: Nouns = Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
@@ -233,7 +234,7 @@ impl Exploration<'_> {
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
         let is_wrong = checked.finding().is_some();
-        let shrinks = self.args.shrink == Shrinking::Auto && self.args.from_observations.is_none();
+        let shrinks = self.args.shrink != Shrink::None && self.args.from_observations.is_none();
         let mut smallest = None;
         if is_wrong && shrinks && self.worst.is_none() {
             state.is_shrinking.store(true, Ordering::Relaxed);

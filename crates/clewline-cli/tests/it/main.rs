@@ -27,6 +27,7 @@ mod pages;
 mod planted;
 mod presenting;
 mod probes;
+mod proposals;
 mod quasi;
 mod recorded;
 mod reproduce;

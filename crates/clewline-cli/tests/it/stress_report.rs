@@ -363,7 +363,7 @@ fn a_report_of_holds_says_that_it_is_no_proof() {
     );
     assert!(ran.stdout.contains("That is no proof."), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("\nnext: clewline stress register --operations 100 --timeout "),
+        ran.stdout.contains("\nnext: clewline stress register --operations 100 --executions 30\n"),
         "{}",
         ran.stdout
     );

@@ -10,7 +10,7 @@ use clewline_report::render::{
     timeline::{self, Bar, Row},
 };
 use clewline_threads::{
-    control::{Holder, Moment, Pending},
+    control::{Holder, Moment, Pending, Place},
     is_standard, source_place,
 };
 
@@ -506,12 +506,17 @@ fn blocked<'a>(
             threads.title(process),
             if pending.spins { "runs" } else { "is blocked" },
             operation.map_or_else(String::new, |it| format!(" in {}", it.call)),
-            pending.place,
+            shown_place(pending.place),
             awaited(finding, pending, threads, objects),
         );
         let (first, rest) = sentence.split_at(1);
         format!("{}{rest}", first.to_uppercase())
     })
+}
+
+/// The place, unless it says nothing: no code of the user is on the stack there.
+fn shown_place(place: Place) -> String {
+    if is_standard(&place.site().file) { "in the standard library".to_owned() } else { place.to_string() }
 }
 
 /// What a thread waits for, and which thread holds it.
@@ -541,7 +546,7 @@ fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &Ob
             let changed = last_change(finding, pending);
             let changed = changed.map_or_else(String::new, |(word, it)| {
                 let thread = threads.title(it.task.index());
-                format!(" on{}, which {thread} changed last ({})", objects.name(word), it.place)
+                format!(" on{}, which {thread} changed last ({})", objects.name(word), shown_place(it.place))
             });
             format!("waiting to be woken{changed}")
         }

@@ -140,6 +140,7 @@ impl MatrixCheck<'_> {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
+                checked.coverage = observed.coverage();
                 return Ok(checked);
             }
         }
@@ -387,6 +388,7 @@ impl MatrixCheck<'_> {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
+                checked.coverage = observed.coverage();
                 return Ok(checked);
             }
         }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
     Cause,
     block::{Block, Fact, hanging},
@@ -66,6 +66,8 @@ pub struct Summary {
     pub unknown: u64,
     /// Why, of the first of these.
     pub reason: Option<String>,
+    /// The limit that was hit there.
+    pub limit: Option<Limit>,
     /// Serial histories, of all matrices.
     pub serial_histories: u64,
     /// Of these, those that got stuck.
@@ -110,7 +112,13 @@ impl Summary {
             Verdict::Violated(_) => self.violated += 1,
             Verdict::Unknown(reason) => {
                 self.unknown += 1;
-                self.reason.get_or_insert_with(|| reason.clone());
+                if self.reason.is_none() {
+                    self.reason = Some(reason.clone());
+                    self.limit = match &checked.coverage {
+                        Coverage::Exhausted => None,
+                        Coverage::Limited(limit) => Some(limit.clone()),
+                    };
+                }
             }
         }
         self.serial_histories += checked.serial_histories() as u64;

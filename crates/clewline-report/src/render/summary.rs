@@ -208,7 +208,8 @@ fn of(word: Word) -> &'static str {
 /// headline and the command to look again; then the totals.
 #[must_use]
 pub fn lines(summary: &Summary) -> String {
-    let ordered: Vec<&Entry> = summary.ordered().into_iter().rev().collect();
+    let mut ordered: Vec<&Entry> = summary.entries.iter().collect();
+    ordered.sort_by_key(|it| std::cmp::Reverse(it.verdict));
     let row = |entry: &&Entry| {
         let work = entry.work.map_or_else(String::new, |it| format!("{} {}", grouped(it), summary.work));
         vec![
