@@ -37,7 +37,8 @@ enum Subcommand {
     /// Build and explore the tests of a crate
     #[command(override_usage = "clewline cargo test [FILTER] [CARGO_TEST_OPTION]… [-- EXPLORE_OPTION…]")]
     Test {
-        /// Part of the test name; options of `cargo test`; after `--`: options of `clewline explore`
+        /// Part of the test name; options of `cargo test`; after `--`: options of `clewline
+        /// explore`
         #[arg(value_name = "FILTER", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },

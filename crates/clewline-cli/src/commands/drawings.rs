@@ -70,8 +70,8 @@ impl Drawings {
         self.write(|| report.page(), || Some(report.svg()))
     }
 
-    /// Writes the page of one of several histories or tests into a folder that is named after the page of
-    /// all of them. Returns its address relative to that page.
+    /// Writes the page of one of several histories or tests into a folder that is named after the
+    /// page of all of them. Returns its address relative to that page.
     pub(super) fn write_one_of_many(
         &self,
         number: usize,

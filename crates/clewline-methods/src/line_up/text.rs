@@ -12,7 +12,7 @@ use clewline_report::render::{
     text::{Style, duration, with_article},
 };
 use clewline_threads::{
-    control::{CellAccess, MemoryModel},
+    control::{CellAccess, MemoryModel, RacingAccess},
     source_place,
 };
 
@@ -279,56 +279,59 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
             "First {right}, to learn what is right. When the calls overlap, they return results that no sequential \
              order consistent with real time produces."
         ),
-        Cause::Deadlock | Cause::Livelock => {
-            let meaning = match finding.cause {
-                Cause::Livelock => "never returns: its thread runs a loop that never ends",
-                _ => "blocks forever: a cycle of locks, or a lost wake-up",
-            };
-            match context.options.against {
-                Reference::Anything => format!("At least one thread {meaning}."),
-                _ => format!(
-                    "First {right}, to learn which calls block. When the calls overlap, one that returns in those \
-                     orders {meaning}. No result is wrong."
-                ),
-            }
-        }
+        Cause::Deadlock | Cause::Livelock => stuck_sentence(context, finding),
         Cause::DataRace => {
-            let sentence = finding.race.map(|race| {
-                let [one, other] = [race.first, race.second].map(|it| {
-                    let access = match it.access {
-                        CellAccess::Read => "reads it",
-                        CellAccess::Write => "writes it",
-                        CellAccess::Drop => "drops it",
-                        CellAccess::Pointer => "takes a pointer to it",
-                    };
-                    format!("{access} at {}", it.place)
-                });
-                format!(" One thread {one}, and the other {other}.")
+            let accesses = finding.race.map(|it| {
+                format!(" One thread {}, and the other {}.", access(&it.first), access(&it.second))
             });
             format!(
                 "Two threads access the same data, at least one of them writes, and no happens-before order exists \
                  between the accesses.{}",
-                sentence.unwrap_or_default()
+                accesses.unwrap_or_default()
             )
         }
         Cause::MemoryLeak => {
             let places: Vec<String> = finding.leaks.iter().map(|it| it.place.to_string()).collect();
-            format!(
-                "Still allocated after the subject was dropped: objects created at {}.",
-                places.join(", ")
-            )
+            let places = places.join(", ");
+            format!("Still allocated after the subject was dropped: objects created at {places}.")
         }
         _ => {
-            let sentence = finding.panic.as_ref().map(|(_, panic)| {
-                let place =
-                    panic.place.as_ref().map_or_else(String::new, |it| format!(" ({})", source_place(it)));
+            let message = finding.panic.as_ref().map(|(_, panic)| {
+                let place = panic.place.as_deref().map(|it| format!(" ({})", source_place(it)));
                 let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
-                format!(" The message is: {}{place}.", lines.join(", "))
+                format!(" The message is: {}{}.", lines.join(", "), place.unwrap_or_default())
             });
             let fails = if finding.cause == Cause::Panic { "panics" } else { "fails" };
-            format!("An operation {fails} instead of returning.{}", sentence.unwrap_or_default())
+            format!("An operation {fails} instead of returning.{}", message.unwrap_or_default())
         }
     }
+}
+
+/// What it means that a call does not return.
+fn stuck_sentence(context: &ReportContext<'_>, finding: &Finding) -> String {
+    let meaning = match finding.cause {
+        Cause::Livelock => "runs a loop that never ends",
+        _ => "blocks forever: a cycle of locks, or a lost wake-up",
+    };
+    if let Reference::Anything = context.options.against {
+        return format!("At least one thread {meaning}.");
+    }
+    format!(
+        "First {}, to learn which calls block. When the calls overlap, one that returns in those orders {meaning}. \
+         No result is wrong.",
+        learned(&context.options.against)
+    )
+}
+
+/// `writes it at src/lib.rs:3`.
+fn access(racing: &RacingAccess) -> String {
+    let access = match racing.access {
+        CellAccess::Read => "reads it",
+        CellAccess::Write => "writes it",
+        CellAccess::Drop => "drops it",
+        CellAccess::Pointer => "takes a pointer to it",
+    };
+    format!("{access} at {}", racing.place)
 }
 
 /// The name of the specification, if there is one.

@@ -1,7 +1,7 @@
 //! JUnit's XML, which nearly every continuous integration server can show.
 //!
-//! An entry is a test case. A violated one has failed, and its type is the cause; an unknown or unreadable one is an error,
-//! since most servers count a skipped test as passed.
+//! An entry is a test case. A violated one has failed, and its type is the cause; an unknown or
+//! unreadable one is an error, since most servers count a skipped test as passed.
 
 use std::fmt::Write;
 
