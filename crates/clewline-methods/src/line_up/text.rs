@@ -231,10 +231,10 @@ pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: 
 
 /// The operation that blocks or fails.
 fn failing_operation(finding: &Finding) -> Option<&ObservedOperation> {
-    let is_open = |it: &&ObservedOperation| it.called.is_some() && it.returned.is_none();
     match (&finding.panic, finding.blocked.first()) {
+        // It may fail before its first step, with which it would count as called.
         (Some((process, _)), _) => {
-            finding.operations.iter().filter(is_open).find(|it| it.process == *process)
+            finding.operations.iter().find(|it| it.process == *process && it.returned.is_none())
         }
         (None, Some(&blocked)) => finding.operations.get(blocked),
         (None, None) => None,
