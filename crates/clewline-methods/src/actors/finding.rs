@@ -6,7 +6,7 @@ use clewline_actors::{
 };
 use clewline_check::{Judgement, judge};
 use clewline_core::{ErasedHistory, OperationId};
-use clewline_report::render::{Cause, CheckedHistory, Source, timeline::call_and_result};
+use clewline_report::render::{Cause, CheckedHistory, Source};
 
 use super::{staged::DynScenario, token::Token};
 
@@ -86,11 +86,10 @@ pub struct Step {
 }
 
 impl Finding {
-    /// The first call that has not returned, as a report shows it.
-    pub(super) fn pending(&self) -> Option<String> {
+    /// The calls that have not returned.
+    pub(super) fn pending(&self) -> impl Iterator<Item = OperationId> {
         let ids = (0..self.case.spans().len()).map(OperationId::from_index);
-        let mut pending = ids.filter(|it| self.case.spans()[it.index()].is_pending());
-        pending.next().map(|it| call_and_result(&self.case.label(it)).0)
+        ids.filter(|it| self.case.spans()[it.index()].is_pending())
     }
 
     /// The finding as a checked history.

@@ -56,7 +56,10 @@ pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String
         ViolationKind::Property(name, Modality::Always) => property(name, "it is not always true"),
         ViolationKind::Property(name, Modality::Sometimes) => property(name, "it is never true"),
         ViolationKind::Property(name, Modality::Eventually) => property(name, "it need not become true"),
-        ViolationKind::Stuck => finding.why.cause().headline(system, finding.pending().as_deref()),
+        ViolationKind::Stuck => {
+            let call = finding.pending().next().map(|it| call_and_result(&finding.case.label(it)).0);
+            finding.why.cause().headline(system, call.as_deref())
+        }
     }
 }
 
@@ -141,7 +144,16 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
         ),
         ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
-            format!("After {schedule} nothing can happen any more, and some call has not returned.")
+            let judged = finding.judged(context.system, context.spec);
+            let call = |it: OperationId| {
+                format!("{} of {}", call_and_result(&finding.case.label(it)).0, judged.process(it))
+            };
+            let pending: Vec<String> = finding.pending().map(call).collect();
+            let have = if pending.len() == 1 { "has" } else { "have" };
+            format!(
+                "After {schedule} no message is left to deliver, and {} {have} not returned.",
+                pending.join(" and ")
+            )
         }
     };
     vec![Block::paragraph(sentence)]

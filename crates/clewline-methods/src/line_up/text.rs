@@ -437,7 +437,7 @@ pub(super) fn serial_history_text(threads: &Threads, finding: &Finding, serial: 
         })
         .collect();
     operations
-        .extend(serial.stuck.map(|at| format!("{}: {} waits", process(at), finding.operations[at].call)));
+        .extend(serial.stuck.map(|at| format!("{}: {} blocks", process(at), finding.operations[at].call)));
     operations.join(", ")
 }
 
@@ -460,7 +460,7 @@ pub(super) fn why_not_a_witness(
     let call = &finding.operations[blocked].call;
     match serial.stuck {
         Some(other) if other != blocked => {
-            Some(format!("{} waits there, not {}", operation(other), operation(blocked)))
+            Some(format!("{} blocks there, not {}", operation(other), operation(blocked)))
         }
         Some(_) => None,
         None => Some(format!("no call blocks there, but {call} blocks here")),
