@@ -57,7 +57,6 @@ impl Task {
         Task {
             pending: Step::new(id, Access::Local, SharedId::NONE),
             place: Place::caller(),
-            shown_place: Place::caller(),
             need: Need::Nothing,
             until: Until::Met,
             is_woken: false,
@@ -155,6 +154,7 @@ impl Engine {
             has_release_points: false,
             schedule: None,
             moments: None,
+            shown_places: Vec::new(),
             holds: Vec::new(),
             spare: Vec::new(),
             _noise_hook: NoiseHook::new(),
@@ -221,13 +221,25 @@ impl Engine {
                 task: it.pending.task,
                 access: it.pending.access,
                 object: it.pending.object,
-                place: if self.moments.is_some() { it.shown_place } else { it.place },
+                place: self.shown_place(it.pending.task),
                 operation: (it.pending.calls && !self.is_stopped).then_some(it.operation as usize),
                 spins: it.spins.is_some(),
                 after: it.pending.after.without(self.ended),
                 holders: self.holders(it.pending.object),
             })
             .collect()
+    }
+
+    /// The place of the task's access that reports show.
+    fn shown_place(&self, task: TaskId) -> Place {
+        self.shown_places.get(task.index()).copied().unwrap_or(self.tasks[task.index()].place)
+    }
+
+    #[cold]
+    fn note_shown_place(&mut self, me: TaskId, place: Place) {
+        let shown = self.foreign.map_or(place, |it| it.shown_place(place));
+        self.shown_places.resize(self.tasks.len().max(self.shown_places.len()), place);
+        self.shown_places[me.index()] = shown;
     }
 
     /// The tasks that hold a lock, as far as steps are recorded.
@@ -243,7 +255,7 @@ impl Engine {
             // Other levels count messages.
             let is_lock = |it: &Step| it.object == object && it.access.is_acquire();
             if self.step.as_ref().is_some_and(is_lock) {
-                let place = self.tasks[task.index()].shown_place;
+                let place = self.shown_place(task);
                 self.holds.push((object, Holder { task, place }));
             }
             return;
@@ -271,6 +283,7 @@ impl Engine {
         (self.spinning, self.idle_rounds, self.held_back) = (TaskSet::EMPTY, 0, TaskSet::EMPTY);
         self.objects.clear();
         self.holds.clear();
+        self.shown_places.clear();
         self.fairness.clear();
         self.prepare_memory();
         self.times.clear();
@@ -476,8 +489,7 @@ impl Engine {
             self.memory_arrive(me, attempt.access);
         }
         if self.moments.is_some() {
-            let shown = self.foreign.map_or(place, |it| it.shown_place(place));
-            self.tasks[me.index()].shown_place = shown;
+            self.note_shown_place(me, place);
         }
         is_started
     }

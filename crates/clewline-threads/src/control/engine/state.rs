@@ -33,9 +33,6 @@ pub(in crate::control) type Body = Box<dyn FnOnce()>;
 pub(super) struct Task {
     pub(super) pending: Step,
     pub(super) place: Place,
-    /// The place that reports show, if steps are recorded: in foreign code, that of the caller of a
-    /// library function.
-    pub(super) shown_place: Place,
     pub(super) need: Need,
     pub(super) until: Until,
     pub(super) is_woken: bool,
@@ -133,6 +130,9 @@ pub(crate) struct Engine {
     pub(super) has_release_points: bool,
     pub(super) schedule: Option<Vec<Pick>>,
     pub(super) moments: Option<Vec<Moment>>,
+    /// By task, the place of its access that reports show, if steps are recorded: in foreign code,
+    /// that of the caller of a library function.
+    pub(super) shown_places: Vec<Place>,
     /// The locks that are held, if steps are recorded.
     pub(super) holds: Vec<(SharedId, Holder)>,
     /// Tasks of earlier executions, for reuse.
