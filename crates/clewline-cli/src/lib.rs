@@ -5,5 +5,7 @@ mod commands;
 mod extensions;
 pub mod planting;
 
+#[doc(hidden)]
+pub use commands::accepts;
 pub use commands::{definition, run, run_with};
 pub use extensions::Extensions;

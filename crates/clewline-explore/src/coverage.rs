@@ -26,6 +26,8 @@ pub enum Limit {
     Cut(u64),
     /// The maximum number of schedules.
     Schedules(u64),
+    /// The maximum number of states.
+    States(u64),
     /// The requested number of violations.
     Violations(u64),
     /// The caller stopped the exploration.
@@ -71,6 +73,7 @@ impl fmt::Display for Limit {
             Limit::Cut(1) => f.write_str("one execution was cut"),
             Limit::Cut(n) => write!(f, "{n} executions were cut"),
             Limit::Schedules(n) => write!(f, "the limit of {n} schedules was hit"),
+            Limit::States(n) => write!(f, "the limit of {n} states was hit"),
             Limit::Violations(1) => f.write_str("a violation was found, and that was enough"),
             Limit::Violations(n) => write!(f, "{n} violations were found, and that was enough"),
             Limit::Stopped => f.write_str("it was stopped"),

@@ -273,6 +273,15 @@ impl Access {
     pub const fn is_global(self) -> bool {
         matches!(self, Access::Yield | Access::Fence)
     }
+
+    /// Whether a task that makes it may hold the object afterwards.
+    #[must_use]
+    pub const fn is_acquire(self) -> bool {
+        matches!(
+            self,
+            Access::Acquire | Access::AcquireShared | Access::TryAcquire | Access::TryAcquireShared
+        )
+    }
 }
 
 /// An action that a task can execute next, or has executed.

@@ -21,6 +21,7 @@ mod server;
 mod state;
 mod steps;
 
+pub use clewline_threads::source_path;
 pub use client::Remote;
 pub use line::Line;
 pub use message::Message;

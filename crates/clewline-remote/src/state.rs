@@ -1,10 +1,13 @@
 //! The outcome of an execution, as a message.
 
 use clewline_core::ResultId;
-use clewline_explore::{Pick, Schedule, SharedId, TaskId};
+use clewline_explore::{Pick, Schedule, SharedId, TaskId, TaskSet};
 use clewline_threads::{
     TestProgram,
-    control::{CellAccess, Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race, RacingAccess},
+    control::{
+        CellAccess, FailureKind, Holder, Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race,
+        RacingAccess,
+    },
 };
 
 use crate::message::Message;
@@ -36,6 +39,7 @@ pub fn put_state(
     to.put(outcome.steps.into());
     to.put_maybe(outcome.panic, |to, (task, panic)| {
         to.put_task(task);
+        to.put(FailureKind::ALL.iter().position(|it| *it == panic.kind).unwrap_or(0) as u64);
         to.put_text(&panic.message);
         to.put_maybe(panic.place, |to, it| to.put_text(&it));
         to.put_maybe(panic.step, |to, it| to.put(it.into()));
@@ -70,6 +74,11 @@ pub fn put_state(
         writing.put_place(to, it.place);
         to.put_maybe(it.operation, |to, it| to.put(it as u64));
         to.put_flag(it.spins);
+        to.put(it.after.0.into());
+        to.put_all(it.holders.iter(), |to, it| {
+            to.put_task(it.task);
+            writing.put_place(to, it.place);
+        });
     });
 }
 
@@ -117,9 +126,10 @@ impl ReceivedState {
     pub fn receive(&mut self, from: &mut Message, reading: &mut dyn StateDecoder) {
         self.outcome.steps = from.take_u32();
         self.outcome.panic = from.take_maybe(|from| {
-            let (task, message) = (from.take_task(), from.take_text());
+            let (task, kind) = (from.take_task(), FailureKind::ALL[from.take_index(FailureKind::ALL.len())]);
+            let message = from.take_text();
             let place = from.take_maybe(Message::take_text);
-            (task, Panic { message, place, step: from.take_maybe(Message::take_u32) })
+            (task, Panic { kind, message, place, step: from.take_maybe(Message::take_u32) })
         });
         let mut operations = std::mem::take(&mut self.outcome.operations);
         from.take_all_into(&mut operations, |from| {
@@ -151,6 +161,8 @@ impl ReceivedState {
             place: reading.take_place(from),
             operation: from.take_maybe(Message::take_usize),
             spins: from.take_flag(),
+            after: TaskSet(from.take_u32() as u16),
+            holders: from.take_all(|from| Holder { task: from.take_task(), place: reading.take_place(from) }),
         });
     }
 

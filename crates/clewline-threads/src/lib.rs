@@ -44,6 +44,7 @@ pub mod hint;
 mod inputs;
 pub mod instrument;
 pub mod real;
+mod source;
 mod specified;
 mod subject;
 mod survey;
@@ -57,6 +58,7 @@ pub use real::{
     Clock, ClockKind, Ending, Noise, Panicked, Pinning, Run, Settings, StuckThread, ThreadActivity, Workers,
     clock, point,
 };
+pub use source::{is_standard, source_path, source_place};
 pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use subject::Subject;
 pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};

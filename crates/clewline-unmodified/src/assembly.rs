@@ -10,6 +10,8 @@ use std::{
     fmt,
 };
 
+use clewline_remote::source_path;
+
 /// An atomic instruction that is not a scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnseenInstruction {
@@ -37,7 +39,7 @@ pub enum UnseenCause {
 impl fmt::Display for UnseenInstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((file, line)) = &self.place {
-            write!(f, "{file}:{line}: ")?;
+            write!(f, "{}:{line}: ", source_path(file))?;
         }
         if let Some(function) = &self.function {
             write!(f, "{function} has ")?;

@@ -41,6 +41,8 @@ pub struct BuiltTests {
 #[derive(Clone, Debug)]
 struct Executable {
     path: PathBuf,
+    /// The options of `cargo test` that select it: `-p bank --lib`.
+    selection: String,
     /// The working directory in which `cargo test` runs it: the folder of its package.
     folder: PathBuf,
 }
@@ -50,6 +52,9 @@ struct Executable {
 pub struct TestId {
     /// Its path in the crate: `tests::two_senders`.
     pub name: String,
+    /// The options of `cargo test` that select its executable, if there are several: `-p bank
+    /// --lib`.
+    pub selection: Option<String>,
     executable: PathBuf,
     folder: PathBuf,
 }
@@ -129,9 +134,25 @@ fn executables(messages: &str) -> Vec<Executable> {
         let is_test = message["reason"] == "compiler-artifact" && message["profile"]["test"] == true;
         let path = PathBuf::from(message["executable"].as_str().filter(|_| is_test)?);
         let manifest = Path::new(message["manifest_path"].as_str()?);
-        Some(Executable { path, folder: manifest.parent()?.to_owned() })
+        let selection = selection(&message);
+        Some(Executable { path, selection, folder: manifest.parent()?.to_owned() })
     };
     messages.lines().filter_map(of).collect()
+}
+
+/// `-p bank --test transfers`, for an artifact.
+fn selection(message: &Json) -> String {
+    // `path+file:///home/me/bank#0.1.0`, or `…#bank@0.1.0`.
+    let id = message["package_id"].as_str().unwrap_or_default();
+    let (place, version) = id.split_once('#').unwrap_or((id, ""));
+    let package = version.split_once('@').map_or(place.rsplit('/').next().unwrap_or_default(), |it| it.0);
+    let (kind, name) =
+        (&message["target"]["kind"][0], message["target"]["name"].as_str().unwrap_or_default());
+    let target = match kind.as_str() {
+        Some(kind @ ("test" | "bin" | "example" | "bench")) => format!("--{kind} {name}"),
+        Some(_) | None => "--lib".to_owned(),
+    };
+    format!("-p {package} {target}")
 }
 
 /// The unseen atomic instructions of the crates that `cargo` built, as far as they are linked into
@@ -203,6 +224,7 @@ impl BuiltTests {
             }
             tests.extend(names(&String::from_utf8_lossy(&output.stdout)).map(|name| TestId {
                 name: name.to_owned(),
+                selection: (1 < self.executables.len()).then(|| executable.selection.clone()),
                 executable: executable.path.clone(),
                 folder: executable.folder.clone(),
             }));
@@ -246,7 +268,8 @@ mod tests {
     #[test]
     fn tests_are_found_among_what_cargo_builds() {
         let messages = concat!(
-            r#"{"reason":"compiler-artifact","manifest_path":"/a/Cargo.toml","profile":{"test":true},"executable":"/t/a-1"}"#,
+            r#"{"reason":"compiler-artifact","package_id":"path+file:///a#bank@0.1.0","target":{"kind":["test"],"name":"it"},"#,
+            r#""manifest_path":"/a/Cargo.toml","profile":{"test":true},"executable":"/t/a-1"}"#,
             "\n",
             r#"{"reason":"compiler-artifact","manifest_path":"/a/Cargo.toml","profile":{"test":false},"executable":"/t/bin"}"#,
             "\n",
@@ -256,6 +279,7 @@ mod tests {
         );
         let found = executables(messages);
         assert_eq!(found.len(), 1);
+        assert_eq!(found[0].selection, "-p bank --test it");
         assert_eq!(
             (found[0].path.as_path(), found[0].folder.as_path()),
             (Path::new("/t/a-1"), Path::new("/a"))

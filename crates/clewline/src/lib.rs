@@ -158,7 +158,7 @@ pub mod stress {
     pub use clewline_core::{CallSampler, ValueDomain};
     #[doc(inline)]
     pub use clewline_methods::stress::{
-        Cause, CauseKind, Finding, Outcome, Phase, Progress, Saved, Shrinking, Stress, ThreadRole, Workload,
+        Cause, Finding, Outcome, Phase, Progress, RunFailure, Saved, Shrinking, Stress, ThreadRole, Workload,
     };
     #[doc(inline)]
     pub use clewline_threads::{Clock, ClockKind, Noise, Pinning, point};

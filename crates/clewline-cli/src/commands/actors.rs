@@ -7,7 +7,8 @@ use std::{
 };
 
 use clewline_actors::{Delivery, Faults, Mailbox, Restart, Rules};
-use clewline_core::Verdict;
+use clewline_core::{Reason, Verdict};
+use clewline_explore::Limit;
 use clewline_lab::{
     ds2,
     systems::{FoundSystem, NamedSystem, Shape, find_system},
@@ -341,21 +342,32 @@ fn next(args: &Args, outcome: &Outcome) -> Vec<String> {
             args.replay.is_none().then_some(again).into_iter().chain(page).collect()
         }
         Verdict::Unknown(_) if args.compat.is_some() => vec![scheduler],
-        Verdict::Unknown(_) | Verdict::Holds(()) => match (&outcome.coverage, args.scheduler.as_str()) {
-            (Coverage::Limited(_), "states") => match args.timeout {
-                Some(time) => vec![format!(
-                    "{scheduler} --timeout {}",
-                    units::show_duration(time.max(NEXT_TIMEOUT_BASE_MIN).saturating_mul(10))
-                )],
-                None => vec![format!("{scheduler} --scheduler random --executions 100000")],
-            },
-            (Coverage::Limited(_), _) if args.replay.is_none() => vec![scheduler],
-            (Coverage::Limited(_), _) => Vec::new(),
-            (Coverage::Exhausted, _) => {
-                more_faults(args).map(|it| format!("{command}{it}")).into_iter().collect()
-            }
+        Verdict::Unknown(_) | Verdict::Holds(()) => match &outcome.coverage {
+            Coverage::Limited(_) if args.replay.is_some() => Vec::new(),
+            Coverage::Limited(limit) => beyond_limit(args, limit, &scheduler),
+            Coverage::Exhausted => more_faults(args).map(|it| format!("{command}{it}")).into_iter().collect(),
         },
     }
+}
+
+/// The commands that go beyond the limit that was hit. `states` is the command with the scheduler
+/// `states`, which sees everything if there is room.
+fn beyond_limit(args: &Args, limit: &Limit, states: &str) -> Vec<String> {
+    let is_states = args.scheduler == "states";
+    let same = if is_states { states.to_owned() } else { format!("{states} --scheduler {}", args.scheduler) };
+    let more = match (limit, args.timeout) {
+        (Limit::Budget(Reason::Time(_)), Some(time)) => {
+            let time = time.max(NEXT_TIMEOUT_BASE_MIN).saturating_mul(10);
+            Some(format!("{same} --timeout {}", units::show_duration(time)))
+        }
+        (Limit::States(most), _) => Some(format!("{same} --states {}", most.saturating_mul(10))),
+        (Limit::Budget(Reason::Memory(_)), _) if is_states => {
+            Some(format!("{states} --scheduler random --executions 100000"))
+        }
+        (Limit::Cut(_), _) => Some(format!("{same} --steps {}", args.steps.saturating_mul(10))),
+        _ => None,
+    };
+    more.into_iter().chain((!is_states).then(|| states.to_owned())).collect()
 }
 
 /// The faults to allow next, after no violation. A lost message is a message that is never

@@ -3,10 +3,10 @@
 use std::{ffi::OsString, fs, path::PathBuf};
 
 use clewline_report::{OutputFile, render::text::shell_word};
-use clewline_unmodified::{Compiler, Language, OutputMode, Program, Runtime, Sources};
+use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, Runtime, Sources};
 
 use super::{
-    explore_program::explore_started,
+    explore_program::{StartedProgram, explore_started},
     output::check_outputs,
     status::{Failure, Status},
 };
@@ -60,9 +60,23 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             out.commit().and_then(|()| fs::set_permissions(file, permissions)).map_err(failed)?;
             Ok(Status::Done)
         }
-        None => explore_started(program.name(), words.command(), &words.arguments, &words.files, |wanted| {
-            program.start(&[], wanted, OutputMode::Inherited)
-        }),
+        None => {
+            let started = StartedProgram {
+                name: program.name(),
+                typed: words.command(),
+                number: None,
+                inputs: &words.files,
+            };
+            let start = |wanted: &RunOptions| program.start(&[], wanted, OutputMode::Inherited);
+            explore_started(started, &words.arguments, start).map(|it| it.status)
+        }
+    }
+}
+
+impl Args {
+    /// The options of `clewline explore` among the words.
+    pub(super) fn explore_options(&self) -> Result<Vec<OsString>, Failure> {
+        Words::of(&self.words, None).map(|it| it.arguments)
     }
 }
 

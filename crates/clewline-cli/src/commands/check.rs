@@ -25,7 +25,6 @@ use clewline_report::render::{
 pub(super) use args::Args;
 
 use super::{
-    drawings::CheckedFile,
     output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
     status::{Failure, Status},
@@ -97,17 +96,18 @@ fn draw(
     match outcome {
         Ok(report) => {
             let mut entry = report.entry();
-            let checked = CheckedFile { file: path, report };
             if args.files.len() == 1 {
-                args.drawings.write_history(&checked)?;
+                args.drawings.write_history(report)?;
             } else {
-                entry.page = args.drawings.write_one_of_many(number, &checked)?;
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                entry.page = args.drawings.write_one_of_many(number, &stem, || report.page())?;
             }
             Ok(entry)
         }
         Err(error) => Ok(Entry {
             name: path.display().to_string(),
             verdict: Word::Unreadable,
+            cause: None,
             headline: error.to_string(),
             blocks: Vec::new(),
             work: None,

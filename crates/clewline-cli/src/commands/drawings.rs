@@ -82,31 +82,32 @@ impl Drawings {
     }
 
     /// Writes the requested reports of the only history.
-    pub(super) fn write_history(&self, checked: &CheckedFile<'_>) -> Result<(), Failure> {
-        self.write(|| checked.report.page(), || Some(checked.report.svg()))
+    pub(super) fn write_history(&self, report: &Report<'_>) -> Result<(), Failure> {
+        self.write(|| report.page(), || Some(report.svg()))
     }
 
-    /// Writes the page of one of several histories into a folder that is named after the page of
-    /// all histories. Returns its address relative to that page.
+    /// Writes the page of one of several histories or tests into a folder that is named after the
+    /// page of all of them. Returns its address relative to that page.
     pub(super) fn write_one_of_many(
         &self,
         number: usize,
-        checked: &CheckedFile<'_>,
+        name: &str,
+        page: impl FnOnce() -> Page,
     ) -> Result<Option<String>, Failure> {
         let Some(all) = &self.html else { return Ok(None) };
         let folder = all.with_extension("");
         // Without an extension, the file and the folder would have the same name.
         let folder = if folder == *all { all.with_extension("pages") } else { folder };
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
-        let name = format!("{:03}-{}.html", number + 1, plain_name(checked.file));
-        let path = folder.join(&name);
-        check_outputs([checked.file], [path.as_path()])?;
-        save(&path, &html::write(&checked.report.page()))?;
+        let page_name = format!("{:03}-{}.html", number + 1, plain_name(name));
+        let path = folder.join(&page_name);
+        check_outputs([Path::new(name)], [path.as_path()])?;
+        save(&path, &html::write(&page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-        Ok(Some(format!("{}/{name}", percent_encoded(&folder))))
+        Ok(Some(format!("{}/{page_name}", percent_encoded(&folder))))
     }
 
-    /// Writes the page of several histories: a table of their verdicts.
+    /// Writes the page of several histories or tests: a table of their verdicts.
     pub(super) fn write_all(&self, summary: Summary, summaries: &Summaries) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         save(path, &html::write(&page_of_all(summary, summaries)))
@@ -117,22 +118,15 @@ impl Drawings {
 fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     let word = summary.word().as_str();
     let mut page = Page::new(format!("{word}: {}", summary.totals()), word, summary.totals());
-    page.words = vec!["Each history has a page of its own, which its name leads to.".to_owned()];
+    page.words = vec![format!("Each {} has a page of its own, which its name leads to.", summary.nouns.0)];
     page.summary = Some((summary, summaries.clock()));
     page
 }
 
-/// A checked history.
-pub(super) struct CheckedFile<'a> {
-    pub(super) file: &'a Path,
-    pub(super) report: &'a Report<'a>,
-}
-
-/// The name of a file without characters that are special in an address or a shell.
-fn plain_name(file: &Path) -> String {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+/// The name of a file or a test without characters that are special in an address or a shell.
+fn plain_name(name: &str) -> String {
     let plain = |it: char| if it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.') { it } else { '-' };
-    stem.chars().take(60).map(plain).collect()
+    name.chars().take(60).map(plain).collect()
 }
 
 /// A percent-encoded name.
@@ -154,7 +148,7 @@ mod tests {
 
     #[test]
     fn names_of_pages_and_folders_are_safe_in_addresses() {
-        assert_eq!(plain_name(Path::new("a b/my #1 run?.jsonl")), "my--1-run-");
+        assert_eq!(plain_name("my #1 run?"), "my--1-run-");
         assert_eq!(percent_encoded("50 % of ä"), "50%20%25%20of%20%C3%A4");
     }
 }

@@ -27,28 +27,36 @@ use clewline_methods::{
     relaxed::Roles,
 };
 use clewline_report::render::{
-    Publish, WitnessShown, grouped,
+    self, Publish, WitnessShown, grouped,
     summary::{Entry, Word},
 };
 
 pub(super) use self::args::Args;
-use self::{args::Shrinking, subject::Subject};
+use self::subject::Subject;
 use super::{
     output::{Output, Stdout, save, written},
     progress,
     registered::Registered,
     status::{Failure, Status},
     summaries::Nouns,
+    units::Shrink,
 };
 
 const NOUNS: Nouns = Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    run_on(args, subject::find(&args.subject)?)
+    run_on(args, subject::find(&args.subject)?).map(|it| it.status)
+}
+
+/// The end of an exploration.
+pub(super) struct Explored {
+    pub(super) status: Status,
+    /// Its entry in a summary, unless the program was lost.
+    pub(super) entry: Option<Entry>,
 }
 
 /// The same for a subject that is not in the table.
-pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status, Failure> {
+pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Explored, Failure> {
     if args.memory_model != "sc" || args.races {
         return Err(Failure::Message("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
     }
@@ -64,7 +72,7 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Status
     run_on(&args, Subject::registered(given)?)
 }
 
-fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
+fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
     let plan = plan::of(args, &subject)?;
@@ -90,12 +98,23 @@ fn run_on(args: &Args, subject: Subject) -> Result<Status, Failure> {
     }
     if subject.is_lost() {
         // The reason was already printed.
-        return Ok(Status::Failed);
+        return Ok(Explored { status: Status::Failed, entry: None });
     }
     exploration.finish(&plan)
 }
 
 impl Args {
+    /// The output format.
+    pub(super) fn format(&self) -> Output {
+        self.format
+    }
+
+    /// Writes the requested files about several programs.
+    pub(super) fn write_of_all(&self, summary: render::summary::Summary) -> Result<(), Failure> {
+        self.summaries.write(&summary)?;
+        self.drawings.write_all(summary, &self.summaries)
+    }
+
     /// Whether no flag selects matrices.
     fn wants_usual_matrices(&self) -> bool {
         self.matrix.is_none()
@@ -217,7 +236,7 @@ impl Exploration<'_> {
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
         let is_wrong = checked.finding().is_some();
-        let shrinks = self.args.shrink == Shrinking::Auto && self.args.from_observations.is_none();
+        let shrinks = self.args.shrink != Shrink::None && self.args.from_observations.is_none();
         let mut smallest = None;
         if is_wrong && shrinks && self.worst.is_none() {
             state.is_shrinking.store(true, Ordering::Relaxed);
@@ -263,7 +282,7 @@ impl Exploration<'_> {
         }
     }
 
-    fn finish(mut self, plan: &Plan) -> Result<Status, Failure> {
+    fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
         let status = match self.summary.verdict() {
             "holds" => Status::Done,
             "violated" => Status::Violated,
@@ -289,7 +308,9 @@ impl Exploration<'_> {
             entry.next.clone_from(&next);
         }
         let entries = NOUNS.summary(entries);
-        self.args.summaries.write(&entries)?;
+        if self.subject.number().is_none() {
+            self.args.summaries.write(&entries)?;
+        }
         let presented = Presented { context: self.context(&next), summary: &self.summary, shown, found };
         let page = || {
             let mut page = presented.page();
@@ -299,7 +320,13 @@ impl Exploration<'_> {
             }
             page
         };
-        self.args.drawings.write(page, || presented.svg())?;
-        Ok(status)
+        let mut entry = presented.entry();
+        match self.subject.number() {
+            Some(number) => {
+                entry.page = self.args.drawings.write_one_of_many(number, &self.args.subject, page)?;
+            }
+            None => self.args.drawings.write(page, || presented.svg())?,
+        }
+        Ok(Explored { status, entry: Some(entry) })
     }
 }

@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 
 use super::{
-    explore,
+    explore::{self, Explored},
     registered::Registered,
     status::{Failure, Status},
 };
@@ -29,30 +29,52 @@ struct ExploreCommand {
     args: explore::Args,
 }
 
-/// Starts a program and explores it with the given arguments of `clewline explore`. Its name is
-/// `name`, and `typed` is the prefix of the commands in a report. No output may be one of `inputs`.
-pub(super) fn explore_started(
+/// A program to explore.
+pub(super) struct StartedProgram<'a> {
+    /// Its name, in reports.
+    pub(super) name: &'a str,
+    /// The prefix of the commands in a report.
+    pub(super) typed: String,
+    /// Its number among the programs that the command explores, if there may be several.
+    pub(super) number: Option<usize>,
+    /// The files it is made of. No output may be one of these.
+    pub(super) inputs: &'a [PathBuf],
+}
+
+/// The given arguments of `clewline explore`, for a program; or the status with which the command
+/// ends, after help or an error was printed.
+pub(super) fn parse(
     name: &str,
-    typed: String,
     arguments: &[OsString],
-    inputs: &[PathBuf],
-    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
-) -> Result<Status, Failure> {
+) -> Result<Result<(RunOptions, explore::Args), Status>, Failure> {
     let (wanted, arguments) = own_options(arguments).map_err(Failure::Message)?;
     let command = ExploreCommand::command().mut_arg("subject", |it| it.hide(true)).after_help(OWN);
     let all = [name.into(), name.into()].into_iter().chain(arguments);
     let parsed = command.try_get_matches_from(all).and_then(|it| ExploreCommand::from_arg_matches(&it));
-    let args = match parsed {
-        Ok(parsed) => parsed.args,
+    Ok(match parsed {
+        Ok(parsed) => Ok((wanted, parsed.args)),
         // Help is not an error.
         Err(error) => {
             error.print()?;
-            return Ok(if error.use_stderr() { Status::Failed } else { Status::Done });
+            Err(if error.use_stderr() { Status::Failed } else { Status::Done })
         }
+    })
+}
+
+/// Starts a program and explores it with the given arguments of `clewline explore`.
+pub(super) fn explore_started(
+    StartedProgram { name, typed, number, inputs }: StartedProgram<'_>,
+    arguments: &[OsString],
+    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
+) -> Result<Explored, Failure> {
+    let ended = |status| Ok(Explored { status, entry: None });
+    let (wanted, args) = match parse(name, arguments)? {
+        Ok(parsed) => parsed,
+        Err(status) => return ended(status),
     };
     args.check_outputs(inputs)?;
     let session = match start(&wanted) {
-        Err(Error::GaveUp { why, .. }) => return Ok(why.into()),
+        Err(Error::GaveUp { why, .. }) => return ended(why.into()),
         other => other?,
     };
     let remote = Arc::clone(session.remote());
@@ -64,15 +86,16 @@ pub(super) fn explore_started(
         command: Box::new(move || command_of(&typed, &wanted, &remote)),
         is_lost: Box::new(move || lost.is_lost()),
         is_body: offer.is_body,
+        number,
         // A whole program has one matrix.
         matrices: if offer.is_body { offer.invocations } else { offer.matrices },
         spec: offer.spec,
         quasi: offer.quasi,
     };
-    let status = explore::run_registered(args, given);
+    let explored = explore::run_registered(args, given);
     match session.finish() {
-        Ok(()) => status,
-        Err(Error::GaveUp { why, .. }) => Ok(why.into()),
+        Ok(()) => explored,
+        Err(Error::GaveUp { why, .. }) => ended(why.into()),
         Err(error) => Err(error.into()),
     }
 }

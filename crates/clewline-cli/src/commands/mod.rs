@@ -36,7 +36,7 @@ mod tables;
 mod timed_input;
 mod units;
 
-use std::process::ExitCode;
+use std::{ffi::OsString, process::ExitCode};
 
 use status::{Failure, Status, report_failure};
 
@@ -115,6 +115,27 @@ pub fn run_with(extensions: Extensions) -> ExitCode {
 #[must_use]
 pub fn definition() -> clap::Command {
     Cli::command()
+}
+
+/// Whether the command line accepts these words, as a shell splits them: reports propose commands,
+/// and tests check that each can be typed.
+///
+/// # Errors
+///
+/// What is wrong with them.
+#[doc(hidden)]
+pub fn accepts(words: &[String]) -> Result<(), String> {
+    let typed = || words.iter().map(OsString::from);
+    let inner = match Cli::try_parse_from(words).map_err(|it| it.to_string())?.command {
+        Command::Cc(args) => args.explore_options().map_err(|it| format!("{it:?}"))?,
+        Command::Run(args) => args.explore_options(typed()),
+        Command::Cargo(args) => args.explore_options(typed()),
+        _ => return Ok(()),
+    };
+    match explore_program::parse("it", &inner) {
+        Ok(Ok(_)) => Ok(()),
+        other => Err(format!("{words:?}: {:?}", other.map(|it| it.is_ok()))),
+    }
 }
 
 fn execute() -> Result<Status, Failure> {

@@ -16,6 +16,9 @@ pub(super) struct Registered {
     pub(super) is_lost: Box<dyn Fn() -> bool>,
     /// Whether it is a whole program: then every result is correct, provided that it terminates.
     pub(super) is_body: bool,
+    /// Its number among the programs that the command explores, if there may be several: then the
+    /// command writes the files about all of them.
+    pub(super) number: Option<usize>,
     /// Its matrices, if the arguments name none.
     pub(super) matrices: Vec<String>,
     /// The specification, if the arguments name none.

@@ -6,7 +6,7 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{OutputMode, Program, Runtime};
 
 use super::{
-    explore_program::explore_started,
+    explore_program::{StartedProgram, explore_started},
     status::{Failure, Status},
 };
 
@@ -40,13 +40,10 @@ Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 const ARGUMENT_PREFIX: &str = "--argument=";
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    let (options, own) = halves(&args.words, std::env::args_os());
-    // Reports append options to the command, so there the arguments of the program are options,
-    // too.
-    let is_own = |it: &&OsString| it.to_string_lossy().starts_with(ARGUMENT_PREFIX);
+    let (words, own) = halves(&args.words, std::env::args_os());
     let mut own: Vec<OsString> = own.to_vec();
-    own.extend(options.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
-    let options: Vec<OsString> = options.iter().filter(|it| !is_own(it)).cloned().collect();
+    own.extend(words.iter().filter(is_own).map(|it| it.to_string_lossy()[ARGUMENT_PREFIX.len()..].into()));
+    let options = args.explore_options(std::env::args_os());
     let runtime = Runtime::find()?;
     let shown = shell_word(&args.program.display().to_string());
     let mut command = format!("clewline run {shown}");
@@ -63,9 +60,22 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
              not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
         );
     }
-    explore_started(program.name(), command, &options, std::slice::from_ref(&args.program), |wanted| {
-        program.start(&own, wanted, OutputMode::Inherited)
-    })
+    let inputs = std::slice::from_ref(&args.program);
+    let started = StartedProgram { name: program.name(), typed: command, number: None, inputs };
+    explore_started(started, &options, |wanted| program.start(&own, wanted, OutputMode::Inherited))
+        .map(|it| it.status)
+}
+
+/// Reports append options to the command, so there the arguments of the program are options, too.
+fn is_own(word: &&OsString) -> bool {
+    word.to_string_lossy().starts_with(ARGUMENT_PREFIX)
+}
+
+impl Args {
+    /// The options of `clewline explore` among the words of the command line as `typed`.
+    pub(super) fn explore_options(&self, typed: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        halves(&self.words, typed).0.iter().filter(|it| !is_own(it)).cloned().collect()
+    }
 }
 
 /// The words before and after the first `--`. clap removes it if it comes first, so the command

@@ -23,7 +23,7 @@ use super::{
     progress, quasi,
     status::{Failure, Status},
     summaries::{Nouns, Summaries},
-    units,
+    units::{self, Shrink},
 };
 
 /// Stress-test a subject: real threads, random operations
@@ -126,9 +126,9 @@ pub(super) struct Args {
     #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = patience)]
     patience: Duration,
 
-    /// Time limit for shrinking a failing workload; `none`: do not shrink
-    #[arg(long, value_name = "DURATION|none", default_value = "5s", value_parser = shrink)]
-    shrink: Duration,
+    /// Shrink a failing workload: `auto` (for at most 5s), `none`, or for at most this long
+    #[arg(long, value_name = "auto|none|DURATION", default_value = "auto", value_parser = units::shrink)]
+    shrink: Shrink,
 
     /// Directory in which to save a failing history
     #[arg(long, value_name = "DIR", default_value = ".")]
@@ -198,10 +198,6 @@ fn patience(text: &str) -> Result<Duration, ParseError> {
     if patience < PATIENCE_MIN { Err(ParseError::new("at least 50ms", text)) } else { Ok(patience) }
 }
 
-fn shrink(text: &str) -> Result<Duration, ParseError> {
-    if text == "none" { Ok(Duration::ZERO) } else { units::duration(text) }
-}
-
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
     check_outputs([], args.drawings.files().chain(args.summaries.files()))?;
@@ -248,7 +244,6 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
         .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
         .jobs(args.jobs)
         .patience(args.patience)
-        .shrink(args.shrink)
         .save(&args.save)
         // A command is configured by its flags only.
         .without_environment();
@@ -256,6 +251,11 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
     if let Some(quasi) = quasi {
         stress = stress.quasi(quasi);
         stress.verify().map_err(|it| Failure::at("--quasi", it))?;
+    }
+    match args.shrink {
+        Shrink::Auto => (),
+        Shrink::None => stress = stress.shrink(Duration::ZERO),
+        Shrink::Within(time) => stress = stress.shrink(time),
     }
     if let ClockChoice(Some(kind)) = args.clock {
         stress = stress.clock(Clock::of(kind).map_err(|it| Failure::at("--clock", it))?);

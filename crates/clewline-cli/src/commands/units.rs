@@ -18,6 +18,31 @@ const SIZES: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
 ];
 
+/// Whether, and for how long, a failing input is made smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shrink {
+    /// As long as the command does by default.
+    Auto,
+    /// Not at all.
+    None,
+    /// At most so long.
+    Within(Duration),
+}
+
+/// Reads `auto`, `none` or a duration.
+pub(super) fn shrink(text: &str) -> Result<Shrink, ParseError> {
+    match text {
+        "auto" => Ok(Shrink::Auto),
+        "none" => Ok(Shrink::None),
+        _ => {
+            duration(text).map(Shrink::Within).map_err(|error| match text.starts_with(char::is_alphabetic) {
+                true => ParseError::new("`auto`, `none` or a duration", text),
+                false => error,
+            })
+        }
+    }
+}
+
 /// Reads `10s`, `1.5h`, `1m30s`.
 pub(super) fn duration(text: &str) -> Result<Duration, ParseError> {
     let error = || ParseError::new("a duration such as 500ms, 10s, 1m30s or 2h", text);

@@ -313,10 +313,10 @@ fn pending_calls_are_a_violation_if_forbidden() {
     assert_eq!((code, object["verdict"].as_str()), (0, Some("holds")), "{object}");
     assert!(object["stuck"].as_u64() > Some(0), "{object}");
     let (code, object) = json("stuck-forbidden", &["dr", "--stuck", "forbid"]);
-    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+    assert_eq!((code, object["cause"].as_str()), (1, Some("deadlock")), "{object}");
     let token = object["replay"].as_str().unwrap();
     let (code, object) = json("stuck-again", &["dr", "--stuck", "forbid", "--replay", token]);
-    assert_eq!((code, object["cause"].as_str()), (1, Some("stuck")), "{object}");
+    assert_eq!((code, object["cause"].as_str()), (1, Some("deadlock")), "{object}");
 }
 
 #[test]

@@ -222,7 +222,7 @@ fn a_data_race_is_a_cause_of_its_own() {
     let options = Options::default();
     expect(&check(&announced(Ordering::Release), &matrix("put | look"), &options).unwrap(), None);
     let checked = check(&announced(Ordering::Relaxed), &matrix("put look | look look"), &options).unwrap();
-    expect(&checked, Some(Cause::Race));
+    expect(&checked, Some(Cause::DataRace));
     let small = shrink(&announced(Ordering::Relaxed), checked, &options).unwrap();
     assert_eq!(small.matrix.to_string(), "put | look");
     assert!(small.finding().unwrap().race.is_some());
@@ -243,7 +243,7 @@ fn a_leak_is_a_cause_of_its_own() {
     };
     expect(&check(&keeper(false), &matrix("copy | copy"), &Options::default()).unwrap(), None);
     let checked = check(&keeper(true), &matrix("copy | copy"), &Options::default()).unwrap();
-    expect(&checked, Some(Cause::Leak));
+    expect(&checked, Some(Cause::MemoryLeak));
 }
 
 #[test]

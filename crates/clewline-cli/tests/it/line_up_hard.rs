@@ -108,7 +108,7 @@ fn a_call_that_waits_for_a_lock_of_a_blocked_call_counts_as_not_called() {
     let subject = Component::new(|| Mutex::new(0))
         .call("keep", keep)
         .call("get", |it: &Mutex<u32>| *it.lock().unwrap());
-    expect(&subject, &matrix("keep | get"), Some(Cause::Blocking));
+    expect(&subject, &matrix("keep | get"), Some(Cause::Deadlock));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_loop_that_catches_every_panic_can_be_stopped() {
     let subject = Component::new(|| [Mutex::new(0), Mutex::new(0)])
         .call("ab", move |[a, b]: &[Mutex<u32>; 2]| take(a, b))
         .call("ba", move |[a, b]: &[Mutex<u32>; 2]| take(b, a));
-    expect(&subject, &matrix("ab | ba"), Some(Cause::Blocking));
+    expect(&subject, &matrix("ab | ba"), Some(Cause::Deadlock));
 }
 
 #[test]

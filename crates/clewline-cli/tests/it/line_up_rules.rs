@@ -119,7 +119,7 @@ fn nondeterminism_is_a_violation_unless_it_is_allowed() {
     let draw = || Component::new(|| ()).call("draw", |(): &()| choose(2)).call("rest", |(): &()| 7);
     let draws = matrix("rest draw | rest");
     let checked = check(&draw(), &draws, &Options::default()).unwrap();
-    assert_eq!(cause(&checked), Some(Cause::Nondeterministic));
+    assert_eq!(cause(&checked), Some(Cause::Nondeterminism));
     // The execution is the second of the two that differ.
     let finding = checked.finding().unwrap();
     assert_ne!(finding.tried[0].complete, finding.tried[1].complete);
@@ -148,7 +148,7 @@ fn taking_a_pointer_is_no_race() {
     };
     assert_eq!(cause(&check(&cell(), &matrix("take | put"), &Options::default()).unwrap()), None);
     let checked = check(&cell(), &matrix("put | put"), &Options::default()).unwrap();
-    assert_eq!(cause(&checked), Some(Cause::Race));
+    assert_eq!(cause(&checked), Some(Cause::DataRace));
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_program_that_may_block_is_violated_though_it_may_also_end() {
         });
     let options = Options { against: Reference::Anything, ..Options::default() };
     let checked = check(&subject, &matrix("start"), &options).unwrap();
-    assert_eq!((cause(&checked), checked.executions), (Some(Cause::Blocking), 2));
+    assert_eq!((cause(&checked), checked.executions), (Some(Cause::Deadlock), 2));
 }
 
 #[test]

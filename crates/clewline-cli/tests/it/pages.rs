@@ -36,7 +36,7 @@ fn check_page(folder: &Folder, headline: &str) -> Option<Browser> {
 fn an_exploration_is_drawn_with_its_steps_under_the_timeline() {
     let folder = drawn("page-explore", &EXPLORE, 1);
     assert!(folder.read("core.svg").contains(">thread a</text>"));
-    let headline = "violated: manual-reset-event:pre deadlocks in wait";
+    let headline = "violated: manual-reset-event:pre has a deadlock in wait";
     let Some(mut browser) = check_page(&folder, headline) else { return };
     let heads = browser.js("[...document.querySelectorAll('#steps th')].map(it => it.textContent)");
     assert_eq!(heads, json!(["step", "a", "b", "where"]));

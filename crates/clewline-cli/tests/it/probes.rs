@@ -144,7 +144,7 @@ fn a_deadlock_is_a_result_and_exploration_goes_on() {
         let _left = it[0].lock().unwrap();
     });
     let tested = forks.threads(2).operations(2).without_environment().run().unwrap();
-    assert_eq!(cause(&tested), Some(Cause::Blocking), "{tested}");
+    assert_eq!(cause(&tested), Some(Cause::Deadlock), "{tested}");
     assert_eq!(tested.found.unwrap().matrix.len(), 2);
 }
 

@@ -11,7 +11,7 @@ use std::{
 use clewline_core::{Datum, Event, History, OperationId, Value, erase_with, erase_with_codec};
 use clewline_methods::{
     check_file,
-    stress::{Cause, Outcome, Saved, Shrinking, Stress},
+    stress::{Outcome, RunFailure, Saved, Shrinking, Stress},
 };
 use clewline_specs::queue::{Call, Queue};
 use clewline_threads::{Noise, Subject, point};
@@ -93,7 +93,7 @@ fn a_ring_is_wrong_with_two_producers_or_two_consumers() {
             run(&ring(producers, consumers).timeout(Duration::from_secs(300)).shrink(Duration::ZERO));
         let report = outcome.to_string();
         assert_eq!(outcome.verdict(), "violated", "{report}");
-        assert!(matches!(outcome.shown().unwrap().cause, Cause::NotLinearizable(_)), "{report}");
+        assert!(matches!(outcome.shown().unwrap().failure, RunFailure::NotLinearizable(_)), "{report}");
         let two = if producers == 2 { "producer" } else { "consumer" };
         assert!(report.contains(&format!("{two}-1")) || report.contains(&format!("{two}-2")), "{report}");
         assert!(!report.contains("\n  0: ") && !report.contains("\n  1: "), "{report}");

@@ -12,7 +12,7 @@ use std::{
 
 use clewline_core::{Deterministic, Value, ValueDomain};
 use clewline_lab::subjects;
-use clewline_methods::stress::{Cause, Outcome, Stress};
+use clewline_methods::stress::{Outcome, RunFailure, Stress};
 use clewline_specs::{
     self,
     mutex::{self, Mutex as MutexSpec},
@@ -169,7 +169,7 @@ fn a_lost_value_is_found() {
     let stress = Stress::new(Queue::default(), Leaky::default).mix([("enq", 1), ("deq", 2)]).executions(100);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
-    assert!(matches!(finding.cause, Cause::NotLinearizable(_)), "{outcome}");
+    assert!(matches!(finding.failure, RunFailure::NotLinearizable(_)), "{outcome}");
     assert!(!finding.report.holds());
 }
 
@@ -203,7 +203,7 @@ fn a_panic_is_a_violation() {
     let stress = Stress::new(Queue::default(), Touchy::default).operations(10).executions(5);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().unwrap();
-    let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
+    let RunFailure::Panicked(panics) = &finding.failure else { panic!("{outcome}") };
     assert_eq!(panics[0].message, "nothing there");
 }
 
@@ -245,7 +245,7 @@ fn a_thread_may_wait_forever_for_a_lock_that_another_thread_holds() {
 fn a_thread_that_waits_for_a_free_lock_is_stuck() {
     let outcome = lock_once(true);
     let finding = outcome.finding.as_ref().unwrap();
-    let Cause::Stuck(_, standings) = &finding.cause else { panic!("{outcome}") };
+    let RunFailure::Stuck(_, standings) = &finding.failure else { panic!("{outcome}") };
     assert_eq!(standings.len(), 2);
     assert!(standings[0].place.is_some_and(|it| it.file().ends_with("stress.rs")), "{standings:?}");
 }
@@ -284,7 +284,7 @@ fn a_panic_is_a_violation_though_all_other_threads_block_correctly() {
         .executions(1);
     let outcome = outcome_of(&stress);
     let finding = outcome.finding.as_ref().expect("a panic");
-    let Cause::Panicked(panics) = &finding.cause else { panic!("{outcome}") };
+    let RunFailure::Panicked(panics) = &finding.failure else { panic!("{outcome}") };
     assert_eq!(panics[0].message, "it broke");
 }
 

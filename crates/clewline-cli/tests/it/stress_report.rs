@@ -17,7 +17,7 @@ use std::{
 use clewline_core::{Deterministic, History, OperationId, Value, Verdict};
 use clewline_methods::{
     check, check_file,
-    stress::{Cause, Outcome, Saved, Shrinking, Stress},
+    stress::{Outcome, RunFailure, Saved, Shrinking, Stress},
 };
 use clewline_report::formats;
 use clewline_specs::{
@@ -264,9 +264,12 @@ fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
         .patience(Duration::from_millis(100))
         .shrink(Duration::from_millis(300));
     let outcome = run(&stress);
-    assert!(matches!(outcome.finding.as_ref().expect("it is stuck").cause, Cause::Stuck(..)), "{outcome}");
+    assert!(
+        matches!(outcome.finding.as_ref().expect("it is stuck").failure, RunFailure::Stuck(..)),
+        "{outcome}"
+    );
     let printed = outcome.to_string();
-    assert!(printed.starts_with("violated: Fourth got stuck: nothing returned for 100 ms\n"), "{printed}");
+    assert!(printed.starts_with("violated: Fourth has a livelock in read()\n"), "{printed}");
     assert!(
         printed.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
         "{printed}"
@@ -279,9 +282,12 @@ fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
 #[test]
 fn a_panic_names_the_operation_and_its_message() {
     let outcome = run(&alone(Stress::new(Register::new(), Fourth::<true>::default)).mix([("read", 1)]));
-    assert!(matches!(outcome.finding.as_ref().expect("it panics").cause, Cause::Panicked(_)), "{outcome}");
+    assert!(
+        matches!(outcome.finding.as_ref().expect("it panics").failure, RunFailure::Panicked(_)),
+        "{outcome}"
+    );
     let printed = outcome.to_string();
-    assert!(printed.starts_with("violated: Fourth panicked in read()\n"), "{printed}");
+    assert!(printed.starts_with("violated: Fourth panics in read()\n"), "{printed}");
     assert!(printed.contains("\n  thread 0 in read() panicked: the fourth call is too much\n"), "{printed}");
 }
 
@@ -363,7 +369,7 @@ fn a_report_of_holds_says_that_it_is_no_proof() {
     );
     assert!(ran.stdout.contains("That is no proof."), "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("\nnext: clewline stress register --operations 100 --timeout "),
+        ran.stdout.contains("\nnext: clewline stress register --operations 100 --executions 30\n"),
         "{}",
         ran.stdout
     );

@@ -286,6 +286,66 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(ran.stderr.contains("no test name contains `no_such_test`"), "{}", ran.stderr);
 }
 
+const BANK: &str = "\
+use std::sync::{Arc, Mutex};
+pub fn transfer(from: &Mutex<u32>, to: &Mutex<u32>) {
+    let mut one = from.lock().unwrap();
+    let mut other = to.lock().unwrap();
+    *one += 1;
+    *other += 1;
+}
+#[test]
+fn two_transfers() {
+    let (a, b) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+    let (c, d) = (a.clone(), b.clone());
+    let other = std::thread::spawn(move || transfer(&c, &d));
+    transfer(&b, &a);
+    other.join().unwrap();
+}
+";
+
+const BANK_TEST: &str = "\
+use std::sync::Mutex;
+#[test]
+fn one_transfer() {
+    bank::transfer(&Mutex::new(0), &Mutex::new(0));
+}
+";
+
+#[test]
+fn a_deadlock_of_std_names_the_lines_of_the_user_and_all_tests_are_summarized() {
+    if !is_possible() || Toolchain::find().is_err() {
+        return;
+    }
+    let folder = Folder::new("cargo-bank").with("Cargo.toml", &CRATE.replace("lost", "bank"));
+    for name in ["src", "tests"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+    }
+    let folder = folder.with("src/lib.rs", BANK).with("tests/one.rs", BANK_TEST);
+    let ran = clewline(&folder, &["cargo", "test", "--", "--junit", "all.xml"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let printed = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    // The locks of `std` are words that threads wait for.
+    for part in [
+        "violated: two_transfers has a deadlock in main",
+        "Thread b is blocked (src/lib.rs:4), waiting to be woken on x",
+        "changed last (src/lib.rs:3). Thread c is blocked (src/lib.rs:4)",
+    ] {
+        assert!(printed.contains(part), "{part} in {}", ran.stdout);
+    }
+    let summary = &ran.stdout[ran.stdout.find("\nholds     one").unwrap()..];
+    let lines: Vec<&str> = summary.trim().lines().collect();
+    assert!(lines[0].starts_with("holds     one_transfer (-p bank --test one)"), "{summary}");
+    assert!(lines[1].starts_with("violated  two_transfers (-p bank --lib)"), "{summary}");
+    assert_eq!(lines[2], "    two_transfers has a deadlock in main");
+    assert!(lines[3].starts_with("    clewline cargo test two_transfers -p bank --lib -- "), "{summary}");
+    assert_eq!(lines[4..], ["2 tests: 1 violated, 1 holds"]);
+    let junit = folder.read("all.xml");
+    assert!(junit.contains("tests=\"2\" failures=\"1\"") && junit.contains("type=\"deadlock\""), "{junit}");
+    let built = clewline(&folder, &["cargo", "test", "--no-run"], "");
+    assert_eq!((built.code, built.stdout.as_str()), (0, ""), "{}", built.stderr);
+}
+
 const ASSEMBLY: &str = "\
 #include <clewline.h>
 long shared, add_elsewhere(long *, long);

@@ -6,7 +6,7 @@ use clewline_core::{OperationId, Value, Values};
 use clewline_methods::{
     Recorder, check, check_file,
     line_up::LineUp,
-    stress::{Cause, Stress},
+    stress::{RunFailure, Stress},
 };
 use clewline_specs::{
     map::{self, Content, Map},
@@ -67,7 +67,7 @@ fn a_torn_result_of_a_stress_test_is_a_wrong_result() {
         .without_saving();
     let outcome = stress.run().unwrap();
     let report = outcome.to_string();
-    assert!(matches!(outcome.finding.unwrap().cause, Cause::NotLinearizable(_)), "{report}");
+    assert!(matches!(outcome.finding.unwrap().failure, RunFailure::NotLinearizable(_)), "{report}");
     assert!(report.contains("read() → 1604569098"), "{report}");
 }
 

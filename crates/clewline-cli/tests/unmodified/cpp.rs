@@ -33,7 +33,7 @@ fn a_timed_wait_may_time_out() {
 #[ignore = "long"]
 fn a_wait_without_a_loop_is_found() {
     if let Some(found) = check("take_once | take_once | put(1) put(2)", &[]) {
-        found.violated("panic");
+        found.violated("crash");
     }
     let Some(program) = build("threads.cc", &[]) else { return };
     let found = program.run(&["--matrix", "take_once | take_once | put(1) put(2)"]);

@@ -18,7 +18,8 @@ fn a_program_that_always_comes_to_an_end_holds() {
 
 #[test]
 fn a_program_that_is_wrong_in_some_executions_is_violated() {
-    for (wrong, printed) in [(1, "main returned 1"), (2, "deadlocks in main"), (3, "exit(3) was called")] {
+    for (wrong, printed) in [(1, "main returned 1"), (2, "has a deadlock in main"), (3, "exit(3) was called")]
+    {
         let Some(found) = explore(wrong, &[]) else { return };
         assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
         assert!(found.text().contains(printed), "{}", found.out);

@@ -32,7 +32,7 @@ fn a_node_that_is_freed_too_early_is_found() {
     let Some(program) = build("treiber.c", &["BUG=2"]) else { return };
     for points in ALL {
         let found = program.check("push(1) pop | push(2) pop", points);
-        found.violated("panic");
+        found.violated("use-after-free");
         assert!(found.field("message").starts_with("use after free: read of"), "{}", found.out);
     }
     let printed = program.run(&[]);
@@ -64,7 +64,7 @@ fn a_queue_with_a_tail_that_runs_ahead_is_found() {
 fn a_queue_that_frees_too_early_is_found() {
     let Some(program) = build("queue.c", &["BUG=2"]) else { return };
     for points in ALL {
-        program.check("enq(1) deq | enq(2) deq", points).violated("panic");
+        program.check("enq(1) deq | enq(2) deq", points).violated("use-after-free");
     }
 }
 

@@ -7,10 +7,12 @@ fn check(matrix: &str, arguments: &[&str]) -> Option<Ran> {
 }
 
 #[track_caller]
-fn says(matrix: &str, words: &str) {
+fn says(matrix: &str, headline: &str, words: &str) {
     let Some(program) = build("wrong.c", &[]) else { return };
     let found = program.run(&["--matrix", matrix]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
+    let first = found.out.lines().next().unwrap_or_default();
+    assert!(first.starts_with("violated: ") && first.contains(headline), "{first}");
     assert!(found.text().contains(words), "{}", found.out);
     assert!(found.out.contains("wrong.c:"), "{}", found.out);
 }
@@ -18,8 +20,9 @@ fn says(matrix: &str, words: &str) {
 #[test]
 fn locks_in_opposite_orders_get_stuck() {
     if let Some(found) = check("forth | back", &[]) {
-        found.violated("blocking");
+        found.violated("deadlock");
     }
+    says("forth | back", " has a deadlock in forth", "waiting for lock x2, held by thread b since");
     if let Some(found) = check("forth | forth", &[]) {
         found.holds();
     }
@@ -27,22 +30,22 @@ fn locks_in_opposite_orders_get_stuck() {
 
 #[test]
 fn a_null_pointer_is_a_violation() {
-    says("hide | look", "segmentation fault at address 0x0");
+    says("hide | look", " crashes in look", "segmentation fault at address 0x0");
 }
 
 #[test]
 fn a_double_free_is_a_violation() {
-    says("drop | drop", "double free");
+    says("drop | drop", " has a double free in drop", "double free");
 }
 
 #[test]
 fn a_failed_assertion_is_a_violation() {
-    says("claim(1) | claim(2)", "assertion failed: ");
+    says("claim(1) | claim(2)", " fails in claim(", "assertion failed: ");
 }
 
 #[test]
 fn a_stack_overflow_is_a_violation() {
-    says("overflow", "stack overflow");
+    says("overflow", " crashes in overflow", "stack overflow");
 }
 
 #[test]
@@ -60,8 +63,8 @@ fn accesses_that_race_are_points() {
 
 #[test]
 fn fields_that_share_a_word_are_distinguished() {
-    says("raise_low | raise_low", "load x1: 0, plain");
-    says("raise_high | raise_high", "load x1+4: 0, plain");
+    says("raise_low | raise_low", " is not linearizable", "load x1: 0, plain");
+    says("raise_high | raise_high", " is not linearizable", "load x1+4: 0, plain");
     // They are neighbours, and do not race.
     if let Some(found) = check("raise_low | raise_high", &[]) {
         found.holds();
@@ -116,7 +119,7 @@ fn a_blocking_system_call_is_reported() {
 #[test]
 fn a_reused_address_is_found_if_reuse_is_allowed() {
     if let Some(found) = check("confirm | replace", &["--reuse", "any"]) {
-        found.violated("panic");
+        found.violated("failure");
     }
     if let Some(found) = check("confirm | replace", &[]) {
         found.holds();
@@ -126,6 +129,6 @@ fn a_reused_address_is_found_if_reuse_is_allowed() {
 #[test]
 fn a_failure_in_the_final_function_is_a_violation() {
     let Some(program) = build("finish.c", &[]) else { return };
-    program.check("add(1) | add(2)", &[]).violated("panic");
+    program.check("add(1) | add(2)", &[]).violated("failure");
     program.check("add(3)", &[]).holds();
 }

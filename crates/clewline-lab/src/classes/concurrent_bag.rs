@@ -45,7 +45,7 @@ pub const ENTRY: Class = Class {
             flaw: Some(Flaw {
                 letter: 'J',
                 about: "`try-take` takes any element; documented, and meant to be so",
-                cause: Cause::Nondeterministic,
+                cause: Cause::Nondeterminism,
                 matrix: "add(10) add(20) | try-take",
                 initial: "",
             }),

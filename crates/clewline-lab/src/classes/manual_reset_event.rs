@@ -37,7 +37,7 @@ pub const ENTRY: Class = Class {
             flaw: Some(Flaw {
                 letter: 'A',
                 about: "`wait` reads the state twice: once to compare with, once more to compute the new one from",
-                cause: Cause::Blocking,
+                cause: Cause::Deadlock,
                 matrix: "wait | set reset set",
                 initial: "",
             }),

@@ -11,7 +11,7 @@ use super::{
     lowe,
     statistics::{Sample, count},
 };
-use clewline_methods::stress::{Cause, Stress};
+use clewline_methods::stress::{RunFailure, Stress};
 
 /// The entry of this file in the table.
 pub const ENTRY: Entry = Entry {
@@ -101,10 +101,10 @@ fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measu
         let stress = stress.shrink(Duration::ZERO).without_saving();
         let Ok(outcome) = stress.timeout(plan.time).patience(plan.patience).run() else { continue };
         let Some(finding) = outcome.finding else { continue };
-        match finding.cause {
-            Cause::NotLinearizable(_) => measured.violated += 1,
-            Cause::Stuck(..) => measured.stuck += 1,
-            Cause::Panicked(_) => measured.panicked += 1,
+        match finding.failure {
+            RunFailure::NotLinearizable(_) => measured.violated += 1,
+            RunFailure::Stuck(..) => measured.stuck += 1,
+            RunFailure::Panicked(_) => measured.panicked += 1,
             // Whatever else there will be is no column of the table.
             _ => (),
         }

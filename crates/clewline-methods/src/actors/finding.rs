@@ -6,7 +6,7 @@ use clewline_actors::{
 };
 use clewline_check::{Judgement, judge};
 use clewline_core::{ErasedHistory, OperationId};
-use clewline_report::render::{CheckedHistory, Source};
+use clewline_report::render::{Cause, CheckedHistory, Source};
 
 use super::{staged::DynScenario, token::Token};
 
@@ -23,13 +23,13 @@ pub enum ViolationKind {
 }
 
 impl ViolationKind {
-    /// Its word for programs.
+    /// Its cause.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn cause(self) -> Cause {
         match self {
-            ViolationKind::NotLinearizable => "not-linearizable",
-            ViolationKind::Property(..) => "property",
-            ViolationKind::Stuck => "stuck",
+            ViolationKind::NotLinearizable => Cause::NotLinearizable,
+            ViolationKind::Property(..) => Cause::Property,
+            ViolationKind::Stuck => Cause::Deadlock,
         }
     }
 }
@@ -86,6 +86,12 @@ pub struct Step {
 }
 
 impl Finding {
+    /// The calls that have not returned.
+    pub(super) fn pending(&self) -> impl Iterator<Item = OperationId> {
+        let ids = (0..self.case.spans().len()).map(OperationId::from_index);
+        ids.filter(|it| self.case.spans()[it.index()].is_pending())
+    }
+
     /// The finding as a checked history.
     #[must_use]
     pub fn judged<'a>(&'a self, name: &'a str, spec: &'a str) -> CheckedHistory<'a> {

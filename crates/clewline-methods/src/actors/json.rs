@@ -35,7 +35,7 @@ pub(super) fn object(context: &ReportContext<'_>, outcome: &Outcome) -> Object {
         add("reason", reason.as_str().into());
     }
     if let Some(finding) = outcome.finding() {
-        add("cause", finding.why.name().into());
+        add("cause", finding.why.cause().name().into());
     }
     add("executions", metrics.schedules.map_or(Json::Null, big));
     if let Some(states) = &metrics.states {

@@ -1,7 +1,7 @@
 //! Outcomes of explorations, presented.
 
 use clewline_report::render::{
-    Present,
+    Cause, Present,
     block::{Block, Fact},
     text::Style,
 };
@@ -27,6 +27,10 @@ impl Present for Presented<'_> {
 
     fn word(&self) -> &'static str {
         self.outcome.verdict.word()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.outcome.finding().map(|it| it.why.cause())
     }
 
     fn headline(&self) -> String {

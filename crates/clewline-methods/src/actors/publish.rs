@@ -1,7 +1,6 @@
 //! Outcomes of explorations as a page, as a picture, for programs, and as an entry of a summary.
 
 use clewline_actors::{ActorId, StepKind};
-use clewline_core::OperationId;
 use clewline_report::render::{
     Publish, WitnessShown,
     html::{ActorEvent, Message, NotReceived, Page, PageCounterexample, SequenceDiagram},
@@ -69,10 +68,9 @@ impl Presented<'_> {
             }
         }
         if finding.why == ViolationKind::Stuck {
-            let ids = (0..finding.case.spans().len()).map(OperationId::from_index);
             page.counterexample = PageCounterexample {
-                operations: ids.filter(|it| finding.case.spans()[it.index()].is_pending()).collect(),
-                title: "What never returns".to_owned(),
+                operations: finding.pending().collect(),
+                title: "The calls that never return".to_owned(),
                 each: "it never returns".to_owned(),
             };
         }

@@ -5,6 +5,7 @@ use clewline_actors::{
     Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
     explore_states, trace,
 };
+use clewline_core::Reason;
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -114,17 +115,14 @@ fn limited(limits: &Limits) -> Search {
 }
 
 fn coverage(explored: &Explored, options: &Options) -> Coverage {
-    Coverage::Limited(Limit::Other(match explored.ended {
+    Coverage::Limited(match explored.ended {
         StopReason::Exhausted => return Coverage::Exhausted,
-        StopReason::Violated => "it ended when something was violated".to_owned(),
-        StopReason::States => {
-            let most = clewline_report::render::grouped(options.states);
-            format!("the limit of {most} states was hit")
-        }
-        StopReason::Memory => "the limit on memory was hit".to_owned(),
-        StopReason::Time => "time was up".to_owned(),
-        StopReason::BadHandler => "a handler cannot be explored".to_owned(),
-    }))
+        StopReason::Violated => Limit::Violations(1),
+        StopReason::States => Limit::States(options.states),
+        StopReason::Memory => Limit::Budget(Reason::Memory(options.memory.unwrap_or(usize::MAX))),
+        StopReason::Time => Limit::Budget(Reason::Time(options.timeout.unwrap_or_default())),
+        StopReason::BadHandler => Limit::Other("a handler cannot be explored".to_owned()),
+    })
 }
 
 fn metrics(explored: &Explored) -> Metrics {

@@ -36,29 +36,30 @@ pub struct ReportContext<'a> {
 /// The text after the verdict's word.
 pub(super) fn headline(context: &ReportContext<'_>, outcome: &Outcome) -> String {
     let ReportContext { system, spec, .. } = context;
-    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let spec = text::with_article(spec);
     // Without calls there is nothing to linearize.
     let is = if outcome.program.is_empty() {
         "is as its properties say".to_owned()
     } else {
-        format!("is linearizable as {article} {spec}")
+        format!("is linearizable as {spec}")
     };
-    match &outcome.verdict {
-        Verdict::Holds(()) => format!("{system} {is} in {}", seen(context, outcome)),
-        Verdict::Unknown(why) => format!("whether {system} {is}: {why}"),
-        Verdict::Violated(finding) => match finding.why {
-            ViolationKind::NotLinearizable => format!("{system} is not linearizable as {article} {spec}"),
-            ViolationKind::Property(name, Modality::Always) => {
-                format!("in {system}, \"{name}\" is not always true")
-            }
-            ViolationKind::Property(name, Modality::Sometimes) => {
-                format!("in {system}, \"{name}\" is never true")
-            }
-            ViolationKind::Property(name, Modality::Eventually) => {
-                format!("in {system}, \"{name}\" need not become true")
-            }
-            ViolationKind::Stuck => format!("in {system} a call may never return"),
-        },
+    let finding = match &outcome.verdict {
+        Verdict::Holds(()) => return format!("{system} {is} in {}", seen(context, outcome)),
+        Verdict::Unknown(why) => return format!("whether {system} {is}: {why}"),
+        Verdict::Violated(finding) => finding,
+    };
+    let property = |name: &str, what: &str| format!("{system} violates the property \"{name}\": {what}");
+    match finding.why {
+        ViolationKind::NotLinearizable => {
+            format!("{} as {spec}", finding.why.cause().headline(system, None))
+        }
+        ViolationKind::Property(name, Modality::Always) => property(name, "it is not always true"),
+        ViolationKind::Property(name, Modality::Sometimes) => property(name, "it is never true"),
+        ViolationKind::Property(name, Modality::Eventually) => property(name, "it need not become true"),
+        ViolationKind::Stuck => {
+            let call = finding.pending().next().map(|it| call_and_result(&finding.case.label(it)).0);
+            finding.why.cause().headline(system, call.as_deref())
+        }
     }
 }
 
@@ -143,7 +144,16 @@ fn violated(context: &ReportContext<'_>, finding: &Finding, style: &Style) -> Ve
         ),
         ViolationKind::Stuck => {
             let schedule = if finding.is_given_up { "some schedule" } else { "this schedule" };
-            format!("After {schedule} nothing can happen any more, and some call has not returned.")
+            let judged = finding.judged(context.system, context.spec);
+            let call = |it: OperationId| {
+                format!("{} of {}", call_and_result(&finding.case.label(it)).0, judged.process(it))
+            };
+            let pending: Vec<String> = finding.pending().map(call).collect();
+            let have = if pending.len() == 1 { "has" } else { "have" };
+            format!(
+                "After {schedule} no message is left to deliver, and {} {have} not returned.",
+                pending.join(" and ")
+            )
         }
     };
     vec![Block::paragraph(sentence)]

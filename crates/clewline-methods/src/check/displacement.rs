@@ -56,17 +56,17 @@ pub(crate) fn headline(report: &Report<'_>, evidence: &QuasiEvidence) -> String 
 
 /// Both orders of each witness, and the displaced operations.
 pub(crate) fn orders(report: &Report<'_>, evidence: &QuasiEvidence) -> Vec<Block> {
-    evidence.witnesses.iter().map(|it| Block::Drawing(both_orders(report.case(), it))).collect()
+    evidence.witnesses.iter().map(|it| Block::List(both_orders(report.case(), it).to_vec())).collect()
 }
 
-fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> Vec<String> {
+fn both_orders(case: &dyn ErasedHistory, witness: &QuasiWitness) -> [String; 3] {
     let labels = |order: &[OperationId]| -> String {
         order.iter().map(|&it| case.label(it)).collect::<Vec<_>>().join(", ")
     };
     let displaced = witness.displacement.iter().filter(|it| it.1 != 0);
     let displaced: Vec<String> = displaced.map(|&(it, by)| format!("{} by {by:+}", case.label(it))).collect();
     let displaced = if displaced.is_empty() { "nothing".to_owned() } else { displaced.join(", ") };
-    vec![
+    [
         format!("Real time allows: {}", labels(&witness.sequentialization)),
         format!("The specification allows: {}", labels(&witness.legal)),
         format!("Out of place: {displaced}"),

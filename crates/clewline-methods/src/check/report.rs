@@ -4,7 +4,7 @@ use std::{fmt, time::Duration};
 
 use clewline_core::{ErasedHistory, Verdict};
 use clewline_report::render::{
-    CheckedHistory, Present, WitnessShown,
+    Cause, CheckedHistory, Present, WitnessShown,
     block::{Block, Fact},
     present,
     text::{self, Style},
@@ -102,6 +102,10 @@ impl Present for Report<'_> {
 
     fn word(&self) -> &'static str {
         self.verdict().word()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.judged().cause()
     }
 
     fn headline(&self) -> String {

@@ -471,6 +471,13 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// Sets the time limit for shrinking a failing matrix; zero: it is not shrunk. Without it, the
+    /// matrix is shrunk until no smaller one fails.
+    pub fn shrink(mut self, time: Duration) -> Self {
+        self.options.shrinking = Some(time);
+        self
+    }
+
     /// Sets the limits of the engine, such as the length of an execution.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;

@@ -11,6 +11,7 @@ use clewline_core::{
     History, ObjectId, Problem, ProcessId, ResultId, Shown, Timed, Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
+use clewline_report::render::Cause;
 use clewline_threads::{
     Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Operation, Outcome, Race},
@@ -18,7 +19,6 @@ use clewline_threads::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    cause::Cause,
     drain_cache::DrainCache,
     finding::Unserializable,
     serial::{ResultNumbering, ResultTexts},
@@ -149,9 +149,9 @@ pub(super) fn explore_all(
                 Ending::Full | Ending::Stuck => {
                     let outcome = trial.outcome();
                     if outcome.race.as_ref().is_some_and(Race::is_certain) {
-                        wrong = Some(WrongExecution::of(Cause::Race, trial, ending));
+                        wrong = Some(WrongExecution::of(Cause::DataRace, trial, ending));
                     } else if !outcome.leaks.is_empty() {
-                        wrong = Some(WrongExecution::of(Cause::Leak, trial, ending));
+                        wrong = Some(WrongExecution::of(Cause::MemoryLeak, trial, ending));
                     }
                     outcome.canonical(ending, &mut key);
                     if wrong.is_none() && !seen.contains(&key) {
@@ -230,7 +230,7 @@ impl WrongExecution {
         match verdict {
             RelaxedVerdict::Right | RelaxedVerdict::Needs(_) => None,
             RelaxedVerdict::Waits(blocked) => {
-                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Blocking, trial, ending) })
+                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Deadlock, trial, ending) })
             }
             RelaxedVerdict::Wrong(explanation) => {
                 let wrong = WrongExecution::of(Cause::NotLinearizable, trial, ending);

@@ -4,15 +4,19 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clewline_explore::{Access, SharedId};
 use clewline_report::render::{
+    block::hanging,
     count,
+    grid::{LINE_COLUMNS_MAX, aligned, interleaved},
     timeline::{self, Bar, Row},
 };
-use clewline_threads::control::{Moment, Pending, Place, Site};
+use clewline_threads::{
+    control::{Holder, Moment, Pending, Place},
+    is_standard, source_place,
+};
 
 use super::{
-    cause::Cause,
-    files::{Files, split_place},
-    finding::{Finding, ObservedOperation},
+    files::Files,
+    finding::{Finding, ObservedOperation, is_stuck},
 };
 use crate::matrix::Matrix;
 
@@ -51,6 +55,15 @@ impl Threads {
         self.has_last && process == self.columns + usize::from(self.has_initial)
     }
 
+    /// `thread a`, as the subject of a sentence.
+    pub(super) fn title(&self, process: usize) -> String {
+        match process {
+            it if self.is_before(it) => "the thread of the initial calls".to_owned(),
+            it if self.is_after(it) => "the thread of the final calls".to_owned(),
+            it => format!("thread {}", self.name(it)),
+        }
+    }
+
     /// `a`, `b`, … for the columns, `before` and `after` for the calls around them, and further
     /// letters for threads that the subject started.
     pub(super) fn name(&self, process: usize) -> String {
@@ -64,37 +77,23 @@ impl Threads {
     }
 }
 
-/// Rows of cells, aligned at the left.
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let wide = |at: usize| rows.iter().filter_map(|it| it.get(at)).map(|it| it.chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|at| wide(at).unwrap_or(0)).collect();
-    let line = |row: &Vec<String>| {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(cell);
-            line.push_str(&" ".repeat(width + 2 - cell.chars().count()));
-        }
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
 /// The matrix, a column a thread.
 pub(super) fn matrix(matrix: &Matrix) -> Vec<String> {
     let threads = Threads::of(matrix);
     let mut lines = Vec::new();
     if !matrix.initial.is_empty() {
-        lines.extend([format!("before: {}", matrix.initial.join(" ")), String::new()]);
+        lines.extend(hanging("before: ", &matrix.initial.join(" "), DRAWING_WIDTH_MAX));
+        lines.push(String::new());
     }
     let mut rows = vec![(0..matrix.columns.len()).map(|it| threads.name(it)).collect()];
     for row in 0..matrix.dimension().1 {
         let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
         rows.push(matrix.columns.iter().map(cell).collect());
     }
-    lines.extend(aligned(&rows));
+    lines.extend(aligned(&rows, DRAWING_WIDTH_MAX));
     if !matrix.last.is_empty() {
-        lines.extend([String::new(), format!("after: {}", matrix.last.join(" "))]);
+        lines.push(String::new());
+        lines.extend(hanging("after: ", &matrix.last.join(" "), DRAWING_WIDTH_MAX));
     }
     lines
 }
@@ -146,7 +145,7 @@ pub(super) fn history(matrix: &Matrix, operations: &[ObservedOperation], width: 
             rows.push(columns.iter().map(|it| it.get(row).cloned().unwrap_or_default()).collect());
         }
     }
-    let table = aligned(&rows);
+    let table = aligned(&rows, DRAWING_WIDTH_MAX);
     let long = table.iter().map(|it| it.chars().count()).max().unwrap_or(0);
     let mut drawn = Vec::new();
     for (at, line) in table.into_iter().enumerate() {
@@ -271,12 +270,15 @@ impl Interleaving {
         let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
         let places =
             finding.moments.iter().map(|it| it.place).chain(finding.pending.iter().map(|it| it.place));
-        let sites: Vec<Site> = places.map(Place::site).collect();
-        let panicked = finding.panic.iter().filter_map(|it| split_place(it.1.place.as_ref()?)).map(|it| it.0);
-        let files = Files::of(sites.iter().map(|it| &*it.file).chain(panicked));
+        // Files of the standard library have no folder in common with those of the user.
+        let own = places.filter(|it| !is_standard(&it.site().file)).map(|it| it.to_string());
+        let panicked = finding.panic.iter().filter_map(|it| it.1.place.as_deref());
+        let panicked = panicked.filter(|it| !is_standard(it)).map(source_place);
+        let own: Vec<String> = own.chain(panicked).collect();
+        let files = Files::of(own.iter().map(String::as_str));
         let mut lines = lines(finding, &objects, &files);
         if shown == InterleavingDetail::Short {
-            lines = shortened(&threads, lines);
+            lines = shortened(&threads, without_repetition(lines));
         }
         let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
         processes.extend(0..matrix.columns.len());
@@ -300,9 +302,9 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
         row
     };
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(lines.iter().map(row)).collect();
-    let mut drawn = moved_together(&rows, INTERLEAVING_WIDTH_MAX - 2);
+    let mut drawn = interleaved(&rows, INTERLEAVING_WIDTH_MAX, DRAWING_WIDTH_MAX);
     let legend = files.legend().into_iter().collect();
-    for below in [legend, buffers(&threads, finding), blocked_threads(&threads, finding, &objects, &files)] {
+    for below in [legend, buffers(&threads, finding), blocked_besides(finding, &threads, &objects)] {
         if !below.is_empty() {
             drawn.push(String::new());
             drawn.extend(below);
@@ -311,45 +313,10 @@ pub(super) fn interleaving(matrix: &Matrix, finding: &Finding, shown: Interleavi
     drawn
 }
 
-// The preferred maximum width of an interleaving.
-const INTERLEAVING_WIDTH_MAX: usize = 100;
-
-/// Rows of a step, of one cell with text, and of a place. If they get too wide, threads are moved
-/// together, and text reaches into the empty columns to its right.
-fn moved_together(rows: &[Vec<String>], width: usize) -> Vec<String> {
-    // As far as threads are moved.
-    const THREAD_OFFSET_MIN: usize = 6;
-    let plain = aligned(rows);
-    let long = |lines: &[String]| lines.iter().map(|it| it.chars().count()).max().unwrap_or(0);
-    let columns = rows.first().map_or(0, Vec::len);
-    if long(&plain) <= width || columns < 4 {
-        return plain;
-    }
-    let (steps, places) = (0, columns - 1);
-    let cells = |at: usize| rows.iter().map(move |it| it[at].chars().count());
-    let mut widths: Vec<usize> = (0..columns).map(|at| cells(at).max().unwrap_or(0)).collect();
-    loop {
-        let start = |at: usize, widths: &[usize]| widths[..at].iter().map(|it| it + 2).sum::<usize>();
-        let end = |at: usize| start(at, &widths) + cells(at).max().unwrap_or(0);
-        let ends = (0..places).map(end).max().unwrap_or(0);
-        // The widest is moved; the last has no column to its right.
-        let widest = (steps + 1..places - 1).max_by_key(|&at| widths[at]);
-        let narrow = widest.filter(|&at| THREAD_OFFSET_MIN < widths[at] && width < ends + 2 + widths[places]);
-        let Some(at) = narrow else {
-            let line = |row: &Vec<String>| {
-                let mut line = String::new();
-                for (at, cell) in row.iter().enumerate().filter(|it| !it.1.is_empty()) {
-                    let from = if at == places { ends + 2 } else { start(at, &widths) };
-                    line.push_str(&" ".repeat(from.saturating_sub(line.chars().count())));
-                    line.push_str(cell);
-                }
-                line
-            };
-            return rows.iter().map(line).collect();
-        };
-        widths[at] -= 1;
-    }
-}
+// The preferred maximum width of an interleaving, and the width of what is drawn here: the report
+// indents it.
+const INTERLEAVING_WIDTH_MAX: usize = 98;
+const DRAWING_WIDTH_MAX: usize = LINE_COLUMNS_MAX - 2;
 
 fn lines(finding: &Finding, objects: &ObjectNumbers, files: &Files) -> Vec<InterleavingLine> {
     let mut lines = Vec::new();
@@ -411,6 +378,36 @@ fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)>
         is_change: false,
     };
     Some((panic.step? as usize, line))
+}
+
+// A round of a loop has at most this number of lines.
+const ROUND_LINES_MAX: usize = 40;
+
+/// Without the repetitions at the end, where threads run loops that never end.
+fn without_repetition(mut lines: Vec<InterleavingLine>) -> Vec<InterleavingLine> {
+    let is_same = |one: &InterleavingLine, other: &InterleavingLine| {
+        (one.process, &one.action, &one.place) == (other.process, &other.action, &other.place)
+    };
+    let repeated = |round: usize| {
+        (round..lines.len()).rev().take_while(|&at| is_same(&lines[at], &lines[at - round])).count()
+    };
+    let found = (1..=ROUND_LINES_MAX).map(|round| (round, repeated(round)));
+    let Some((round, repeated)) =
+        found.into_iter().find(|(round, repeated)| 2 * round + FULL_RUN_STEPS_MAX < *repeated)
+    else {
+        return lines;
+    };
+    let left_out = lines.split_off(lines.len() - repeated);
+    let steps = count(left_out.len() as u64, "step", "steps");
+    lines.push(InterleavingLine {
+        step: None,
+        process: left_out[0].process,
+        action: format!("… {steps} that repeat the last {round}"),
+        place: String::new(),
+        operation: None,
+        is_change: false,
+    });
+    lines
 }
 
 /// Without the middle of long runs of steps of one thread, and without steps that no thread can
@@ -477,40 +474,108 @@ pub(super) fn buffers(threads: &Threads, finding: &Finding) -> Vec<String> {
     owners.iter().map(name).collect()
 }
 
-/// Where the blocked threads are.
-pub(super) fn blocked_threads(
-    threads: &Threads,
-    finding: &Finding,
-    objects: &ObjectNumbers,
-    files: &Files,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    for pending in &finding.pending {
+/// Where the threads are that can no longer continue, below an interleaving. In a deadlock they are
+/// its first sentences, and are not repeated.
+pub(super) fn blocked_besides(finding: &Finding, threads: &Threads, objects: &ObjectNumbers) -> Vec<String> {
+    if finding.pending.is_empty() || is_stuck(finding) {
+        return Vec::new();
+    }
+    let caption = "Then no thread can continue:".to_owned();
+    std::iter::once(caption).chain(blocked(finding, threads, objects)).collect()
+}
+
+/// Where each thread is that can no longer continue, what it waits for, and which thread holds it:
+/// a sentence each.
+pub(super) fn blocked_threads(matrix: &Matrix, finding: &Finding) -> Vec<String> {
+    let objects = ObjectNumbers::of(&finding.moments, &finding.pending);
+    blocked(finding, &Threads::of(matrix), &objects).collect()
+}
+
+fn blocked<'a>(
+    finding: &'a Finding,
+    threads: &'a Threads,
+    objects: &'a ObjectNumbers,
+) -> impl Iterator<Item = String> + 'a {
+    finding.pending.iter().map(|pending| {
         let process = pending.task.index();
         let open =
             |it: &&ObservedOperation| it.process == process && it.called.is_some() && it.returned.is_none();
         let operation = finding.operations.iter().find(open);
-        let what = if pending.spins {
-            format!("runs round a loop that reads{}", objects.name(pending.object))
-        } else if let Some(condition) = awaited_notification(finding, pending) {
-            format!("waits to be notified:{}", objects.name(condition))
-        } else {
-            format!("waits: {}{}", verb(pending.access), objects.name(pending.object))
-        };
-        let is_wrong = finding.cause == Cause::Blocking
-            && finding.blocked.iter().any(|&it| finding.operations[it].process == process);
-        lines.push(format!(
-            "{} {}{what} ({}){}",
-            threads.name(process),
-            operation.map_or_else(String::new, |it| format!("in {} ", it.call)),
-            files.show(pending.place),
-            if is_wrong { ", and should not" } else { "" },
-        ));
+        let sentence = format!(
+            "{} {}{} ({}), {}.",
+            threads.title(process),
+            if pending.spins { "runs" } else { "is blocked" },
+            operation.map_or_else(String::new, |it| format!(" in {}", it.call)),
+            shown_place(pending.place),
+            awaited(finding, pending, threads, objects),
+        );
+        let (first, rest) = sentence.split_at(1);
+        format!("{}{rest}", first.to_uppercase())
+    })
+}
+
+/// The place, unless it says nothing: no code of the user is on the stack there.
+fn shown_place(place: Place) -> String {
+    if is_standard(&place.site().file) { "in the standard library".to_owned() } else { place.to_string() }
+}
+
+/// What a thread waits for, and which thread holds it.
+fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &ObjectNumbers) -> String {
+    let object = objects.name(pending.object);
+    let titles =
+        |tasks: Vec<usize>| tasks.into_iter().map(|it| threads.title(it)).collect::<Vec<_>>().join(" and ");
+    if pending.spins {
+        return format!("in a loop that reads{object} and never ends");
     }
-    if !lines.is_empty() {
-        lines.insert(0, "Then no thread can continue:".to_owned());
+    if let Some(condition) = awaited_notification(finding, pending) {
+        return format!("waiting for a notification on{}", objects.name(condition));
     }
-    lines
+    match pending.access {
+        Access::Acquire | Access::AcquireShared if !pending.holders.is_empty() => {
+            let holders = pending.holders.iter().map(|it| holder(finding, pending, threads, it));
+            format!("waiting for lock{object}, {}", holders.collect::<Vec<_>>().join(" and "))
+        }
+        Access::Receive => format!("waiting for a message on{object}"),
+        Access::Send => format!("waiting for room in{object}"),
+        Access::Join if !pending.after.is_empty() => {
+            let tasks = pending.after.iter().map(|it| it.index()).collect();
+            format!("waiting for {} to end", titles(tasks))
+        }
+        Access::Join => format!("waiting for other threads at{object}"),
+        Access::Park => {
+            let changed = last_change(finding, pending);
+            let changed = changed.map_or_else(String::new, |(word, it)| {
+                let thread = threads.title(it.task.index());
+                format!(" on{}, which {thread} changed last ({})", objects.name(word), shown_place(it.place))
+            });
+            format!("waiting to be woken{changed}")
+        }
+        access => format!("waiting to {}{object}", verb(access)),
+    }
+}
+
+fn holder(finding: &Finding, pending: &Pending, threads: &Threads, holder: &Holder) -> String {
+    let Holder { task, place } = holder;
+    if *task == pending.task {
+        return format!("which it has held itself since {place}");
+    }
+    let has_ended = finding.pending.iter().all(|it| it.task != *task);
+    let ended = if has_ended { ", which has ended" } else { "" };
+    format!("held by {} since {place}{ended}", threads.title(task.index()))
+}
+
+/// For a thread that sleeps until a word of memory changes: the word, and which other thread
+/// changed it last.
+fn last_change(finding: &Finding, pending: &Pending) -> Option<(SharedId, Holder)> {
+    let own = finding.moments.iter().rfind(|it| it.step.task == pending.task)?;
+    let is_word = own.step.access == Access::Update && own.detail.starts_with("futex wait");
+    let word = own.step.object;
+    let changes = |it: &&Moment| {
+        let writes = matches!(it.step.access, Access::Write | Access::Update);
+        writes && it.step.object == word && it.step.task != pending.task && !it.detail.starts_with("futex")
+    };
+    let other = finding.moments.iter().rfind(changes).filter(|_| is_word)?;
+    Some((word, Holder { task: other.step.task, place: other.place }))
 }
 
 /// The object whose notification the task waits for, if no notification came since. After one, it
@@ -558,24 +623,5 @@ mod tests {
         let operations = [seen(0, "x", 1, Some(2)), seen(1, "y", 4, Some(5)), seen(2, "z", 1, None)];
         let text = history(&three, &operations, 80).join("\n");
         assert!(text.contains("time runs to the right") && text.contains("z → ?"), "{text}");
-    }
-
-    #[test]
-    fn threads_are_moved_together_where_rows_would_be_too_wide() {
-        let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["step", "a", "b", "c", "where"]),
-            row(["1", "store x1: 0 → 12345678", "", "", "a.rs:1"]),
-            row(["2", "", "store x1: 12345678 → 0", "", "a.rs:2"]),
-            row(["3", "", "", "load x1: 0", "a.rs:3"]),
-        ];
-        assert_eq!(moved_together(&rows, 100), aligned(&rows));
-        assert_eq!(
-            moved_together(&rows, 50).join("\n"),
-            "step  a            b            c           where\n\
-             1     store x1: 0 → 12345678                a.rs:1\n\
-             2                  store x1: 12345678 → 0   a.rs:2\n\
-             3                               load x1: 0  a.rs:3"
-        );
     }
 }

@@ -1,63 +1,37 @@
 //! How source places are written: as short as is unambiguous.
 
-use clewline_threads::control::{Place, Site};
+use clewline_threads::{control::Place, source_path, source_place};
 
-/// All source files, relative to their common folder.
+/// All source files of an interleaving, relative to their common folder.
 pub(super) struct Files {
     folder: String,
 }
 
 impl Files {
-    pub(super) fn of<'a>(files: impl Iterator<Item = &'a str>) -> Files {
-        Files { folder: common_folder(files.filter(|it| library(it).is_none())) }
+    /// Of places as reports name them.
+    pub(super) fn of<'a>(places: impl Iterator<Item = &'a str>) -> Files {
+        Files { folder: common_folder(places) }
     }
 
+    /// The place, below the common folder.
     pub(super) fn show(&self, place: Place) -> String {
-        self.show_site(place.site())
+        // That line is not in the source: a guard goes out of scope.
+        if source_path(&place.site().file) == "core/src/ptr/mod.rs" {
+            return "when dropped".to_owned();
+        }
+        self.show_text(&place.to_string())
     }
 
     /// The same for a place that is a text.
     pub(super) fn show_text(&self, place: &str) -> String {
-        match split_place(place) {
-            Some((file, line)) => self.show_site(Site { file: file.to_owned().into(), line, function: None }),
-            None => place.to_owned(),
-        }
-    }
-
-    fn show_site(&self, mut site: Site) -> String {
-        match library(&site.file) {
-            // That line is not in the source: a guard goes out of scope.
-            Some("core/src/ptr/mod.rs") => return "when dropped".to_owned(),
-            Some(file) => site.file = file.to_owned().into(),
-            None => {
-                let file = site.file.strip_prefix(&self.folder).unwrap_or(&site.file);
-                site.file = file.to_owned().into();
-            }
-        }
-        site.to_string()
+        let place = source_place(place);
+        place.strip_prefix(&self.folder).map_or(place.clone(), str::to_owned)
     }
 
     /// Their common folder, if any.
     pub(super) fn legend(&self) -> Option<String> {
         (!self.folder.is_empty()).then(|| format!("Files are in {}", self.folder))
     }
-}
-
-/// File and line of `src/lib.rs:3:5`, or of `src/lib.rs:3`.
-pub(super) fn split_place(place: &str) -> Option<(&str, u32)> {
-    let (before, last) = place.rsplit_once(':')?;
-    let last = last.parse().ok()?;
-    let with_column = before.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
-    Some(with_column.unwrap_or((before, last)))
-}
-
-/// A file of the standard library, without its folder on the machine that compiled it.
-fn library(file: &str) -> Option<&str> {
-    const FOLDER: &str = "/library/";
-    let inside = &file[file.find(FOLDER)? + FOLDER.len()..];
-    let is_standard = ["core/src/", "alloc/src/", "std/src/"].iter().any(|it| inside.starts_with(it));
-    let is_compiled = file.starts_with("/rustc/") || file.contains("/rustlib/");
-    (is_standard && is_compiled).then_some(inside)
 }
 
 /// The common folder of all files, with a slash at its end; empty if there is none.
@@ -86,20 +60,10 @@ mod tests {
     }
 
     #[test]
-    fn files_of_the_standard_library_are_shown_without_their_folder() {
-        assert_eq!(library("/rustc/59807616/library/core/src/ptr/mod.rs"), Some("core/src/ptr/mod.rs"));
-        let installed = "/home/me/lib/rustlib/src/rust/library/std/src/sync/once.rs";
-        assert_eq!(library(installed), Some("std/src/sync/once.rs"));
-        assert_eq!(library("my/library/core/src/ptr/mod.rs"), None);
-        assert_eq!(library("src/lib.rs"), None);
-    }
-
-    #[test]
     fn a_place_given_as_text_is_shown_as_any_other() {
         let files = Files { folder: "a/".to_owned() };
         assert_eq!(files.show_text("a/b.rs:3:5"), "b.rs:3");
         assert_eq!(files.show_text("a/b.rs:3"), "b.rs:3");
-        assert_eq!(files.show_text("C:/b.rs:3:5"), "C:/b.rs:3");
         assert_eq!(files.show_text("somewhere"), "somewhere");
         assert_eq!(files.show_text("/rustc/59807616/library/core/src/cell.rs:3:5"), "core/src/cell.rs:3");
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
 
-use super::cause::Cause;
 use crate::{matrix::Matrix, relaxed::FactorHistogram};
+use clewline_report::render::Cause;
 
 /// The result for one matrix.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ impl Checked {
 pub struct Finding {
     /// The cause.
     pub cause: Cause,
-    /// The violating execution: the schedule that replays it. For [`Cause::Nondeterministic`], that
+    /// The violating execution: the schedule that replays it. For [`Cause::Nondeterminism`], that
     /// of the second of two serial executions.
     pub schedule: Schedule,
     /// Whether the execution is one of the serial phase.
@@ -107,8 +107,13 @@ pub struct Finding {
     /// The displaced operations, or their displacement, in the displacement reading.
     pub explanation: Option<String>,
     /// Serial histories in which every completed operation has the same result: witnesses except
-    /// for their order. For [`Cause::Nondeterministic`], the two that differ.
+    /// for their order. For [`Cause::Nondeterminism`], the two that differ.
     pub tried: Vec<SerialHistory>,
+}
+
+/// Whether a call that should return does not.
+pub(super) fn is_stuck(finding: &Finding) -> bool {
+    matches!(finding.cause, Cause::Deadlock | Cause::Livelock)
 }
 
 /// An operation of an execution, as a report shows it.

@@ -5,10 +5,12 @@
 use std::time::Duration;
 
 use clewline_report::render::json::Object;
+use clewline_threads::source_place;
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    finding::{Checked, Finding, ObservedOperation, Verdict},
+    drawing::blocked_threads,
+    finding::{Checked, Finding, ObservedOperation, Verdict, is_stuck},
     text::{ReportContext, Summary, is_complete},
 };
 use crate::matrix::Matrix;
@@ -21,7 +23,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
     object.insert("verdict".to_owned(), checked.verdict.word().into());
     match &checked.verdict {
         Verdict::Holds(()) => (),
-        Verdict::Violated(finding) => found(&mut object, finding),
+        Verdict::Violated(finding) => found(&mut object, &checked.matrix, finding),
         Verdict::Unknown(reason) => {
             object.insert("reason".to_owned(), reason.as_str().into());
         }
@@ -51,7 +53,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
     if let Some((smallest, finding)) = smallest.and_then(|it| Some((it, it.finding()?))) {
         let mut less = Map::new();
         calls(&mut less, &smallest.matrix);
-        found(&mut less, finding);
+        found(&mut less, &smallest.matrix, finding);
         object.insert("smallest".to_owned(), less.into());
     }
     object.into()
@@ -86,14 +88,17 @@ fn calls(object: &mut Map<String, Json>, matrix: &Matrix) {
     }
 }
 
-fn found(object: &mut Map<String, Json>, finding: &Finding) {
+fn found(object: &mut Map<String, Json>, matrix: &Matrix, finding: &Finding) {
     object.insert("cause".to_owned(), finding.cause.name().into());
     object.insert("replay".to_owned(), finding.schedule.to_string().into());
     object.insert("preemptions".to_owned(), finding.preemptions.into());
     object.insert("history".to_owned(), finding.operations.iter().map(operation).collect());
+    if is_stuck(finding) {
+        object.insert("blocked".to_owned(), blocked_threads(matrix, finding).into());
+    }
     if let Some((_, panic)) = &finding.panic {
         object.insert("message".to_owned(), panic.message.as_str().into());
-        object.insert("place".to_owned(), panic.place.as_deref().into());
+        object.insert("place".to_owned(), panic.place.as_deref().map(source_place).into());
     }
     if let Some(explanation) = &finding.explanation {
         object.insert("explanation".to_owned(), explanation.as_str().into());

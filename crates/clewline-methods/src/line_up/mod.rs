@@ -14,7 +14,6 @@
 
 mod builder;
 mod call_list;
-mod cause;
 mod concurrent;
 mod drain_cache;
 mod drawing;
@@ -49,7 +48,7 @@ use clewline_core::{CodecError, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::replay::Replay};
 use clewline_threads::{
     Explorable, Strategy, TestProgram,
-    control::{self, Points},
+    control::{self, FailureKind, Points},
 };
 
 use self::{
@@ -67,7 +66,7 @@ pub use specified::Specified;
 pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use builder::{BuiltIn, LineUp};
 pub use call_list::{CallList, ColumnList};
-pub use cause::Cause;
+pub use clewline_report::render::Cause;
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
@@ -143,6 +142,7 @@ impl MatrixCheck<'_> {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
+                checked.coverage = observed.coverage();
                 return Ok(checked);
             }
         }
@@ -233,7 +233,8 @@ impl MatrixCheck<'_> {
             return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
         }
         if let Some(schedule) = &observed.panicked {
-            return Some(self.violated(Cause::Panic, schedule, Vec::new(), true, None));
+            let (finding, _) = self.find(Cause::Panic, schedule, Vec::new(), true, None);
+            return Some(Verdict::Violated(Box::new(finding)));
         }
         if !self.options.allows_nondeterminism
             && let Some(found) = observed.set.nondeterminism()
@@ -245,7 +246,7 @@ impl MatrixCheck<'_> {
             };
             let whole = observed.schedules.iter().filter(begins).min_by_key(|it| &it.0.complete);
             let schedule = whole.map(|it| it.1.clone()).unwrap_or_default();
-            let (mut finding, _) = self.find(Cause::Nondeterministic, &schedule, Vec::new(), true, None);
+            let (mut finding, _) = self.find(Cause::Nondeterminism, &schedule, Vec::new(), true, None);
             let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, ResultNumbering::default());
             let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
             if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
@@ -294,18 +295,8 @@ impl MatrixCheck<'_> {
         }
     }
 
-    fn violated(
-        &mut self,
-        cause: Cause,
-        schedule: &Schedule,
-        blocked: Vec<usize>,
-        is_serial: bool,
-        observed: Option<&SerialObservations>,
-    ) -> Verdict {
-        Verdict::Violated(Box::new(self.find(cause, schedule, blocked, is_serial, observed).0))
-    }
-
-    /// Replays the execution, and keeps all details.
+    /// Replays the execution, and keeps all details: only then is it known whether a thread that
+    /// does not return waits or runs, and what kind of failure a panic is.
     fn find(
         &mut self,
         cause: Cause,
@@ -321,13 +312,19 @@ impl MatrixCheck<'_> {
         let operations = self.observed_operations(&outcome);
         let tried = observed.map_or_else(Vec::new, |it| self.matching_serial_histories(it, &operations));
         let moments = self.trial.moments();
+        let pending = self.trial.pending().to_vec();
+        let cause = match (cause, &outcome.panic) {
+            (Cause::Deadlock, _) if pending.iter().any(|it| it.spins) => Cause::Livelock,
+            (Cause::Panic, Some((_, panic))) => cause_of_failure(panic.kind),
+            _ => cause,
+        };
         let finding = Finding {
             cause,
             schedule: schedule.clone(),
             is_serial,
             preemptions: again.preemptions(),
             operations,
-            pending: self.trial.pending().to_vec(),
+            pending,
             moments,
             blocked,
             race: outcome.race,
@@ -395,6 +392,7 @@ impl MatrixCheck<'_> {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
             if let Some(verdict) = self.verdict_of_serial(observed) {
                 checked.verdict = verdict;
+                checked.coverage = observed.coverage();
                 return Ok(checked);
             }
         }
@@ -427,6 +425,16 @@ impl MatrixCheck<'_> {
             coverage: Coverage::Limited(Limit::Stopped),
             ..checked
         })
+    }
+}
+
+fn cause_of_failure(kind: FailureKind) -> Cause {
+    match kind {
+        FailureKind::Panic => Cause::Panic,
+        FailureKind::UseAfterFree => Cause::UseAfterFree,
+        FailureKind::DoubleFree => Cause::DoubleFree,
+        FailureKind::Crash => Cause::Crash,
+        _ => Cause::Failure,
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Options {
     pub allows_nondeterminism: bool,
     /// Whether to count also the executions that are not conflict-serializable.
     pub counts_unserializable: bool,
+    /// The time limit for shrinking a failing matrix, if there is one; zero: it is not shrunk.
+    pub shrinking: Option<Duration>,
     /// Sequences of calls: a smaller matrix has all calls of one or none.
     pub sequences: Vec<Vec<String>>,
 }
@@ -85,6 +87,7 @@ impl Default for Options {
             judging: Judging::Linearizable,
             allows_nondeterminism: false,
             counts_unserializable: false,
+            shrinking: None,
             sequences: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clewline_report::render::{
-    Present,
+    Cause, Present,
     block::{Block, Fact},
     present,
     text::{Style, shell_word},
@@ -91,6 +91,10 @@ impl Present for Outcome {
 
     fn word(&self) -> &'static str {
         self.verdict()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.presented(|it| it.cause())
     }
 
     fn qualifier(&self) -> Option<String> {

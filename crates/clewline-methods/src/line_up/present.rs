@@ -1,7 +1,7 @@
 //! Results of matrices, presented.
 
 use clewline_report::render::{
-    Present,
+    Cause, Present,
     block::{Block, Fact},
     text::Style,
 };
@@ -33,6 +33,10 @@ impl Present for Presented<'_> {
 
     fn word(&self) -> &'static str {
         self.summary.verdict()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.finding().map(|it| it.1.cause)
     }
 
     fn qualifier(&self) -> Option<String> {
@@ -108,6 +112,10 @@ impl Present for PresentedMatrix<'_> {
 
     fn word(&self) -> &'static str {
         self.checked.verdict.word()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.finding().map(|it| it.1.cause)
     }
 
     fn headline(&self) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clewline_core::OperationId;
 use clewline_report::render::{
-    Present, Publish, WitnessShown,
+    Cause, Present, Publish, WitnessShown,
     block::Fact,
     html::{self, Columns, Page, PageCounterexample, PageOperation as Operation, ShownOrder},
     json::Object,
@@ -15,8 +15,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    cause::Cause,
-    drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_threads, buffers, label},
+    drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_besides, buffers, label},
     finding::{Checked, Finding, ObservedOperation},
     json,
     options::Reference,
@@ -225,16 +224,16 @@ impl<'a> CalledOperations<'a> {
             Cause::NotLinearizable => PageCounterexample::contradiction(
                 (0..self.order.len()).map(OperationId::from_index).collect(),
             ),
-            Cause::Blocking => {
-                some(finding.blocked.clone(), "Deadlocked calls", "it blocks, and should return")
+            Cause::Deadlock | Cause::Livelock => {
+                some(finding.blocked.clone(), "The calls that never return", "it never returns")
             }
-            Cause::Panic => {
+            _ if finding.panic.is_some() => {
                 let process = finding.panic.as_ref().map(|it| it.0);
                 let is_open = |it: &ObservedOperation| Some(it.process) == process && it.returned.is_none();
                 let open = (0..self.operations.len()).filter(|&it| is_open(&self.operations[it]));
-                some(open.collect(), "What panicked", "it panicked")
+                some(open.collect(), "The call that failed", "it failed")
             }
-            Cause::Nondeterministic | Cause::Race | Cause::Leak => PageCounterexample::default(),
+            _ => PageCounterexample::default(),
         }
     }
 
@@ -248,7 +247,7 @@ impl<'a> CalledOperations<'a> {
             Reference::Specification | Reference::Named(_) | Reference::Anything => false,
         };
         let is_plain = matches!(report_context.options.judging, Judging::Linearizable);
-        if !has_serial || !is_plain || finding.cause == Cause::Nondeterministic {
+        if !has_serial || !is_plain || finding.cause == Cause::Nondeterminism {
             return Vec::new();
         }
         let mut paths = Vec::new();
@@ -289,7 +288,7 @@ fn steps(
         place: line.place,
         operation: line.operation.and_then(&id),
     };
-    let mut then = blocked_threads(&threads, finding, &objects, &files);
+    let mut then = blocked_besides(finding, &threads, &objects);
     then.extend(files.legend());
     then.extend(buffers(&threads, finding));
     html::Steps {

@@ -41,6 +41,15 @@ pub(crate) struct SerialObservations {
     pub(super) panicked: Option<Schedule>,
     /// Why the observations are incomplete.
     pub(crate) incomplete: Option<String>,
+    /// The limit that was hit, if so.
+    pub(super) limit: Option<Limit>,
+}
+
+impl SerialObservations {
+    /// How much of the serial executions was covered.
+    pub(super) fn coverage(&self) -> Coverage {
+        self.limit.clone().map_or(Coverage::Exhausted, Coverage::Limited)
+    }
 }
 
 /// Explores every serial execution of `trial`. Nothing is bounded here: every violation is real.
@@ -71,6 +80,10 @@ pub(crate) fn observe(
                 ControlFlow::Continue(())
             }
         });
+    observed.limit = match &coverage {
+        Coverage::Exhausted => None,
+        Coverage::Limited(limit) => Some(limit.clone()),
+    };
     observed.incomplete = match coverage {
         Coverage::Exhausted => None,
         Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),

@@ -1,17 +1,20 @@
 //! Smaller matrices that fail as well.
 
+use std::time::Instant;
+
 use clewline_core::CodecError;
 use clewline_explore::schedulers::bounded;
+use clewline_report::render::Cause;
 use clewline_threads::Explorable;
 
-use super::{cause::Cause, check, finding::Checked, options::Options};
+use super::{check, finding::Checked, options::Options};
 use crate::{
     matrix::Matrix,
     relaxed::{Judging, WellFormed},
 };
 
 /// Shrinks a failing matrix: columns and calls are removed while it still fails, and then
-/// preemptions. `checked` is the result for the whole matrix.
+/// preemptions, until [`Options::shrinking`] is over. `checked` is the result for the whole matrix.
 ///
 /// # Errors
 ///
@@ -22,7 +25,8 @@ pub fn shrink(
     options: &Options,
 ) -> Result<Checked, CodecError> {
     let cause = checked.finding().map(|it| it.cause);
-    while let Some(smaller) = first_that_fails(subject, smaller(&checked.matrix, options), options, cause)? {
+    let until = options.shrinking.and_then(|it| Instant::now().checked_add(it));
+    while let Some(smaller) = first_that_fails(subject, &checked.matrix, options, until, cause)? {
         checked = smaller;
     }
     // With as few preemptions as possible, whichever scheduler found it.
@@ -33,6 +37,9 @@ pub fn shrink(
         fewer.executions_max = fewer.executions_max.min(FEWER_PREEMPTIONS_EXECUTIONS_MAX);
     }
     for preemptions in 0..most {
+        if is_late(until) {
+            break;
+        }
         fewer.settings.bounds.set(&bounded::PREEMPTIONS, Some(preemptions));
         let again = check(subject, &checked.matrix, &fewer)?;
         if again.finding().map(|it| it.cause) == cause {
@@ -63,13 +70,21 @@ fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
     }
 }
 
+fn is_late(until: Option<Instant>) -> bool {
+    until.is_some_and(|it| it <= Instant::now())
+}
+
 fn first_that_fails(
     subject: &dyn Explorable,
-    matrices: Vec<Matrix>,
+    matrix: &Matrix,
     options: &Options,
+    until: Option<Instant>,
     cause: Option<Cause>,
 ) -> Result<Option<Checked>, CodecError> {
-    for matrix in matrices {
+    for matrix in smaller(matrix, options) {
+        if is_late(until) {
+            break;
+        }
         let checked = check(subject, &matrix, options)?;
         // Another fault is another story.
         if cause.is_some() && checked.finding().map(|it| it.cause) == cause {

@@ -4,19 +4,22 @@
 
 use std::time::Duration;
 
-use clewline_explore::Coverage;
+use clewline_explore::{Coverage, Limit};
 use clewline_report::render::{
+    Cause,
     block::{Block, Fact, hanging},
     count, grouped,
-    text::{Style, duration},
+    text::{Style, duration, with_article},
 };
-use clewline_threads::control::{CellAccess, MemoryModel};
+use clewline_threads::{
+    control::{CellAccess, MemoryModel, RacingAccess},
+    source_place,
+};
 
 pub use super::drawing::InterleavingDetail;
 use super::{
-    cause::Cause,
-    drawing::{self, Threads, call_with_result, label},
-    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict},
+    drawing::{self, Threads, blocked_threads, call_with_result, label},
+    finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict, is_stuck},
     options::{Options, Reference},
 };
 use crate::{
@@ -63,6 +66,8 @@ pub struct Summary {
     pub unknown: u64,
     /// Why, of the first of these.
     pub reason: Option<String>,
+    /// The limit that was hit there.
+    pub limit: Option<Limit>,
     /// Serial histories, of all matrices.
     pub serial_histories: u64,
     /// Of these, those that got stuck.
@@ -107,7 +112,13 @@ impl Summary {
             Verdict::Violated(_) => self.violated += 1,
             Verdict::Unknown(reason) => {
                 self.unknown += 1;
-                self.reason.get_or_insert_with(|| reason.clone());
+                if self.reason.is_none() {
+                    self.reason = Some(reason.clone());
+                    self.limit = match &checked.coverage {
+                        Coverage::Exhausted => None,
+                        Coverage::Limited(limit) => Some(limit.clone()),
+                    };
+                }
             }
         }
         self.serial_histories += checked.serial_histories() as u64;
@@ -145,9 +156,34 @@ pub(super) fn evidence(
     is_smaller: bool,
     style: &Style,
 ) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraph(cause(context, finding))];
+    if is_stuck(finding) {
+        blocks.push(Block::Paragraph(blocked_threads(&checked.matrix, finding)));
+    }
+    // A whole program is one call.
+    if !matches!(context.options.against, Reference::Anything) {
+        blocks.extend(calls_and_results(context, checked, finding, is_smaller, style));
+    }
+    if !finding.moments.is_empty() {
+        let which = if finding.cause == Cause::Nondeterminism { "the second" } else { "it" };
+        blocks.push(Block::caption(format!(
+            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
+        )));
+        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
+    }
+    blocks
+}
+
+/// The matrix, what its calls returned, and the serial histories it is compared with.
+fn calls_and_results(
+    context: &ReportContext<'_>,
+    checked: &Checked,
+    finding: &Finding,
+    is_smaller: bool,
+    style: &Style,
+) -> Vec<Block> {
     let is_alone = checked.matrix.columns.len() == 1;
     let mut blocks = vec![
-        Block::paragraph(cause(context, finding)),
         Block::caption(match (is_alone, is_smaller) {
             (true, _) => "The calls:",
             (false, true) => "The smallest matrix in which it shows; its columns run at the same time:",
@@ -155,7 +191,7 @@ pub(super) fn evidence(
         }),
         Block::Drawing(drawing::matrix(&checked.matrix)),
     ];
-    if finding.cause == Cause::Nondeterministic {
+    if finding.cause == Cause::Nondeterminism {
         blocks.push(Block::caption("Two serial executions are the same up to one call, and then differ:"));
         blocks.push(serial_histories(checked, finding, style));
     } else {
@@ -166,61 +202,42 @@ pub(super) fn evidence(
         blocks.extend(not_called(finding));
         blocks.extend(witnesses(context, checked, finding, style));
     }
-    if !finding.moments.is_empty() {
-        let which = if finding.cause == Cause::Nondeterministic { "the second" } else { "it" };
-        blocks.push(Block::caption(format!(
-            "How {which} came about, one step a line (x1, x2, … are atomics and locks):"
-        )));
-        blocks.push(Block::Drawing(drawing::interleaving(&checked.matrix, finding, context.shown)));
-    }
     blocks
 }
 
 /// The text after the verdict's word for a violation.
 pub(super) fn headline(context: &ReportContext<'_>, checked: &Checked, finding: &Finding) -> String {
-    let subject = context.subject;
+    let operation = failing_operation(finding).map(|it| it.call.as_str());
+    let headline = finding.cause.headline(context.subject, operation);
     match finding.cause {
-        Cause::Nondeterministic => format!("{subject} is not deterministic, one call at a time"),
-        Cause::NotLinearizable => match (&context.options.against, &context.options.judging) {
-            (_, Judging::Displaced(factors, _)) => {
-                format!(
-                    "{subject} is not quasi linearizable with {factors}: some call is farther out of place"
-                )
+        Cause::NotLinearizable => match (&context.options.judging, &context.options.against) {
+            (Judging::Displaced(factors, _), _) => {
+                format!("{} is not quasi linearizable with {factors}", context.subject)
             }
-            (_, Judging::LeastRelaxed(spec)) => {
-                format!("{subject} is not linearizable as {spec}, however great its factor")
+            (Judging::LeastRelaxed(spec), _) => {
+                format!("{headline} as {}, with any factor", with_article(spec))
             }
-            (Reference::Named(spec), Judging::Linearizable) => {
-                format!("{subject} is not linearizable as {spec}: no order of its calls explains the results")
+            (Judging::Linearizable, Reference::Named(spec)) => {
+                format!("{headline} as {}", with_article(spec))
             }
-            (
-                Reference::Serial
-                | Reference::Golden(_)
-                | Reference::Specification
-                | Reference::Observed(_)
-                | Reference::Anything,
-                Judging::Linearizable,
-            ) => {
-                format!("{subject} is not linearizable: no order of its calls explains the results")
-            }
+            (Judging::Linearizable, _) => headline,
         },
-        Cause::Blocking => {
-            let call = finding.blocked.first().and_then(|&it| finding.operations.get(it));
-            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
-            format!("{subject} deadlocks{call}")
+        _ if finding.panic.is_some() && checked.executions == 0 => {
+            format!("{headline}, one call at a time")
         }
-        Cause::Panic => {
-            let process = finding.panic.as_ref().map(|it| it.0);
-            let open = |it: &&ObservedOperation| {
-                Some(it.process) == process && it.called.is_some() && it.returned.is_none()
-            };
-            let call = finding.operations.iter().find(open);
-            let call = call.map_or_else(String::new, |it| format!(" in {}", it.call));
-            let when = if checked.executions == 0 { ", one call at a time" } else { "" };
-            format!("{subject} panics{call}{when}")
+        _ => headline,
+    }
+}
+
+/// The operation that blocks or fails.
+fn failing_operation(finding: &Finding) -> Option<&ObservedOperation> {
+    match (&finding.panic, finding.blocked.first()) {
+        // It may fail before its first step, with which it would count as called.
+        (Some((process, _)), _) => {
+            finding.operations.iter().find(|it| it.process == *process && it.returned.is_none())
         }
-        Cause::Race => format!("{subject} has a data race"),
-        Cause::Leak => format!("{subject} leaks"),
+        (None, Some(&blocked)) => finding.operations.get(blocked),
+        (None, None) => None,
     }
 }
 
@@ -239,9 +256,9 @@ fn learned(against: &Reference) -> &'static str {
 pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
     let right = learned(&context.options.against);
     match finding.cause {
-        Cause::Nondeterministic => format!(
-            "Called one call at a time, and with the same calls before, it does now this and now that. So no \
-             deterministic specification fits. Either that is a bug, or it is meant to be so; then say {}.",
+        Cause::Nondeterminism => format!(
+            "Two serial executions of the same calls return different results, so no deterministic specification \
+             fits. If that is intended, allow it with {}.",
             match context.reader {
                 Audience::Shell => "--nondeterminism allow",
                 Audience::Test => "`nondeterministic`",
@@ -262,44 +279,59 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
             "First {right}, to learn what is right. When the calls overlap, they return results that no sequential \
              order consistent with real time produces."
         ),
-        Cause::Blocking if matches!(context.options.against, Reference::Anything) => {
-            "Some threads block for good: a lost wake-up, or a deadlock.".to_owned()
-        }
-        Cause::Blocking => format!(
-            "First {right}, to learn which calls block. When the calls overlap, one blocks for good that returns in \
-             those orders: a lost wake-up, or a deadlock. No result is wrong."
-        ),
-        Cause::Panic => {
-            let sentence = finding.panic.as_ref().map(|(_, panic)| {
-                let place = panic.place.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
-                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
-                format!("The message is: {}{place}.", lines.join(", "))
-            });
-            format!("An operation panics instead of returning. {}", sentence.unwrap_or_default())
-                .trim_end()
-                .to_owned()
-        }
-        Cause::Race => {
-            let sentence = finding.race.map(|race| {
-                let [one, other] = [race.first, race.second].map(|it| match it.access {
-                    CellAccess::Read => format!("read at {}", it.place),
-                    CellAccess::Write => format!("written at {}", it.place),
-                    CellAccess::Drop => format!("dropped at {}", it.place),
-                    CellAccess::Pointer => format!("got at through a pointer taken at {}", it.place),
-                });
-                format!(" It is {one} by one of them, and {other} by the other.")
+        Cause::Deadlock | Cause::Livelock => stuck_sentence(context, finding),
+        Cause::DataRace => {
+            let accesses = finding.race.map(|it| {
+                format!(" One thread {}, and the other {}.", access(&it.first), access(&it.second))
             });
             format!(
-                "Two threads get at the same data, one of them to change it, and nothing orders them: that one comes after the other \
-                 here is chance.{}",
-                sentence.unwrap_or_default()
+                "Two threads access the same data, at least one of them writes, and no happens-before order exists \
+                 between the accesses.{}",
+                accesses.unwrap_or_default()
             )
         }
-        Cause::Leak => {
+        Cause::MemoryLeak => {
             let places: Vec<String> = finding.leaks.iter().map(|it| it.place.to_string()).collect();
-            format!("What was made at {} is still there when the subject is gone.", places.join(", "))
+            let places = places.join(", ");
+            format!("Still allocated after the subject was dropped: objects created at {places}.")
+        }
+        _ => {
+            let message = finding.panic.as_ref().map(|(_, panic)| {
+                let place = panic.place.as_deref().map(|it| format!(" ({})", source_place(it)));
+                let lines: Vec<&str> = panic.message.lines().map(str::trim).collect();
+                format!(" The message is: {}{}.", lines.join(", "), place.unwrap_or_default())
+            });
+            let fails = if finding.cause == Cause::Panic { "panics" } else { "fails" };
+            format!("An operation {fails} instead of returning.{}", message.unwrap_or_default())
         }
     }
+}
+
+/// What it means that a call does not return.
+fn stuck_sentence(context: &ReportContext<'_>, finding: &Finding) -> String {
+    let meaning = match finding.cause {
+        Cause::Livelock => "runs a loop that never ends",
+        _ => "blocks forever: a cycle of locks, or a lost wake-up",
+    };
+    if let Reference::Anything = context.options.against {
+        return format!("At least one thread {meaning}.");
+    }
+    format!(
+        "First {}, to learn which calls block. When the calls overlap, one that returns in those orders {meaning}. \
+         No result is wrong.",
+        learned(&context.options.against)
+    )
+}
+
+/// `writes it at src/lib.rs:3`.
+fn access(racing: &RacingAccess) -> String {
+    let access = match racing.access {
+        CellAccess::Read => "reads it",
+        CellAccess::Write => "writes it",
+        CellAccess::Drop => "drops it",
+        CellAccess::Pointer => "takes a pointer to it",
+    };
+    format!("{access} at {}", racing.place)
 }
 
 /// The name of the specification, if there is one.
@@ -350,10 +382,7 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
         Reference::Serial | Reference::Golden(_) | Reference::Observed(_) => true,
         Reference::Specification | Reference::Named(_) | Reference::Anything => false,
     };
-    let is_judged = match finding.cause {
-        Cause::NotLinearizable | Cause::Blocking => true,
-        Cause::Nondeterministic | Cause::Panic | Cause::Race | Cause::Leak => false,
-    };
+    let is_judged = finding.cause == Cause::NotLinearizable || is_stuck(finding);
     if !has_serial || !is_judged {
         return Vec::new();
     }
@@ -363,10 +392,10 @@ fn witnesses(context: &ReportContext<'_>, checked: &Checked, finding: &Finding, 
             1 => ("The only serial history of these calls does not".to_owned(), ""),
             n => (format!("None of the {} serial histories of these calls", grouped(n)), "s"),
         };
-        return vec![Block::Caption(match (finding.cause, finding.blocked.first()) {
+        return vec![Block::Caption(match finding.blocked.first() {
             // Serial histories in which it does not block have a result of it, so none has exactly
             // these.
-            (Cause::Blocking, Some(&it)) => format!(
+            Some(&it) if is_stuck(finding) => format!(
                 "{none} block{s} in {} after the calls that returned here, with these results.",
                 finding.operations[it].call
             ),
@@ -408,7 +437,7 @@ pub(super) fn serial_history_text(threads: &Threads, finding: &Finding, serial: 
         })
         .collect();
     operations
-        .extend(serial.stuck.map(|at| format!("{}: {} waits", process(at), finding.operations[at].call)));
+        .extend(serial.stuck.map(|at| format!("{}: {} blocks", process(at), finding.operations[at].call)));
     operations.join(", ")
 }
 
@@ -424,14 +453,14 @@ pub(super) fn why_not_a_witness(
     if let Some((first, second)) = serial.wrong_order {
         return Some(format!("{} had returned before {} was called", operation(first), operation(second)));
     }
-    if finding.cause != Cause::Blocking {
+    if !is_stuck(finding) {
         return None;
     }
     let blocked = *finding.blocked.first()?;
     let call = &finding.operations[blocked].call;
     match serial.stuck {
         Some(other) if other != blocked => {
-            Some(format!("{} waits there, not {}", operation(other), operation(blocked)))
+            Some(format!("{} blocks there, not {}", operation(other), operation(blocked)))
         }
         Some(_) => None,
         None => Some(format!("no call blocks there, but {call} blocks here")),

@@ -39,7 +39,10 @@ fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
     let variable = match outcome.finding {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
         // With the same seed, again nothing would be found.
-        None => format!("{}={}", environment::TIMEOUT, show_duration(longer(stress, outcome))),
+        None => match more(stress, outcome) {
+            More::Executions(most) => format!("{}={most}", environment::EXECUTIONS),
+            More::Time(time) => format!("{}={}", environment::TIMEOUT, show_duration(time)),
+        },
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
     format!("{variable} cargo test{test}")
@@ -56,12 +59,14 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             vec![format!("{}{}{seed}", stressing(stress, workload, usual), limits(stress))]
         }
         (None, 0) => {
-            let more = show_duration(longer(stress, outcome));
-            let mut commands =
-                vec![format!("{} --timeout {more}", stressing(stress, &stress.workload, usual))];
+            let more = match more(stress, outcome) {
+                More::Executions(most) => format!("--executions {most}"),
+                More::Time(time) => format!("--timeout {}", show_duration(time)),
+            };
+            let mut commands = vec![format!("{} {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
                 let noisy = Workload { noise: SUGGESTED_NOISE, ..stress.workload.clone() };
-                commands.push(format!("{} --timeout {more}", stressing(stress, &noisy, usual)));
+                commands.push(format!("{} {more}", stressing(stress, &noisy, usual)));
             }
             commands
         }
@@ -89,11 +94,19 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
 // Enough to matter, but threads still make progress.
 const SUGGESTED_NOISE: Noise = Noise { between: 0.05, inside: 0.02 };
 
-/// Ten times the duration, or the time limit; in whole seconds.
-fn longer(stress: &Stress, outcome: &Outcome) -> Duration {
-    let planned = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
-    let took = planned.unwrap_or(outcome.elapsed).as_secs_f64();
-    Duration::from_secs((took * 10.0).round().max(DEFAULT_TIMEOUT.as_secs_f64()) as u64)
+/// Ten times the limit that ended the test.
+enum More {
+    Executions(u64),
+    Time(Duration),
+}
+
+fn more(stress: &Stress, outcome: &Outcome) -> More {
+    if let Some(most) = stress.executions.filter(|it| *it <= outcome.runs) {
+        return More::Executions(most.saturating_mul(10));
+    }
+    // In whole seconds.
+    let took = stress.timeout.unwrap_or(DEFAULT_TIMEOUT).as_secs_f64();
+    More::Time(Duration::from_secs((took * 10.0).round().max(DEFAULT_TIMEOUT.as_secs_f64()) as u64))
 }
 
 /// `clewline stress SUBJECT` with all settings of the workload and the checker that differ from the

@@ -18,7 +18,7 @@ use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, RunResult};
 
 use super::{
-    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
     plan::{Phase, Progress, Stress},
     quasi::JudgedRun,
     role::thread_names,
@@ -220,18 +220,20 @@ impl<'s> JudgePool<'s> {
             Err(reason) => return self.abandon(&reason),
         };
         let JudgedRun { case, judgement, evidence } = judged;
-        let cause = match (&judgement.verdict, ending) {
-            (Verdict::Violated(_), ending) => Cause::NotLinearizable(ending),
-            (_, Ending::Panicked(panics)) => Cause::Panicked(panics),
+        let failure = match (&judgement.verdict, ending) {
+            (Verdict::Violated(_), ending) => RunFailure::NotLinearizable(ending),
+            (_, Ending::Panicked(panics)) => RunFailure::Panicked(panics),
             // A blocked operation may wait for those that panicked.
-            (_, Ending::Stuck(.., panics)) if !panics.is_empty() => Cause::Panicked(panics),
+            (_, Ending::Stuck(.., panics)) if !panics.is_empty() => RunFailure::Panicked(panics),
             // Every operation has returned: the teardown of the subject hangs.
             (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
-                Cause::Stuck(patience, standings)
+                RunFailure::Stuck(patience, standings)
             }
             (verdict, Ending::Stuck(patience, standings, _)) => {
                 match (&self.stress.stuck(&*case, &options), verdict) {
-                    (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => Cause::Stuck(patience, standings),
+                    (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => {
+                        RunFailure::Stuck(patience, standings)
+                    }
                     (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
                         return self.abandon(reason);
                     }
@@ -255,7 +257,7 @@ impl<'s> JudgePool<'s> {
             next: Vec::new(),
         };
         let workload = self.stress.workload.clone();
-        let finding = Finding { run, cause, report, after: self.begun.elapsed(), workload };
+        let finding = Finding { run, failure, report, after: self.begun.elapsed(), workload };
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         // Several checkers may have a finding; the first run counts.
         if found.finding.as_ref().is_none_or(|it| run < it.run) {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 pub(super) const SEED: &str = "CLEWLINE_SEED";
-const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
+pub(super) const EXECUTIONS: &str = "CLEWLINE_EXECUTIONS";
 pub(super) const TIMEOUT: &str = "CLEWLINE_TIMEOUT";
 
 /// Overrides the settings of `stress` by the variables that `look_up` finds. They take precedence

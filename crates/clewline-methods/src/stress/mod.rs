@@ -72,7 +72,8 @@ use crate::{
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
 use quasi_request::QuasiRequest;
 
-pub use outcome::{Cause, CauseKind, Finding, Outcome, Saved, Shrinking};
+pub use clewline_report::render::Cause;
+pub use outcome::{Finding, Outcome, RunFailure, Saved, Shrinking};
 pub use plan::{Phase, Progress, Stress, Workload};
 pub use recorded::Recorded;
 pub use role::ThreadRole;

@@ -3,8 +3,8 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
-use clewline_report::render::{present, text::Style, timeline::call_and_result};
-use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
+use clewline_report::render::{Cause, present, text::Style, timeline::call_and_result};
+use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread, ThreadActivity};
 
 use super::{plan::Workload, quasi_request::QuasiRequest};
 use crate::{check::Report, relaxed::FactorHistogram};
@@ -61,8 +61,8 @@ pub struct Outcome {
 pub struct Finding {
     /// The number of the run, from 0.
     pub run: u64,
-    /// The cause.
-    pub cause: Cause,
+    /// What is wrong with it.
+    pub failure: RunFailure,
     /// The verdict on its history.
     pub report: Report<'static>,
     /// How long the test had taken until then.
@@ -74,25 +74,13 @@ pub struct Finding {
 /// What is wrong with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Cause {
+pub enum RunFailure {
     /// Its history is not linearizable. Operations may also be stuck or have panicked.
     NotLinearizable(Ending),
     /// Nothing returned for this time, though the specification allows a return.
     Stuck(Duration, Vec<StuckThread>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
-}
-
-/// A [`Cause`], in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CauseKind {
-    /// A history is not linearizable.
-    NotLinearizable,
-    /// Nothing returned any more.
-    Stuck,
-    /// An operation panicked.
-    Panicked,
 }
 
 /// The result of searching for a smaller workload that shows the same.
@@ -132,26 +120,16 @@ pub enum Saved {
     Failed(PathBuf, String),
 }
 
-impl Cause {
-    /// Which one it is.
+impl RunFailure {
+    /// The cause. A thread that runs although nothing returns makes a livelock of it.
     #[must_use]
-    pub fn kind(&self) -> CauseKind {
+    pub fn cause(&self) -> Cause {
+        let runs = |it: &StuckThread| it.activity == ThreadActivity::Running;
         match self {
-            Cause::NotLinearizable(_) => CauseKind::NotLinearizable,
-            Cause::Stuck(..) => CauseKind::Stuck,
-            Cause::Panicked(_) => CauseKind::Panicked,
-        }
-    }
-}
-
-impl CauseKind {
-    /// The name promised to scripts.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            CauseKind::NotLinearizable => "not-linearizable",
-            CauseKind::Stuck => "stuck",
-            CauseKind::Panicked => "panic",
+            RunFailure::NotLinearizable(_) => Cause::NotLinearizable,
+            RunFailure::Stuck(_, threads) if threads.iter().any(runs) => Cause::Livelock,
+            RunFailure::Stuck(..) => Cause::Deadlock,
+            RunFailure::Panicked(_) => Cause::Panic,
         }
     }
 }

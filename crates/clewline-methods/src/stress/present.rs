@@ -1,7 +1,7 @@
 //! The outcome of a stress test, presented.
 
 use clewline_report::render::{
-    Present,
+    Cause, Present,
     block::{Block, Fact},
     text::Style,
 };
@@ -19,6 +19,10 @@ impl Present for Outcome {
 
     fn qualifier(&self) -> Option<String> {
         text::qualifier(self)
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        self.shown().map(|it| it.failure.cause())
     }
 
     fn headline(&self) -> String {

@@ -12,7 +12,7 @@ use clewline_report::render::{
 use serde_json::{Map, Value as Json, json};
 
 use super::{
-    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
     role::ThreadRole,
     text,
 };
@@ -27,9 +27,9 @@ impl Publish for Outcome {
         page.verdict = "violated";
         page.headline = self.headline();
         let ended = words(&text::failure_blocks(self, finding));
-        match &finding.cause {
-            Cause::NotLinearizable(_) => page.words.extend(ended),
-            Cause::Stuck(..) | Cause::Panicked(_) => {
+        match &finding.failure {
+            RunFailure::NotLinearizable(_) => page.words.extend(ended),
+            RunFailure::Stuck(..) | RunFailure::Panicked(_) => {
                 (page.words, page.counterexample, page.picture) = (ended, pending(finding), None);
             }
         }
@@ -73,7 +73,7 @@ impl Publish for Outcome {
             Saved::Off => (),
         }
         if let Some(finding) = self.shown() {
-            add("cause", finding.cause.kind().name().into());
+            add("cause", finding.failure.cause().name().into());
             // As `check` would report it.
             if let Some(explanation) = finding.report.json(WitnessShown::Not).get("explanation") {
                 add("explanation", explanation);
@@ -118,11 +118,11 @@ fn pending(finding: &Finding) -> PageCounterexample {
     let case = finding.report.case();
     let ids = (0..case.spans().len()).map(clewline_core::OperationId::from_index);
     let operations: Vec<_> = ids.filter(|it| case.spans()[it.index()].is_pending()).collect();
-    let (title, each) = match &finding.cause {
-        Cause::Panicked(_) => {
+    let (title, each) = match &finding.failure {
+        RunFailure::Panicked(_) => {
             ("The operations that panicked, or never returned", "it panicked, or never returned")
         }
-        Cause::Stuck(..) | Cause::NotLinearizable(_) => {
+        RunFailure::Stuck(..) | RunFailure::NotLinearizable(_) => {
             ("The operations that never return", "it never returns")
         }
     };

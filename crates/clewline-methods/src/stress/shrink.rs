@@ -15,7 +15,7 @@ use clewline_specs::entry;
 
 use super::{
     drive::drive,
-    outcome::{CauseKind, Finding, Shrinking},
+    outcome::{Finding, RunFailure, Shrinking},
     plan::{Phase, Progress, Stress, Workload},
 };
 
@@ -25,14 +25,14 @@ const SHRINK_ATTEMPT_TIME_DIVISOR: u32 = 10;
 /// Searches for smaller workloads than the one of `finding`.
 pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
     let limit = stress.shrinking;
-    let kind = finding.cause.kind();
+    let cause = finding.failure.cause();
     if limit.is_zero() {
         return Shrinking::Off;
     }
-    let share = match kind {
+    let share = match finding.failure {
         // To detect that a run is stuck takes the whole patience.
-        CauseKind::Stuck => stress.patience * 2,
-        CauseKind::NotLinearizable | CauseKind::Panicked => limit / SHRINK_ATTEMPT_TIME_DIVISOR,
+        RunFailure::Stuck(..) => stress.patience * 2,
+        RunFailure::NotLinearizable(_) | RunFailure::Panicked(_) => limit / SHRINK_ATTEMPT_TIME_DIVISOR,
     };
     if limit < share * 2 {
         return Shrinking::TooSlow;
@@ -45,7 +45,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         if left.is_zero() {
             return Attempt::OutOfTime;
         }
-        let found = again(stress, workload, share.min(left)).filter(|it| it.cause.kind() == kind);
+        let found = again(stress, workload, share.min(left)).filter(|it| it.failure.cause() == cause);
         let Some(found) = found else { return Attempt::Passed };
         if size(&found) <= size(best.as_deref().unwrap_or(finding)) {
             best = Some(Box::new(found));

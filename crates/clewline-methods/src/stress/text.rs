@@ -9,13 +9,13 @@ use clewline_report::render::{
     Present,
     block::{Block, Fact},
     count, grouped,
-    text::{Style, duration, judged_by, line_numbers},
+    text::{Style, duration, judged_by, line_numbers, with_article},
     trace,
 };
 use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
 
 use super::{
-    outcome::{Cause, Finding, Outcome, Saved, Shrinking},
+    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
     plan::Workload,
     quasi_request::QuasiRequest,
 };
@@ -39,7 +39,7 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
         return if outcome.holds() { holds(outcome) } else { vec![Block::paragraph(unknown(outcome))] };
     };
     let mut blocks = Vec::new();
-    if let Cause::NotLinearizable(_) = &finding.cause {
+    if let RunFailure::NotLinearizable(_) = &finding.failure {
         blocks.extend(finding.report.sentences(style));
         if let (Some(breaking), Verdict::Violated(violation)) =
             (&outcome.failure_point, finding.report.verdict())
@@ -55,40 +55,35 @@ pub(super) fn sentences(outcome: &Outcome, style: &Style) -> Vec<Block> {
 /// Failures other than results: stuck operations, and panics.
 pub(super) fn failure_blocks(outcome: &Outcome, finding: &Finding) -> Vec<Block> {
     let mut blocks = Vec::new();
-    match &finding.cause {
-        Cause::NotLinearizable(Ending::Full) => (),
-        Cause::NotLinearizable(Ending::Stuck(patience, standings, panics)) => {
+    match &finding.failure {
+        RunFailure::NotLinearizable(Ending::Full) => (),
+        RunFailure::NotLinearizable(Ending::Stuck(patience, standings, panics)) => {
             blocks.extend(stuck(finding, *patience, standings));
             if !panics.is_empty() {
                 blocks.push(panicked(finding, panics));
             }
         }
-        Cause::NotLinearizable(Ending::Panicked(panics)) => blocks.push(panicked(finding, panics)),
-        Cause::Stuck(patience, standings) => {
+        RunFailure::NotLinearizable(Ending::Panicked(panics)) => blocks.push(panicked(finding, panics)),
+        RunFailure::Stuck(patience, standings) => {
             blocks.extend(stuck(finding, *patience, standings));
-            blocks.push(besides(outcome, finding, "a deadlock, or a loop that never ends"));
+            blocks.push(besides(outcome, finding));
         }
-        Cause::Panicked(panics) => {
+        RunFailure::Panicked(panics) => {
             blocks.push(panicked(finding, panics));
-            blocks.push(besides(outcome, finding, "a panic"));
+            blocks.push(besides(outcome, finding));
         }
     }
     blocks
 }
 
 fn found(outcome: &Outcome, finding: &Finding) -> String {
-    let subject = &outcome.subject;
-    match &finding.cause {
-        Cause::NotLinearizable(_) => finding.report.headline(),
-        Cause::Stuck(patience, _) => {
-            format!("{subject} got stuck: nothing returned for {}", show_patience(*patience))
-        }
-        Cause::Panicked(panics) => {
-            let operation = panics.first().and_then(|it| finding.pending(it.thread));
-            let place = operation.map_or_else(String::new, |it| format!(" in {it}"));
-            format!("{subject} panicked{place}")
-        }
-    }
+    let thread = match &finding.failure {
+        RunFailure::NotLinearizable(_) => return finding.report.headline(),
+        RunFailure::Stuck(_, threads) => threads.first().map(|it| it.thread),
+        RunFailure::Panicked(panics) => panics.first().map(|it| it.thread),
+    };
+    let operation = thread.and_then(|it| finding.pending(it));
+    finding.failure.cause().headline(&outcome.subject, operation.as_deref())
 }
 
 /// The operations that do not return, and where their threads are.
@@ -125,12 +120,13 @@ fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
 }
 
 /// Whether at least the results were correct.
-fn besides(outcome: &Outcome, finding: &Finding, what: &str) -> Block {
+fn besides(outcome: &Outcome, finding: &Finding) -> Block {
     Block::paragraph(match finding.report.verdict() {
         Verdict::Holds(_) => {
             format!(
-                "No result was wrong: what had returned until then is {}. So this is {what}.",
-                judged_as(outcome)
+                "No result was wrong: what had returned until then is {}. So this is a {}.",
+                judged_as(outcome),
+                finding.failure.cause(),
             )
         }
         Verdict::Unknown(reason) => {
@@ -274,16 +270,16 @@ fn holds(outcome: &Outcome) -> Vec<Block> {
 
 /// `linearizable as a queue`, or another property.
 fn judged_as(outcome: &Outcome) -> String {
-    let (spec, article) = (&outcome.spec, article(&outcome.spec));
+    let spec = with_article(&outcome.spec);
     match outcome.asked.as_ref().map(|it| (it.reading(), it.quasi())) {
-        None => format!("linearizable as {article} {spec}"),
+        None => format!("linearizable as {spec}"),
         Some((QuasiReading::Relaxed, _)) => match &outcome.needed {
-            Some(needed) => format!("linearizable as {article} {spec}:{}", needed.factor()),
-            None => format!("linearizable as {article} {spec}"),
+            Some(needed) => format!("linearizable as {spec}:{}", needed.factor()),
+            None => format!("linearizable as {spec}"),
         },
         Some((QuasiReading::Displacement, quasi)) => match &outcome.needed {
-            Some(_) => format!("quasi linearizable as {article} {spec} with that factor"),
-            None => format!("quasi linearizable as {article} {spec} with {quasi}"),
+            Some(_) => format!("quasi linearizable as {spec} with that factor"),
+            None => format!("quasi linearizable as {spec} with {quasi}"),
         },
     }
 }
@@ -382,8 +378,4 @@ fn show_noise(noise: Noise) -> String {
             percent(noise.inside)
         ),
     }
-}
-
-fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }

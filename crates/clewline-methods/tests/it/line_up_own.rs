@@ -77,11 +77,11 @@ fn calls_that_block_are_right_only_where_the_specification_blocks() {
     let outcome = unread.run().unwrap();
     expect(&outcome, None);
     let outcome = mailbox(Flaw::Blocks).run().unwrap();
-    expect(&outcome, Some(Cause::Blocking));
+    expect(&outcome, Some(Cause::Deadlock));
     assert!(outcome.to_string().contains("deadlock"), "{outcome}");
     // An empty bag says so.
     let outcome = bag(Flaw::Blocks).run().unwrap();
-    expect(&outcome, Some(Cause::Blocking));
+    expect(&outcome, Some(Cause::Deadlock));
     assert_eq!(outcome.found.unwrap().matrix.to_string(), "Take");
 }
 

@@ -3,7 +3,11 @@
 
 use clewline_core::visible;
 
-use super::width::{GLUE, width as columns};
+use super::{
+    grid::LINE_COLUMNS_MAX,
+    timeline::shorten,
+    width::{GLUE, width as columns},
+};
 
 /// A part of a report. In a text an empty line separates two of them, with the exceptions named
 /// below.
@@ -14,15 +18,15 @@ pub enum Block {
     /// The source of the paragraph before: `In lost.jsonl: lines 1, 2.` In a text no empty line
     /// precedes it.
     Where(String),
-    /// One item a line, of any length. On a page they are a paragraph.
+    /// One item a line, which is wrapped where it is long. On a page they are a paragraph.
     List(Vec<String>),
     /// A transition from the paragraph before, which it continues, to the drawing that follows. Not
     /// on pages.
     Lead(String),
     /// A paragraph about a drawing, before it or after it. Not on pages.
     Caption(String),
-    /// Preformatted lines, from the left margin. Not on pages, which have their own timelines and
-    /// tables.
+    /// Preformatted lines, from the left margin, shortened to [`LINE_COLUMNS_MAX`]. Not on pages,
+    /// which have their own timelines and tables.
     Drawing(Vec<String>),
 }
 
@@ -74,7 +78,8 @@ pub fn wrap(blocks: &[Block], width: usize) -> String {
                 parts.iter().flat_map(|it| wrapped(it, room)).collect()
             }
             Block::Where(text) | Block::Lead(text) | Block::Caption(text) => wrapped(text, room),
-            Block::List(lines) | Block::Drawing(lines) => lines.clone(),
+            Block::List(items) => items.iter().flat_map(|it| wrapped(it, room)).collect(),
+            Block::Drawing(lines) => lines.iter().map(|it| shorten(it, LINE_COLUMNS_MAX - INDENT)).collect(),
         };
         for it in &lines {
             let indent = if it.is_empty() { 0 } else { INDENT };

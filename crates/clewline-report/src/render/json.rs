@@ -7,7 +7,7 @@ use std::{borrow::Cow, fmt};
 use clewline_core::{Datum, Note, OperationId, Value, Values, Verdict, visible};
 use serde_json::{Map, Value as Json};
 
-use super::{CheckedHistory, WitnessShown, explain::explanation};
+use super::{CheckedHistory, WitnessShown, cause::Cause, explain::explanation};
 
 /// An object whose fields keep the order in which they were added. `Display` writes JSON.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -137,6 +137,9 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     let mut report = Object::new();
     report.add("file", judged.name);
     report.add("verdict", judged.verdict.word());
+    if let Verdict::Violated(_) = judged.verdict {
+        report.add("cause", Cause::NotLinearizable.name());
+    }
     report.add("operations", judged.operations());
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);

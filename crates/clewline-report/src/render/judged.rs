@@ -1,8 +1,11 @@
 //! The verdict on a history, presented.
 
+use clewline_core::Verdict;
+
 use super::{
     CheckedHistory,
     block::{Block, Fact},
+    cause::Cause,
     notes,
     present::Present,
     text::{self, Style},
@@ -15,6 +18,10 @@ impl Present for CheckedHistory<'_> {
 
     fn word(&self) -> &'static str {
         self.verdict.word()
+    }
+
+    fn cause(&self) -> Option<Cause> {
+        matches!(self.verdict, Verdict::Violated(_)).then_some(Cause::NotLinearizable)
     }
 
     fn headline(&self) -> String {

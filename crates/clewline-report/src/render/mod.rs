@@ -5,7 +5,9 @@
 //! Everything here turns values into text. Nothing is printed, and nothing is decided.
 
 pub mod block;
+mod cause;
 mod explain;
+pub mod grid;
 #[cfg(feature = "html")]
 pub mod html;
 #[cfg(feature = "html")]
@@ -32,6 +34,7 @@ use std::time::Duration;
 
 use clewline_core::{Datum, ErasedHistory, ObjectId, OperationId, Value, Values, Verdict, visible};
 
+pub use cause::Cause;
 pub use explain::explanation;
 pub use present::Present;
 #[cfg(feature = "html")]

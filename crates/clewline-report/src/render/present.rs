@@ -11,6 +11,7 @@ use clewline_core::visible;
 
 use super::{
     block::{Block, Fact, hanging, line, wrap},
+    cause::Cause,
     text::{Paint, Style, painted},
 };
 
@@ -21,6 +22,9 @@ pub trait Present {
 
     /// The verdict's one word: `holds`, `violated`, `unknown`.
     fn word(&self) -> &'static str;
+
+    /// The cause of a violation; none if nothing is violated.
+    fn cause(&self) -> Option<Cause>;
 
     /// A qualifier of the word, before the colon: `with factor 2 and no smaller one`. Usually none.
     fn qualifier(&self) -> Option<String> {

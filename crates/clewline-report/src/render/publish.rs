@@ -72,6 +72,7 @@ pub fn plain_entry(shown: &(impl Present + ?Sized)) -> Entry {
     Entry {
         name: shown.name().to_owned(),
         verdict: Word::find(shown.word()).expect("verdicts have these words"),
+        cause: shown.cause(),
         headline: shown.headline(),
         blocks: shown.sentences(&Style::default()),
         work: None,

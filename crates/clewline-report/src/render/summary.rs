@@ -15,8 +15,11 @@ use std::time::Duration;
 use clewline_core::visible;
 
 use super::{
-    block::{Block, wrap},
+    block::{Block, line, wrap},
+    cause::Cause,
     count,
+    grid::{LINE_COLUMNS_MAX, aligned},
+    grouped,
     table::{Cell, Column, Table},
     text::Style,
 };
@@ -44,6 +47,8 @@ pub struct Entry {
     pub name: String,
     /// The verdict.
     pub verdict: Word,
+    /// The cause of a violation.
+    pub cause: Option<Cause>,
     /// The first line of its report, without the verdict's word.
     pub headline: String,
     /// The meaning of the verdict and its evidence. May be empty.
@@ -199,6 +204,35 @@ fn of(word: Word) -> &'static str {
         Word::Holds => "of which hold",
         Word::Violated | Word::Unreadable | Word::Unknown => word.as_str(),
     }
+}
+
+/// The summary as lines for a terminal: one for each entry, those that do not hold last, with their
+/// headline and the command to look again; then the totals.
+#[must_use]
+pub fn lines(summary: &Summary) -> String {
+    let mut ordered: Vec<&Entry> = summary.entries.iter().collect();
+    ordered.sort_by_key(|it| std::cmp::Reverse(it.verdict));
+    let row = |entry: &&Entry| {
+        let work = entry.work.map_or_else(String::new, |it| format!("{} {}", grouped(it), summary.work));
+        vec![
+            entry.verdict.as_str().to_owned(),
+            entry.name.clone(),
+            work,
+            super::text::duration(entry.elapsed),
+        ]
+    };
+    let rows: Vec<Vec<String>> = ordered.iter().map(row).collect();
+    let mut text = String::new();
+    for (entry, shown) in ordered.iter().zip(aligned(&rows, LINE_COLUMNS_MAX)) {
+        line(&mut text, &shown);
+        if entry.verdict != Word::Holds {
+            for more in std::iter::once(&entry.headline).chain(entry.next.first()) {
+                line(&mut text, &format!("    {more}"));
+            }
+        }
+    }
+    line(&mut text, &summary.totals());
+    text
 }
 
 /// The summary as annotations: a line for each entry that does not hold, as GitHub's runners read

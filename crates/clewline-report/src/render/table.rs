@@ -8,7 +8,10 @@ use std::fmt::Write;
 use clewline_core::visible;
 use serde_json::Value as Json;
 
-use super::grouped;
+use super::{grouped, timeline::shorten};
+
+// Longer names are shortened.
+const TEXT_COLUMNS_MAX: usize = 80;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +57,7 @@ impl Cell {
 
     fn text(&self) -> String {
         match self {
-            Cell::Text(text) => visible(text).into_owned(),
+            Cell::Text(text) => shorten(&visible(text), TEXT_COLUMNS_MAX),
             Cell::Count(count) => grouped(*count),
             Cell::Number(number) => digits(*number),
             Cell::Missing => "–".to_owned(),

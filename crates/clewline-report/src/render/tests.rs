@@ -282,7 +282,7 @@ fn json_names_the_counterexample_by_the_ids_of_the_file() {
     check_json(
         &judged(&case, &exhausted(&[0, 1, 2], &[0, 1], 2)),
         WitnessShown::Whole,
-        "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"operations\":4,\"objects\":1,\
+        "{\"file\":\"lost.jsonl\",\"verdict\":\"violated\",\"cause\":\"not-linearizable\",\"operations\":4,\"objects\":1,\
          \"algorithm\":\"wg-graph\",\"elapsed_ms\":1251,\"explanation\":{\"object\":\"q\\\"1\",\
          \"core\":[0,\"x\",2],\"text\":\"The longest order found is enq(1), enq(2). There deq() → 2 cannot \
          come next: it could only have been deq() → 1.\"}}",

@@ -10,6 +10,7 @@ use clewline_core::{OperationId, Reason, Skipped, Verdict, Violation, Witness, v
 use super::{
     CheckedHistory, Source, Stream, WitnessShown,
     block::Block,
+    cause::Cause,
     count, explain, grouped,
     timeline::{self, Bar, Row},
 };
@@ -57,12 +58,21 @@ pub fn painted(word: &str, paint: Paint) -> String {
 #[must_use]
 pub fn headline(judged: &CheckedHistory<'_>) -> String {
     let CheckedHistory { name, spec, verdict, .. } = judged;
-    let article = if spec.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let spec = with_article(spec);
     match verdict {
-        Verdict::Holds(_) => format!("{name} is linearizable as {article} {spec}"),
-        Verdict::Violated(_) => format!("{name} is not linearizable as {article} {spec}"),
-        Verdict::Unknown(reason) => format!("whether {name} is linearizable as {article} {spec}: {reason}"),
+        Verdict::Holds(_) => format!("{name} is linearizable as {spec}"),
+        Verdict::Violated(_) => {
+            format!("{} as {spec}", Cause::NotLinearizable.headline(name, None))
+        }
+        Verdict::Unknown(reason) => format!("whether {name} is linearizable as {spec}: {reason}"),
     }
+}
+
+/// `a queue`, `an atomic register`.
+#[must_use]
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {noun}")
 }
 
 /// The meaning of the verdict, and its evidence.

@@ -66,7 +66,9 @@ pub fn draw(rows: &[Row], width: usize) -> String {
 /// `beside`.
 #[must_use]
 pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
-    let lanes = lanes(rows);
+    let rows: Vec<Row> =
+        rows.iter().map(|it| Row { name: shorten(&it.name, NAME_COLUMNS_MAX), ..it.clone() }).collect();
+    let lanes = lanes(&rows);
     let names = rows.iter().map(|it| width(&it.name)).max().unwrap_or(0);
     // At least a few columns, however long the names are.
     let room = columns.saturating_sub(names + 2).max(LABEL_COLUMNS[LABEL_COLUMNS.len() - 1] + 8);
@@ -90,6 +92,9 @@ pub fn lines(rows: &[Row], beside: &[u32], columns: usize) -> Vec<String> {
     }
     lines
 }
+
+// Longer names of processes are shortened.
+const NAME_COLUMNS_MAX: usize = 24;
 
 // Lengths to which labels are shortened, one after the other, until the drawing fits.
 const LABEL_COLUMNS: [usize; 4] = [24, 20, 16, 13];

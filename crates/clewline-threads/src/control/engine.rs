@@ -43,7 +43,7 @@ pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
 pub(crate) use types::Attempt;
-pub use types::{Limit, Limits, Moment, Need, Pending, Points, Until};
+pub use types::{Holder, Limit, Limits, Moment, Need, Pending, Points, Until};
 pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
 
@@ -154,6 +154,8 @@ impl Engine {
             has_release_points: false,
             schedule: None,
             moments: None,
+            shown_places: Vec::new(),
+            holds: Vec::new(),
             spare: Vec::new(),
             _noise_hook: NoiseHook::new(),
             limit: None,
@@ -219,11 +221,51 @@ impl Engine {
                 task: it.pending.task,
                 access: it.pending.access,
                 object: it.pending.object,
-                place: it.place,
+                place: self.shown_place(it.pending.task),
                 operation: (it.pending.calls && !self.is_stopped).then_some(it.operation as usize),
                 spins: it.spins.is_some(),
+                after: it.pending.after.without(self.ended),
+                holders: self.holders(it.pending.object),
             })
             .collect()
+    }
+
+    /// The place of the task's access that reports show.
+    fn shown_place(&self, task: TaskId) -> Place {
+        self.shown_places.get(task.index()).copied().unwrap_or(self.tasks[task.index()].place)
+    }
+
+    #[cold]
+    fn note_shown_place(&mut self, me: TaskId, place: Place) {
+        let shown = self.foreign.map_or(place, |it| it.shown_place(place));
+        self.shown_places.resize(self.tasks.len().max(self.shown_places.len()), place);
+        self.shown_places[me.index()] = shown;
+    }
+
+    /// The tasks that hold a lock, as far as steps are recorded.
+    fn holders(&self, lock: SharedId) -> Vec<Holder> {
+        self.holds.iter().filter(|it| it.0 == lock && lock != SharedId::NONE).map(|it| it.1).collect()
+    }
+
+    /// The running task has acquired or released an object, if the object is a lock.
+    #[cold]
+    fn note_holder(&mut self, object: SharedId, is_more: bool) {
+        let task = self.current;
+        if is_more {
+            // Other levels count messages.
+            let is_lock = |it: &Step| it.object == object && it.access.is_acquire();
+            if self.step.as_ref().is_some_and(is_lock) {
+                let place = self.shown_place(task);
+                self.holds.push((object, Holder { task, place }));
+            }
+            return;
+        }
+        // A lock may be released by another task than the one that acquired it.
+        let of = |it: &(SharedId, Holder)| it.0 == object;
+        let own = self.holds.iter().rposition(|it| of(it) && it.1.task == task);
+        if let Some(at) = own.or_else(|| self.holds.iter().rposition(of)) {
+            self.holds.remove(at);
+        }
     }
 
     /// Prepares an execution with this number of operations.
@@ -240,6 +282,8 @@ impl Engine {
         (self.limit, self.execution, self.is_ending) = (None, unwind::next_execution(), false);
         (self.spinning, self.idle_rounds, self.held_back) = (TaskSet::EMPTY, 0, TaskSet::EMPTY);
         self.objects.clear();
+        self.holds.clear();
+        self.shown_places.clear();
         self.fairness.clear();
         self.prepare_memory();
         self.times.clear();
@@ -443,6 +487,9 @@ impl Engine {
         }
         if self.memory.is_some() {
             self.memory_arrive(me, attempt.access);
+        }
+        if self.moments.is_some() {
+            self.note_shown_place(me, place);
         }
         is_started
     }

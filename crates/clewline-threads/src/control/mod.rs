@@ -45,7 +45,7 @@ pub(crate) use engine::{
     Attempt, Destroyed, control, ending_control, give_way, here, is_abandoned, is_controlled, is_ending,
     wait_until_unwound, with_local,
 };
-pub use engine::{Control, Foreign, Limit, Limits, Moment, Need, Pending, Points, Until};
+pub use engine::{Control, Foreign, Holder, Limit, Limits, Moment, Need, Pending, Points, Until};
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
 pub use fiber::bench;
@@ -53,7 +53,7 @@ pub use leaks::Leak;
 pub(crate) use leaks::{note_created, note_dropped};
 pub(crate) use memory::ReadModifyWrite;
 pub use memory::{Memory, MemoryModel};
-pub use panics::Panic;
+pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};
 pub use races::{CellAccess, Race, RacingAccess};

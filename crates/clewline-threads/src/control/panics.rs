@@ -4,9 +4,39 @@ use std::{any::Any, cell::RefCell};
 
 use super::explorer::explorer_local;
 
-/// A panic of a task.
+/// The kind of failure that ended a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FailureKind {
+    /// A panic.
+    #[default]
+    Panic,
+    /// Freed memory was accessed.
+    UseAfterFree,
+    /// Memory was freed twice.
+    DoubleFree,
+    /// A signal.
+    Crash,
+    /// The program reported a failure, or misused a lock or its memory.
+    Failure,
+}
+
+impl FailureKind {
+    /// Every kind.
+    pub const ALL: [FailureKind; 5] = [
+        FailureKind::Panic,
+        FailureKind::UseAfterFree,
+        FailureKind::DoubleFree,
+        FailureKind::Crash,
+        FailureKind::Failure,
+    ];
+}
+
+/// A panic of a task, or another failure that ended it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Panic {
+    /// Its kind.
+    pub kind: FailureKind,
     /// Its message.
     pub message: String,
     /// File, line and column.
@@ -31,5 +61,5 @@ pub(super) fn caught(payload: &(dyn Any + Send)) -> Panic {
     let message = text.or_else(|| payload.downcast_ref::<String>().cloned());
     let message = message.unwrap_or_else(|| "something that is no text".to_owned());
     let (place, step) = LAST.take();
-    Panic { message, place, step }
+    Panic { kind: FailureKind::Panic, message, place, step }
 }

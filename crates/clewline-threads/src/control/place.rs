@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, fmt, panic::Location, ptr, sync::OnceLock};
 
+use crate::source::source_path;
+
 /// A place in the code: a source location or, for code without one, an address.
 ///
 /// It is one word, since every point has one. An address is resolved only on request.
@@ -71,7 +73,8 @@ impl Place {
     }
 
     /// The address, if this is an address of code.
-    pub(super) fn address(self) -> Option<usize> {
+    #[must_use]
+    pub fn address(self) -> Option<usize> {
         match self.kind() {
             Kind::Source(_) => None,
             Kind::Code(address) => Some(address),
@@ -124,17 +127,14 @@ impl Place {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        f.write_str(&source_path(&self.file))?;
         if self.line == 0 { Ok(()) } else { write!(f, ":{}", self.line) }
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            Kind::Source(location) => location.fmt(f),
-            Kind::Code(_) => self.site().fmt(f),
-        }
+        self.site().fmt(f)
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     fn a_place_in_the_source_is_found_again() {
         let location = Location::caller();
         let place = Place::of(location);
-        assert_eq!(place.to_string(), location.to_string());
+        assert_eq!(place.to_string(), format!("{}:{}", location.file(), location.line()));
         assert_eq!(place.site().line, location.line());
         assert_eq!(place, Place::of(location));
     }

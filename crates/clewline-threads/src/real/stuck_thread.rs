@@ -2,6 +2,8 @@
 
 use std::{fmt, fs, panic::Location, time::Duration};
 
+use crate::source::source_path;
+
 /// A thread whose operation does not return.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -38,7 +40,7 @@ impl fmt::Display for StuckThread {
             ThreadActivity::Unknown => f.write_str("does not come back")?,
         }
         match self.place {
-            Some(place) => write!(f, ", last seen at {place}"),
+            Some(place) => write!(f, ", last seen at {}:{}", source_path(place.file()), place.line()),
             None => Ok(()),
         }
     }

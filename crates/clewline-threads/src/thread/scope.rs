@@ -21,7 +21,7 @@ use super::{
     park::Thread,
     spawn::{Builder, JoinPacket, TaskJoinHandle},
 };
-use crate::control::{Attempt, control, here, wait_until_unwound};
+use crate::control::{Attempt, Place, control, here, wait_until_unwound};
 
 /// See `std`.
 #[repr(transparent)]
@@ -50,6 +50,8 @@ where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
     let thread_control = control();
+    // That of the closures would be this file.
+    let place = Place::caller();
     std::thread::scope(|scope| {
         let scope = Scope::of_std(scope);
         if thread_control.is_none() {
@@ -57,7 +59,7 @@ where
         }
         SCOPES.with_borrow_mut(|it| it.push((scope.key(), Vec::new())));
         let result = panic::catch_unwind(AssertUnwindSafe(|| f(scope)));
-        let waited = panic::catch_unwind(AssertUnwindSafe(|| scope.wait()));
+        let waited = panic::catch_unwind(AssertUnwindSafe(|| scope.wait(place)));
         // If the execution was abandoned meanwhile, the tasks of the scope are unwound before what
         // they borrow.
         let tasks = scope.close();
@@ -93,8 +95,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     /// Waits until all tasks have ended, including those started meanwhile.
-    #[track_caller]
-    fn wait(&self) {
+    fn wait(&self, place: Place) {
         let mut waited = TaskSet::EMPTY;
         loop {
             let key = self.key();
@@ -104,7 +105,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             });
             match here() {
                 Some(control) if tasks != waited => {
-                    control.attempt(self, Attempt { after: tasks, ..Attempt::new(Access::Join) });
+                    let attempt = Attempt { after: tasks, ..Attempt::new(Access::Join) };
+                    control.attempt_at(self.key(), attempt, place);
                     waited = tasks;
                 }
                 Some(_) | None => return,

@@ -13,7 +13,7 @@ use std::{
 use clewline_core::CodecError;
 use clewline_threads::{
     Explorable, TestProgram,
-    control::{Calls, Limits, Panic},
+    control::{Calls, FailureKind, Limits, Panic},
     instrument,
 };
 
@@ -130,7 +130,11 @@ impl Explorable for Body {
                 unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
             let Some(control) = current_task::control() else { return status.into() };
             if status != 0 {
-                let unsaid = || Panic { message: format!("main returned {status}"), ..Panic::default() };
+                let unsaid = || Panic {
+                    kind: FailureKind::Failure,
+                    message: format!("main returned {status}"),
+                    ..Panic::default()
+                };
                 let panic = panics::panic_in_output(&output::captured()).unwrap_or_else(unsaid);
                 control.fail(panic, current_task::place(main as *const () as usize + 1));
             }

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use clewline_explore::{Ending, TaskId, TaskSet};
 use clewline_threads::{
-    control::Panic,
+    control::{FailureKind, Panic, Place},
     instrument::{Control, Foreign},
 };
 
 use super::{
     current_task::{self, RuntimeCell},
-    heap, interpose, output, park, races, register, snapshot,
+    heap, interpose, output, park, places, races, register, snapshot,
 };
 
 /// The code under test, as the engine sees it.
@@ -57,6 +57,11 @@ impl Foreign for ForeignCode {
         current_task::leave();
     }
 
+    fn shown_place(&self, place: Place) -> Place {
+        let address = place.address().map(|it| current_task::as_runtime(|| places::own_caller(it)));
+        address.map_or(place, Place::code)
+    }
+
     fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
         current_task::as_runtime(look).map(|it| it.wrapping_add(current_task::write_count()))
     }
@@ -74,6 +79,10 @@ impl Foreign for ForeignCode {
         }
         // A failure while the subject was constructed counts as well, unless the ending is worse.
         let is_wrong = matches!(ending, Ending::Full | Ending::Stuck | Ending::Cut);
-        register::failure().filter(|_| is_wrong).map(|message| Panic { message, ..Panic::default() })
+        register::failure().filter(|_| is_wrong).map(|message| Panic {
+            kind: FailureKind::Failure,
+            message,
+            ..Panic::default()
+        })
     }
 }

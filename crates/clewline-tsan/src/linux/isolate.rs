@@ -13,7 +13,7 @@ use clewline_remote::{
 };
 use clewline_threads::{
     Extent, Strategy, Survey, TestProgram, Visit,
-    control::{Memory, Moment, Outcome, Panic, Pending, Place, Points},
+    control::{FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points},
     survey,
 };
 
@@ -132,7 +132,8 @@ impl Isolated {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
         };
-        self.kept.outcome.panic = Some((TaskId(0), Panic { message, ..Panic::default() }));
+        let panic = Panic { kind: FailureKind::Crash, message, ..Panic::default() };
+        self.kept.outcome.panic = Some((TaskId(0), panic));
         Ending::Panicked
     }
 

@@ -1,6 +1,6 @@
 //! Rust panics, as the panic hook reports them on standard error.
 
-use clewline_threads::control::Panic;
+use clewline_threads::control::{FailureKind, Panic};
 
 // This many are shown: a thread that waits for a panicking thread often panics as well.
 const PANICS_SHOWN_MAX: usize = 3;
@@ -15,10 +15,11 @@ fn failure_without_panic(line: &str) -> Option<Panic> {
     if let Some(rest) = line.strip_prefix("note: test did not panic as expected") {
         let place = rest.strip_prefix(" at ").map(without_column);
         let message = "the test did not panic, though it should".to_owned();
-        return Some(Panic { message, place, step: None });
+        return Some(Panic { kind: FailureKind::Failure, message, place, step: None });
     }
     let error = line.strip_prefix("Error: ")?;
-    Some(Panic { message: format!("the test returned an error: {error}"), ..Panic::default() })
+    let message = format!("the test returned an error: {error}");
+    Some(Panic { kind: FailureKind::Failure, message, ..Panic::default() })
 }
 
 /// Combines the reported panics: each but the last has its place in the message.
@@ -30,7 +31,8 @@ fn panicked(said: &str) -> Option<Panic> {
         Some(place) => format!("{} ({place}); after that: ", it.message),
         None => format!("{}; after that: ", it.message),
     });
-    Some(Panic { message: before.chain([last.message]).collect(), place: last.place, step: None })
+    let message = before.chain([last.message]).collect();
+    Some(Panic { kind: FailureKind::Panic, message, place: last.place, step: None })
 }
 
 /// `thread 'a' panicked at src/lib.rs:3:5:`, and the message in the lines that follow.

@@ -1,13 +1,17 @@
 //! Descriptions of addresses: source lines for code, heap blocks for data.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use clewline_threads::{
-    control::Panic,
+    control::{FailureKind, Panic},
     instrument::{Control, Site},
+    is_standard,
 };
 
-use super::{current_task, heap};
+use super::{
+    current_task::{self, RuntimeOwned},
+    heap, modules,
+};
 
 /// The source line of the call that returns to `address`. Of the functions inlined there, the
 /// outermost one outside the standard libraries, otherwise the innermost one.
@@ -15,17 +19,39 @@ pub(super) fn resolve(address: usize) -> Option<Site> {
     let mut sites: Vec<Site> = Vec::new();
     // The call is before its return address.
     backtrace::resolve(address.wrapping_sub(1) as *mut _, |symbol| {
-        let (Some(file), line) = (symbol.filename(), symbol.lineno().unwrap_or(0)) else { return };
         let function = symbol.name().map(|it| format!("{it:#}"));
-        sites.push(Site { file: file.to_string_lossy().into_owned().into(), line, function });
+        // Without debug information, the function has to do.
+        let file = symbol.filename().map(|it| it.to_string_lossy().into_owned());
+        let Some(file) = file.or_else(|| function.clone()) else { return };
+        sites.push(Site { file: file.into(), line: symbol.lineno().unwrap_or(0), function });
     });
-    let at = sites.iter().position(|it| !is_standard(Path::new(&*it.file))).unwrap_or(0);
+    let at = sites.iter().position(|it| !is_standard(&it.file)).unwrap_or(0);
     (at < sites.len()).then(|| sites.swap_remove(at))
 }
 
-fn is_standard(file: &Path) -> bool {
-    let file = file.to_string_lossy();
-    ["/rustc/", "/rustlib/", "/include/c++/"].iter().any(|it| file.contains(it))
+/// Of each address that was asked for: whether its source line is outside the standard libraries.
+static OWN_LINES: RuntimeOwned<BTreeMap<usize, bool>> = RuntimeOwned::new(BTreeMap::new());
+
+fn is_own_line(address: usize) -> bool {
+    let resolved = || resolve(address).is_some_and(|it| it.line != 0 && !is_standard(&it.file));
+    *OWN_LINES.get().entry(address).or_insert_with(resolved)
+}
+
+/// The return address of the innermost call outside the standard libraries, on the stack of the
+/// running task, if the code at `address` is inside them: the line that the user wrote.
+pub(super) fn own_caller(address: usize) -> usize {
+    if is_own_line(address) {
+        return address;
+    }
+    let mut found = address;
+    backtrace::trace(|frame| {
+        let caller = frame.ip() as usize;
+        if modules::is_user(caller) && is_own_line(caller) {
+            found = caller;
+        }
+        found == address
+    });
+    found
 }
 
 /// A block by its number, and the offset in it: `#2+8`.
@@ -48,6 +74,14 @@ pub(super) fn describe(address: usize) -> String {
 /// Ends the execution: the code at `pc`, which a task runs, has failed.
 #[cold]
 pub(super) fn fail(control: Control, message: String, pc: usize) -> ! {
-    let place = resolve(pc).map(|it| it.to_string());
-    control.fail(Panic { message, place, step: None }, current_task::place(pc))
+    fail_as(control, FailureKind::Failure, message, pc)
+}
+
+/// The same for a failure of that kind.
+#[cold]
+pub(super) fn fail_as(control: Control, kind: FailureKind, message: String, pc: usize) -> ! {
+    // As the compiler names the file: the driver, not this process, knows where it is relative to.
+    let place =
+        current_task::as_runtime(|| resolve(own_caller(pc))).map(|it| format!("{}:{}", it.file, it.line));
+    control.fail(Panic { kind, message, place, step: None }, current_task::place(pc))
 }

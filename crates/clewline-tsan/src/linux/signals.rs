@@ -8,6 +8,8 @@ use std::{
     ptr,
 };
 
+use clewline_threads::control::FailureKind;
+
 use super::{
     current_task::{self, RuntimeCell},
     modules, output, places,
@@ -161,7 +163,7 @@ extern "C" fn crashed() -> ! {
         },
     };
     if let Some(control) = current_task::control() {
-        places::fail(control, message, code);
+        places::fail_as(control, FailureKind::Crash, message, code);
     }
     let site = places::resolve(code).map_or_else(String::new, |it| format!(" ({it})"));
     die(&format!("error: {message} outside of the calls{site}: the subject cannot be made or given up\n"))

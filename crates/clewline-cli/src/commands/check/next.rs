@@ -6,10 +6,14 @@ use clewline_core::{Reason, Verdict};
 use clewline_report::render::text::shell_word as quoted;
 
 use super::args::Args;
-use crate::commands::units;
+use crate::commands::{output::DASH, units};
 
 /// Commands that show more about `file`, best first.
 pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<String> {
+    // Standard input cannot be read again.
+    if file.as_os_str() == DASH {
+        return Vec::new();
+    }
     let same = RepeatedOptions { timeout: true, memory: true, algorithm: true };
     match verdict {
         // The page shows a linearization, too.

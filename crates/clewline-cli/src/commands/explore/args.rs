@@ -13,8 +13,11 @@ use crate::commands::{
     output::{Output, check_outputs},
     status::Failure,
     summaries::Summaries,
-    units,
+    units::{self, Shrink},
 };
+
+/// The default of `--steps`.
+pub(super) const STEPS_MAX: u32 = 20_000;
 
 /// Explore every interleaving of a few calls (Line-Up)
 ///
@@ -147,12 +150,13 @@ pub(in crate::commands) struct Args {
     pub(super) spurious: u32,
 
     /// Maximum steps per execution
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = STEPS_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) steps: u32,
 
-    /// Shrink a failing matrix
-    #[arg(long, value_name = "auto|none", default_value = "auto", value_parser = shrinking)]
-    pub(super) shrink: Shrinking,
+    /// Shrink a failing matrix: `auto` (until no smaller one fails), `none`, or for at most this
+    /// long
+    #[arg(long, value_name = "auto|none|DURATION", default_value = "auto", value_parser = units::shrink)]
+    pub(super) shrink: Shrink,
 
     /// Continue after the first failing matrix
     #[arg(long)]
@@ -220,20 +224,6 @@ pub(super) fn nondeterminism(text: &str) -> Result<Nondeterminism, ParseError> {
         "forbid" => Ok(Nondeterminism::Forbid),
         "allow" => Ok(Nondeterminism::Allow),
         _ => Err(ParseError::new("`forbid` or `allow`", text)),
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shrinking {
-    Auto,
-    None,
-}
-
-pub(super) fn shrinking(text: &str) -> Result<Shrinking, ParseError> {
-    match text {
-        "auto" => Ok(Shrinking::Auto),
-        "none" => Ok(Shrinking::None),
-        _ => Err(ParseError::new("`auto` or `none`", text)),
     }
 }
 

@@ -1,9 +1,12 @@
 //! The matrices to check, the options, and the next commands.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use clewline_core::NotFound;
-use clewline_explore::schedulers::SCHEDULERS;
+use clewline_explore::{
+    Bound, Limit,
+    schedulers::{self, SCHEDULERS},
+};
 use clewline_methods::line_up::{
     Checked, Entry, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
 };
@@ -12,11 +15,14 @@ use clewline_specs as specs;
 use clewline_threads::control::MemoryModel;
 
 use super::{
-    args::{Args, Nondeterminism},
+    args::{Args, Nondeterminism, STEPS_MAX},
     observations,
     subject::{self, Subject},
 };
-use crate::commands::{status::Failure, units};
+use crate::commands::{
+    status::Failure,
+    units::{self, Shrink},
+};
 
 // The engine names tasks by letters; this is the number of letters.
 const COLUMNS_MAX: usize = 14;
@@ -129,6 +135,11 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.limits.spurious = args.spurious;
+    options.shrinking = match args.shrink {
+        Shrink::Auto => None,
+        Shrink::None => Some(Duration::ZERO),
+        Shrink::Within(time) => Some(time),
+    };
     if let Some(most) = args.executions {
         (options.executions_max, options.settings.executions) = (most as u64, most as u64);
     }
@@ -180,8 +191,9 @@ pub(super) fn next(
     // The scheduler has no effect on a replay.
     let picked =
         if args.scheduler == "bounded" { String::new() } else { format!(" --scheduler {}", args.scheduler) };
+    let steps = if args.steps == STEPS_MAX { String::new() } else { format!(" --steps {}", args.steps) };
     if let Some((checked, finding)) = shown.and_then(|it| Some((it, it.finding()?))) {
-        let command = with_matrix(args, subject, &checked.matrix);
+        let command = with_matrix(args, subject, &checked.matrix) + &steps;
         let (again, more) = match (&args.replay, finding.is_serial) {
             (None, true) => (command.clone(), Some(format!("{command} --full"))),
             (None, false) => {
@@ -208,23 +220,48 @@ pub(super) fn next(
             )
         }
     };
+    let bounded = |left_out: Option<&Bound>| {
+        let all = schedulers::bounds().into_iter().filter(|it| Some(it.name) != left_out.map(|it| it.name));
+        let set = all.filter(|it| args.bounds.bounds.is_set(it));
+        let value = |it: &Bound| args.bounds.bounds.get(it).map_or("none".to_owned(), |it| it.to_string());
+        set.map(|it| format!(" --{} {}", it.name, value(it))).collect::<String>()
+    };
     let command = command + &picked;
     if summary.verdict() == "unknown" {
-        return match (args.timeout, args.executions) {
-            (Some(time), _) => vec![format!("{command} --timeout {}", units::show_duration(10 * time))],
-            (None, Some(most)) => vec![format!("{command} --executions {}", most.saturating_mul(10))],
-            (None, None) => Vec::new(),
-        };
+        let command = format!("{command}{}", bounded(None));
+        return beyond_limit(args, summary, &command, &steps).into_iter().collect();
     }
+    let command = command + &steps;
     if scheduler(&args.scheduler).is_some_and(|it| !it.is_exhaustive) {
-        let drawn = args.executions.unwrap_or(10_000);
-        return vec![format!("{command} --executions {}", drawn.saturating_mul(10))];
+        let drawn = args.executions.unwrap_or(10_000).saturating_mul(10);
+        return vec![format!("{command}{} --executions {drawn}", bounded(None))];
     }
     match (plan.only(), options.bound().filter(|_| summary.bounded != 0)) {
-        (Some(_), Some((bound, _))) if bound.may_be_none => vec![format!("{command} --{} none", bound.name)],
-        (_, Some((bound, most))) => vec![format!("{command} --{} {}", bound.name, most.saturating_add(1))],
+        _ if args.replay.is_some() => Vec::new(),
+        (only, Some((bound, most))) => {
+            let command = format!("{command}{} --{}", bounded(Some(bound)), bound.name);
+            let more = most.saturating_add(1).to_string();
+            vec![format!("{command} {}", if only.is_some() && bound.may_be_none { "none" } else { &more })]
+        }
+        // Every schedule of a whole program was explored.
+        (Some(_), None) if subject.is_body() => Vec::new(),
         (Some(_), None) => vec![with_calls(args, subject)],
         (None, None) => Vec::new(),
+    }
+}
+
+/// The command that goes beyond the limit that was hit, if a flag does.
+fn beyond_limit(args: &Args, summary: &Summary, command: &str, steps: &str) -> Option<String> {
+    let is_late = summary.stopped.is_some() || summary.limit == Some(Limit::Stopped);
+    match (&summary.limit, args.timeout) {
+        (_, Some(time)) if is_late => {
+            Some(format!("{command}{steps} --timeout {}", units::show_duration(10 * time)))
+        }
+        (Some(Limit::Schedules(most)), _) => {
+            Some(format!("{command}{steps} --executions {}", most.saturating_mul(10)))
+        }
+        (Some(Limit::Cut(_)), _) => Some(format!("{command} --steps {}", args.steps.saturating_mul(10))),
+        _ => None,
     }
 }
 
@@ -244,6 +281,9 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
     command.push_str(&args.quasi_flags());
     if args.memory_model != "sc" {
         command.push_str(&format!(" --memory-model {}", args.memory_model));
+    }
+    if args.races {
+        command.push_str(" --races");
     }
     if args.weak_failures {
         command.push_str(" --weak-failures");

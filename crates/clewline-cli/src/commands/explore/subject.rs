@@ -20,6 +20,8 @@ pub(super) struct Subject {
     is_lost: Box<dyn Fn() -> bool>,
     /// Whether it is a whole program; then every result is correct.
     is_body: bool,
+    /// Its number among several programs.
+    number: Option<usize>,
     /// Its own matrices.
     matrices: Vec<Matrix>,
 }
@@ -52,6 +54,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         command: None,
         is_lost: Box::new(|| false),
         is_body: false,
+        number: None,
         matrices: Vec::new(),
     })
 }
@@ -67,6 +70,7 @@ impl Subject {
             command: Some(given.command),
             is_lost: given.is_lost,
             is_body: given.is_body,
+            number: given.number,
         })
     }
 
@@ -95,6 +99,11 @@ impl Subject {
     /// Whether it is a whole program; then every result is correct.
     pub(super) fn is_body(&self) -> bool {
         self.is_body
+    }
+
+    /// Its number among several programs that the command explores.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.number
     }
 
     /// Whether the program has ended: then the last execution is invalid.

@@ -44,7 +44,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckR
     let stuck_serial = serial.iter().filter(|it| is_stuck(it)).count();
     let mut seen = CheckResult { serial: serial.len(), stuck_serial, executions: 0, causes: BTreeSet::new() };
     if !is_deterministic(&serial) {
-        seen.causes.insert(Cause::Nondeterministic);
+        seen.causes.insert(Cause::Nondeterminism);
         return seen;
     }
     let mut judged = HashSet::new();
@@ -128,7 +128,7 @@ fn judge(history: &History, ending: &Ending, serial: &BTreeSet<SerialHistory>) -
     let mut pending =
         (0..history.len()).filter(|at| history[*at].call.is_some() && history[*at].ret.is_none());
     let is_justified = pending.all(|at| serial.iter().any(|it| is_witness(history, Some(at), it)));
-    (!is_justified).then_some(Cause::Blocking)
+    (!is_justified).then_some(Cause::Deadlock)
 }
 
 /// Whether `serial` has the same operations with the same results, in an order that respects real

@@ -1,7 +1,7 @@
 //! JUnit's XML, which nearly every continuous integration server can show.
 //!
-//! An entry is a test case. A violated one has failed; an unknown or unreadable one is an error,
-//! since most servers count a skipped test as passed.
+//! An entry is a test case. A violated one has failed, and its type is the cause; an unknown or
+//! unreadable one is an error, since most servers count a skipped test as passed.
 
 use std::fmt::Write;
 
@@ -71,6 +71,6 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
         ">\n<{element} type=\"{word}\" message=\"{}\">{}</{element}>\n</testcase>",
         escaped(&entry.headline),
         lines.join("\n"),
-        word = entry.verdict.as_str(),
+        word = entry.cause.map_or(entry.verdict.as_str(), |it| it.name()),
     );
 }

@@ -8,6 +8,7 @@ fn entry(name: &str, verdict: Word) -> Entry {
     Entry {
         name: name.to_owned(),
         verdict,
+        cause: (verdict == Word::Violated).then_some(Cause::Deadlock),
         headline: format!("{name} is judged"),
         blocks: Vec::new(),
         work: Some(1_234),
@@ -132,7 +133,7 @@ fn junit_is_xml_that_counts_what_is_in_it() {
     // An unknown verdict is no success.
     assert_eq!((named("failure").len(), named("error").len()), (1, 2));
     let failure = named("failure")[0];
-    assert_eq!(failure.1["type"], "violated");
+    assert_eq!(failure.1["type"], "deadlock");
     assert!(failure.2.contains("|-enq(1)-|\n  B:") && failure.2.contains("&lt;2&gt;"), "{failure:?}");
 }
 
@@ -178,4 +179,22 @@ fn an_empty_summary_is_no_success() {
     let nothing = summary(Vec::new());
     assert_eq!((nothing.totals().as_str(), nothing.word()), ("0 histories", Word::Unknown));
     elements(&junit(&nothing, Clock::Hidden));
+}
+
+#[test]
+fn lines_end_with_what_failed_and_the_totals() {
+    let mut all = mixed();
+    all.nouns = ("test", "tests");
+    let expected = "\
+holds       good.jsonl     1,234 operations  1.5 s
+unknown     hard.jsonl     1,234 operations  1.5 s
+    hard.jsonl is judged
+unreadable  gone.jsonl                       1.5 s
+    gone.jsonl is judged
+violated    lost, 1.jsonl  1,234 operations  1.5 s
+    lost, 1.jsonl is judged
+    clewline check 'lost, 1.jsonl' --html report.html
+4 tests: 1 violated, 1 unreadable, 1 unknown, 1 holds
+";
+    assert_eq!(lines(&all), expected);
 }

@@ -157,8 +157,8 @@ impl Engine {
     /// Records the step that `me` is making.
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
-        let task = &self.tasks[me.index()];
-        let moment = Moment { step: task.pending, place: task.place, detail: String::new() };
+        let place = self.shown_place(me);
+        let moment = Moment { step: self.tasks[me.index()].pending, place, detail: String::new() };
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 

@@ -86,7 +86,7 @@ impl Control {
     }
 
     #[inline(never)]
-    pub(super) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
+    pub(crate) fn attempt_at(self, address: usize, attempt: Attempt, place: Place) -> bool {
         let engine = self.engine();
         let (id, me) = (engine.objects.id(address), engine.current);
         if attempt.until != Until::Met || !attempt.after.is_empty() {

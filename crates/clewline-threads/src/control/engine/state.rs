@@ -11,7 +11,7 @@ use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
     buffers::WeakMemory,
-    types::{Limit, Limits, Moment, Need, Until},
+    types::{Holder, Limit, Limits, Moment, Need, Until},
     values::Locals,
 };
 use crate::{
@@ -130,6 +130,11 @@ pub(crate) struct Engine {
     pub(super) has_release_points: bool,
     pub(super) schedule: Option<Vec<Pick>>,
     pub(super) moments: Option<Vec<Moment>>,
+    /// By task, the place of its access that reports show, if steps are recorded: in foreign code,
+    /// that of the caller of a library function.
+    pub(super) shown_places: Vec<Place>,
+    /// The locks that are held, if steps are recorded.
+    pub(super) holds: Vec<(SharedId, Holder)>,
     /// Tasks of earlier executions, for reuse.
     #[allow(clippy::vec_box, reason = "a task is large, and goes from one list to the other")]
     pub(super) spare: Vec<Box<Task>>,
@@ -175,6 +180,12 @@ pub trait Foreign {
 
     /// The task has stopped, temporarily or permanently, and no task continues right after it.
     fn leave(&self, task: TaskId);
+
+    /// The place that reports show for an access of the running task at `place`: that of the code
+    /// under test which called a library function.
+    fn shown_place(&self, place: Place) -> Place {
+        place
+    }
 
     /// A hash of the local state of the running task. `look` computes it from the registers and the
     /// stack; it is not code under test, whatever it calls. Writes of the task to other memory

@@ -148,6 +148,19 @@ pub struct Pending {
     pub operation: Option<usize>,
     /// Whether it is in a waiting loop.
     pub spins: bool,
+    /// The tasks that must end before it continues.
+    pub after: TaskSet,
+    /// The tasks that hold the object, if it is a lock. Known only where steps are recorded.
+    pub holders: Vec<Holder>,
+}
+
+/// A task that holds a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The task.
+    pub task: TaskId,
+    /// Where it acquired the lock.
+    pub place: Place,
 }
 
 /// A step of an execution that is recorded.

@@ -23,8 +23,12 @@ impl Control {
     pub(crate) fn set_level_only<T: ?Sized>(self, object: &T, level: i32) {
         let engine = self.engine();
         let id = engine.id_of(object);
-        if std::mem::replace(&mut engine.objects.state(id).level, level) == level {
+        let before = std::mem::replace(&mut engine.objects.state(id).level, level);
+        if before == level {
             return;
+        }
+        if engine.moments.is_some() {
+            engine.note_holder(id, before < level);
         }
         if engine.memory.is_some() {
             engine.memory_changed(id);

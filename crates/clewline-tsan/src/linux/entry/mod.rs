@@ -8,7 +8,7 @@ mod libatomic;
 mod plain;
 
 use clewline_explore::Access;
-use clewline_threads::instrument::Control;
+use clewline_threads::{control::FailureKind, instrument::Control};
 
 use super::{
     current_task,
@@ -62,13 +62,16 @@ pub(super) fn check(control: Control, address: usize, size: usize, is_write: boo
 #[cold]
 fn report_bad_access(control: Control, address: usize, grain: GrainState, is_write: bool, pc: usize) -> ! {
     let what = if is_write { "write to" } else { "read of" };
-    let message = match grain {
-        GrainState::Freed => format!("use after free: {what} {}", places::describe(address)),
-        GrainState::Unused | GrainState::Header | GrainState::Live => {
-            format!("{what} memory outside of any block: {}", places::describe(address))
+    let (kind, message) = match grain {
+        GrainState::Freed => {
+            (FailureKind::UseAfterFree, format!("use after free: {what} {}", places::describe(address)))
         }
+        GrainState::Unused | GrainState::Header | GrainState::Live => (
+            FailureKind::Failure,
+            format!("{what} memory outside of any block: {}", places::describe(address)),
+        ),
     };
-    places::fail(control, message, pc)
+    places::fail_as(control, kind, message, pc)
 }
 
 /// The text of a value: a pointer to a block is shown by the block's number.

@@ -2,6 +2,8 @@
 
 use std::{ffi::c_int, ptr};
 
+use clewline_threads::control::FailureKind;
+
 use super::super::allocator::*;
 use crate::linux::{call::stubs, current_task, entry, heap, modules, places, races, real};
 
@@ -88,11 +90,11 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
             control.set_detail(|| "free".to_owned());
         }
         if !heap::is_block(address) {
-            let message = match heap::grain(address) {
-                heap::GrainState::Freed => format!("double free of {}", places::describe(address)),
-                _ => format!("free of what is no block: {}", places::describe(address)),
+            let (kind, what) = match heap::grain(address) {
+                heap::GrainState::Freed => (FailureKind::DoubleFree, "double free of"),
+                _ => (FailureKind::Failure, "free of an address that was not allocated:"),
             };
-            places::fail(control, message, pc);
+            places::fail_as(control, kind, format!("{what} {}", places::describe(address)), pc);
         }
         races::plain(control, address, heap::size_of(address), true, pc);
     }

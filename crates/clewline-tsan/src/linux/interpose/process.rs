@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
+use clewline_threads::control::FailureKind;
+
 use crate::linux::{call::stubs, current_task, exit::end_with_status, output, panics, places, real};
 
 /// The uncaught exception, if that is the cause. The C++ standard library knows it, if it is
@@ -37,7 +39,7 @@ extern "C" fn abort_at(pc: usize) -> ! {
                 control.fail(panic, current_task::place(pc));
             }
             let message = uncaught().unwrap_or_else(|| "abort() was called".to_owned());
-            places::fail(control, message, pc)
+            places::fail_as(control, FailureKind::Crash, message, pc)
         }
         // SAFETY: the call has no preconditions.
         None => unsafe { real::abort() },
