@@ -113,7 +113,13 @@ where
         values: Arc::default(),
         specification,
         show: Box::new(show_debug::<S>),
-        to_recording: Box::new(move |it| to_recording(&it.history)),
+        to_recording: Box::new(move |it| {
+            let mut recording = to_recording(&it.history)?;
+            for (name, given) in recording.names.processes.iter_mut().zip(&it.names.processes) {
+                *name = recording.values.adopt(*given);
+            }
+            Some(recording)
+        }),
         missing: Value::NIL,
     })
 }

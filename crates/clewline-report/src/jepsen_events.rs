@@ -1,8 +1,8 @@
 //! Jepsen's maps, one an event: `{:process 0, :type :invoke, :f :read, :value nil}`.
 //!
 //! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped.
-//! Processes that are no integers are not clients. Events of the process `:nemesis` are notes on the
-//! history; those of others are skipped.
+//! Processes that are no integers are not clients. Events of the process `:nemesis` are notes on
+//! the history; those of others are skipped.
 
 mod nemesis;
 

@@ -53,7 +53,7 @@ fn the_next_command_is_a_new_one() {
     };
     let command = |more: &str| Some(format!("clewline check lost.jsonl --spec queue {more}"));
     assert_eq!(next(&["--svg", "a.svg"]), command("--html report.html"));
-    assert_eq!(next(&["--html", "a.html"]), command("--svg core.svg"));
+    assert_eq!(next(&["--html", "a.html"]), command("--svg counterexample.svg"));
     assert_eq!(next(&["--html", "a.html", "--svg", "a.svg"]), None);
 }
 

@@ -329,7 +329,7 @@ fn json_has_the_documented_fields() {
     for operation in history {
         let is_there = |it: &str| operation[it].is_u64();
         assert!(is_there("process") && is_there("called") && is_there("returned"), "{operation}");
-        assert!(operation["answer"].is_string(), "{operation}");
+        assert!(operation["result"].is_string(), "{operation}");
     }
 }
 

@@ -112,6 +112,6 @@ fn operation(seen: &ObservedOperation) -> Json {
         "call": seen.call,
         "called": seen.called,
         "returned": returned,
-        "answer": result,
+        "result": result,
     })
 }

@@ -153,7 +153,7 @@ fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
     };
     if !violation.is_minimal {
         meaning.push_str(
-            " This core is not minimal: some of them may be beside the point, but finding out would have taken too long.",
+            " This counterexample is not minimal: some of the operations may be irrelevant, but to find out would have taken too long.",
         );
     }
     if let Some(line) = judged.stream.and_then(|it| it.line) {

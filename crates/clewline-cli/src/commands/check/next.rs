@@ -23,7 +23,7 @@ pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<Strin
             let more = |it: &str| vec![format!("{} {it}", command(args, file, same))];
             match (args.drawings.have_page(), args.drawings.have_picture()) {
                 (false, _) => more("--html report.html"),
-                (true, false) => more("--svg core.svg"),
+                (true, false) => more("--svg counterexample.svg"),
                 (true, true) => Vec::new(),
             }
         }

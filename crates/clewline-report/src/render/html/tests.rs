@@ -655,8 +655,8 @@ fn colours(name: &str) -> [String; 2] {
     [light.to_owned(), dark.to_owned()]
 }
 
-/// Text has a contrast of 4.5 to what is behind it, and edges that carry a meaning of 3: level AA of
-/// WCAG 2.
+/// Text has a contrast of 4.5 to what is behind it, and edges that carry a meaning of 3: level AA
+/// of WCAG 2.
 #[test]
 fn colours_have_enough_contrast_in_both_schemes() {
     const TEXTS: [(&str, &[&str]); 11] = [
