@@ -129,6 +129,11 @@ impl Plan {
         all.and_then(|it| it.checked_add(self.samples_or_usual()))
     }
 
+    /// Whether random matrices are drawn until the time is up, not a number of them.
+    pub(super) fn is_endless(&self) -> bool {
+        self.samples == Some(u64::MAX)
+    }
+
     /// How many random ones there are to be.
     #[must_use]
     pub fn samples_or_usual(&self) -> u64 {

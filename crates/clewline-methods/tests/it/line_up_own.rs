@@ -52,6 +52,18 @@ fn nondeterministic_subjects_hold_where_their_specification_allows_it() {
 }
 
 #[test]
+fn a_time_limit_is_no_pass_unless_matrices_are_drawn_until_then() {
+    let short = |samples: u64| {
+        let large = bag(Flaw::None).threads(3).operations(3).preemptions(0);
+        large.samples(samples).timeout(Duration::from_millis(300)).run().unwrap()
+    };
+    let until_time_is_up = short(u64::MAX);
+    assert!(until_time_is_up.holds(), "{until_time_is_up}");
+    let cut_short = short(1_000_000);
+    assert!(!cut_short.holds() && cut_short.found.is_none(), "{cut_short}");
+}
+
+#[test]
 fn a_wrong_result_is_shown_with_calls_and_results_as_debug_writes_them() {
     let outcome = bag(Flaw::Gap).run().unwrap();
     expect(&outcome, Some(Cause::NotLinearizable));
