@@ -115,7 +115,10 @@ where
         show: Box::new(show_debug::<S>),
         to_recording: Box::new(move |it| {
             let mut recording = to_recording(&it.history)?;
-            for (name, given) in recording.names.processes.iter_mut().zip(&it.names.processes) {
+            // Further processes are substitutes for those whose operations overlap.
+            let count = it.history.processes.iter().map(|it| it.index() + 1).max().unwrap_or(0);
+            let names = recording.names.processes.iter_mut().take(count);
+            for (name, given) in names.zip(&it.names.processes) {
                 *name = recording.values.adopt(*given);
             }
             Some(recording)
@@ -317,7 +320,7 @@ fn show_encoded(values: &Values, method: &str, arg: Encoded, ret: Option<Encoded
 
 impl<S: Specification> fmt::Debug for TypedHistory<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loaded").field("operations", &self.history.len()).finish_non_exhaustive()
+        f.debug_struct("TypedHistory").field("operations", &self.history.len()).finish_non_exhaustive()
     }
 }
 

@@ -63,7 +63,7 @@ pub struct DrawnCalls {
 
 impl fmt::Debug for DrawnCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drawn").field("seed", &self.seed).finish_non_exhaustive()
+        f.debug_struct("DrawnCalls").field("seed", &self.seed).finish_non_exhaustive()
     }
 }
 
@@ -83,7 +83,7 @@ pub struct RunResult {
 
 impl fmt::Debug for RunResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Took")
+        f.debug_struct("RunResult")
             .field("ending", &self.ending)
             .field("returned", &self.returned)
             .finish_non_exhaustive()
@@ -135,7 +135,7 @@ where
 
 impl<S: Specification> fmt::Debug for SubjectFactory<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rig").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("SubjectFactory").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

@@ -433,7 +433,7 @@ fn an_unsupported_algorithm_is_not_suggested_again() {
     let args = ["stress", "register", "--executions", "2", "--seed", "1", "--algorithm", "queue-oriented"];
     let ran = clewline(&folder, &args, "");
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("`auto` finds one who can"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`auto` selects one that does"), "{}", ran.stdout);
     assert!(
         ran.stdout.ends_with("next: clewline stress register --executions 2 --seed 1\n"),
         "{}",

@@ -93,7 +93,8 @@ impl Shape {
         let calls = typed.map(|(client, to, label)| {
             let mut values = Values::new();
             let (method, arg) = read_label(&label, &mut values)?;
-            Ok(ClientCall { client, to, call: specification.read_call(&values, method, arg)? })
+            let call = specification.read_call(&values, method, values.share(arg))?;
+            Ok(ClientCall { client, to, call })
         });
         Ok(Scenario { calls: calls.collect::<Result<_, _>>()?, clients })
     }

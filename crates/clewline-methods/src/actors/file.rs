@@ -99,7 +99,8 @@ impl HarnessFile {
             if values.texts().next().is_some() {
                 return Err(wrong(format!("expected integers, found `{call}`")));
             }
-            let read = specification.read_call(&values, method, arg);
+            // Systems make their values without a table, and equal ones must be equal to them.
+            let read = specification.read_call(&values, method, values.share(arg));
             if actors <= *to {
                 return Err(wrong(format!("expected one of the actors N1 to N{actors}, found N{}", to + 1)));
             }
@@ -140,6 +141,15 @@ mod tests {
         assert_eq!(calls.len(), 2);
         assert!(calls[0].starts_with("0 N1 Write"), "{calls:?}");
         assert_eq!(calls[1], "1 N2 Read");
+    }
+
+    #[test]
+    fn large_integers_are_the_values_that_a_program_makes() {
+        let text = "actors 2\nclients waiting\nC1 N1 write(5000000000)\nC2 N2 write(6000000000)\n";
+        let program = HarnessFile::read(text).unwrap();
+        let calls = program.calls(&Register::new(), &["read", "write"], 2).unwrap();
+        let calls: Vec<Call> = calls.into_iter().map(|it| it.call).collect();
+        assert_eq!(calls, [5_000_000_000_i64, 6_000_000_000].map(|it| Call::Write(it.into())));
     }
 
     #[test]

@@ -85,7 +85,10 @@ fn first_that_fails(
         if is_late(until) {
             break;
         }
-        let checked = check(subject, &matrix, options)?;
+        let mut limited = options.clone();
+        let left = until.map(|it| it.saturating_duration_since(Instant::now()));
+        limited.time = [options.time, left].into_iter().flatten().min();
+        let checked = check(subject, &matrix, &limited)?;
         // Another fault is another story.
         if cause.is_some() && checked.finding().map(|it| it.cause) == cause {
             return Ok(Some(checked));

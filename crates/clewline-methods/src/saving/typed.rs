@@ -63,7 +63,8 @@ where
 ///
 /// # Errors
 ///
-/// If the file cannot be read. The error names the line, and what is wrong with it.
+/// If the file cannot be read, or there is no operation in it. The error names the line, and what
+/// is wrong with it.
 pub fn read_history<C, R>(path: impl AsRef<Path>) -> Result<History<C, R>, Error>
 where
     C: DeserializeOwned,
@@ -72,7 +73,7 @@ where
     let path = path.as_ref();
     let read = || -> Result<History<C, R>, Error> {
         let format = formats::find("jsonl").expect("it is the native format");
-        let recording = format.read(&mut File::open(path)?, &ReadOptions::default())?;
+        let recording = formats::read(format, &mut File::open(path)?, &ReadOptions::default())?;
         Ok(typed::from_recording(recording)?)
     };
     read().map_err(|it| it.in_file(&path.display().to_string()))

@@ -6,6 +6,7 @@
 //! it ends where no single step down shows the bug in time. A smaller workload may still exist.
 
 use std::{
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -25,7 +26,8 @@ const SHRINK_ATTEMPT_TIME_DIVISOR: u32 = 10;
 /// Searches for smaller workloads than the one of `finding`.
 pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
     let limit = stress.shrinking;
-    let cause = finding.failure.cause();
+    // A stuck run is the same failure whether its threads were seen to sleep or to run.
+    let kind = mem::discriminant(&finding.failure);
     if limit.is_zero() {
         return Shrinking::Off;
     }
@@ -45,7 +47,8 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
         if left.is_zero() {
             return Attempt::OutOfTime;
         }
-        let found = again(stress, workload, share.min(left)).filter(|it| it.failure.cause() == cause);
+        let found =
+            again(stress, workload, share.min(left)).filter(|it| mem::discriminant(&it.failure) == kind);
         let Some(found) = found else { return Attempt::Passed };
         if size(&found) <= size(best.as_deref().unwrap_or(finding)) {
             best = Some(Box::new(found));

@@ -309,7 +309,7 @@ fn unknown(outcome: &Outcome) -> String {
     };
     let advice = match outcome.reason {
         Some(Reason::Refused(_)) => {
-            "Who was asked to judge cannot judge such runs; `auto` finds one who can."
+            "The chosen algorithm does not support such runs; `auto` selects one that does."
         }
         // Any other reason is a limit.
         Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",

@@ -210,7 +210,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     };
     check("[1]", "line 3, column 1: expected `{`, found `[`");
     check("{} x", "line 3, column 4: expected the end of the line, found `x`");
-    check("{}", "line 3, column 2: expected `process`: who calls, found `}`");
+    check("{}", "line 3, column 2: expected `process`, the caller, found `}`");
     check(
         r#"{"process":1}"#,
         "line 3, column 13: expected `call`, the time of the call, or `event`, found `}`",

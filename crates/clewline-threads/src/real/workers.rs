@@ -352,7 +352,7 @@ const PLACE_SEARCH_INTERVAL: Duration = Duration::from_millis(5);
 
 impl<S: Specification> fmt::Debug for Workers<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crew").field("settings", &self.threads.settings).finish_non_exhaustive()
+        f.debug_struct("Workers").field("settings", &self.threads.settings).finish_non_exhaustive()
     }
 }
 

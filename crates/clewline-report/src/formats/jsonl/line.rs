@@ -147,7 +147,7 @@ impl Scanner {
         }
         let missing =
             |expected: &str| TextError { at: end - 1, message: format!("expected {expected}, found `}}`") };
-        let process = fields.process.ok_or_else(|| missing("`process`: who calls"))?;
+        let process = fields.process.ok_or_else(|| missing("`process`, the caller"))?;
         let kind = fields.kind().map_err(|wrong| match wrong {
             LineError::Missing(expected) => missing(expected),
             LineError::Fault(fault) => fault,
