@@ -26,7 +26,9 @@ pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, V
     let mut items = Vec::new();
     for item in split(arguments) {
         items.push(value(item, values).ok_or_else(|| {
-            CodecError(format!("`{item}` in `{label}` is no integer, `true`, `false`, `null` or \"text\""))
+            CodecError(format!(
+                "`{item}` in `{label}` is no integer, `true`, `false`, `null`, \"text\" or list"
+            ))
         })?);
     }
     let argument = match items[..] {
@@ -37,13 +39,29 @@ pub fn read_label<'a>(label: &'a str, values: &mut Values) -> Result<(&'a str, V
     Ok((method, argument))
 }
 
-/// The parts between commas outside of texts; none if `arguments` is blank.
+/// The call of `method` with `argument`, as it is shown: [`read_label`] reads it again. A list of
+/// several is the arguments of a method with several.
+#[must_use]
+pub fn write_label(method: &str, argument: &str) -> String {
+    let items = argument.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let several = items.filter(|it| 1 < split(it).len());
+    format!("{method}({})", several.unwrap_or(argument))
+}
+
+/// The parts between commas outside of texts and lists; none if `arguments` is blank.
 fn split(arguments: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut in_text) = (Vec::new(), 0, false);
+    let (mut parts, mut start, mut in_text, mut is_escaped, mut depth) = (Vec::new(), 0, false, false, 0);
     for (at, it) in arguments.char_indices() {
+        if is_escaped {
+            is_escaped = false;
+            continue;
+        }
         match it {
+            '\\' if in_text => is_escaped = true,
             '"' => in_text = !in_text,
-            ',' if !in_text => {
+            '[' if !in_text => depth += 1,
+            ']' if !in_text => depth -= 1,
+            ',' if !in_text && depth == 0 => {
                 parts.push(arguments[start..at].trim());
                 start = at + 1;
             }
@@ -65,6 +83,10 @@ fn value(item: &str, values: &mut Values) -> Option<Value> {
     }
     if let Ok(int) = item.parse() {
         return Some(values.int(int));
+    }
+    if let Some(items) = item.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+        let items = split(items).into_iter().map(|it| value(it, values)).collect::<Option<Vec<Value>>>()?;
+        return Some(values.list(&items));
     }
     let text = item.strip_prefix('"')?.strip_suffix('"')?;
     Some(values.text(text))
@@ -91,9 +113,32 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_values() {
+        let mut values = Values::new();
+        let (one, two) = (values.int(1), values.int(2));
+        let both = values.list(&[one, two]);
+        let (alone, nested) = (values.list(&[one]), values.list(&[both, one]));
+        // Several arguments are a list as well.
+        for (label, value) in [
+            ("write(1, 2)", both),
+            ("write([1, 2])", both),
+            ("write([1])", alone),
+            ("write([1, 2], 1)", nested),
+            ("write([[1, 2], 1])", nested),
+        ] {
+            assert_eq!(read_label(label, &mut values), Ok(("write", value)), "{label}");
+            let written = write_label("write", &values.show(value).to_string());
+            assert_eq!(read_label(&written, &mut values), Ok(("write", value)), "{written}");
+        }
+        assert_eq!(write_label("write", "[\"a, \\\", b\"]"), "write([\"a, \\\", b\"])");
+    }
+
+    #[test]
     fn invalid_calls_are_rejected() {
         let mut values = Values::new();
-        for invalid in ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)"] {
+        for invalid in
+            ["", "(1)", "push(1", "push(1,)", "push(x)", "a b", "push(\"x)", "push([1)", "push([x])"]
+        {
             assert!(read_label(invalid, &mut values).is_err(), "{invalid}");
         }
     }

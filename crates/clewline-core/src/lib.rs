@@ -50,7 +50,7 @@ pub use erased::{
 pub use history::{End, Event, EventLog, History, Malformed, Operation, Span, Timed, TimedColumns};
 pub use id::{LabelId, ObjectId, OperationId, ProcessId, ResultId, StateId};
 pub use intern::Interner;
-pub use label::read_label;
+pub use label::{read_label, write_label};
 pub use merge::Stamped;
 pub use not_found::NotFound;
 pub use parse_error::{ParseError, Place};

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use clewline_core::{
     Codec, CodecError, ErasedHistory, History, Specification, Value, Values, erase_with_codec,
-    erase_with_debug, read_label,
+    erase_with_debug, read_label, write_label,
 };
 
 use crate::{
@@ -53,10 +53,7 @@ where
             read_call: S::read_call,
             write_call: |specification, values, call| {
                 let (method, argument) = specification.write_call(call);
-                let shown = argument.show(values);
-                // A list is the arguments of a method with several.
-                let inside = shown.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(&shown);
-                format!("{method}({inside})")
+                write_label(method, &argument.show(values))
             },
             write_return: |specification, values, call, ret| {
                 specification.write_return(call, ret).show(values)

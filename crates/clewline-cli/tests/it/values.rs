@@ -143,3 +143,36 @@ fn recorded_values_of_every_kind_are_judged_alike_when_they_are_read_again() {
         }
     }
 }
+
+/// A register that is right.
+struct Locked(clewline::sync::Mutex<Value>);
+
+impl Subject<Register> for Locked {
+    fn call(&self, call: &Call) -> Value {
+        let mut value = self.0.lock().unwrap();
+        match *call {
+            Call::Read => *value,
+            Call::Write(new) => {
+                *value = new;
+                ().into()
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_are_equal_to_themselves_in_a_named_specification() {
+    for list in [Value::from([1, 2]), [5].into(), Value::from(vec!["a, b", "c"])] {
+        let make = || Locked(clewline::sync::Mutex::new(Value::NIL));
+        let calls = [Call::Write(list), Call::Read];
+        let outcome = LineUp::specified(Register::new(), make)
+            .calls(calls)
+            .threads(2)
+            .operations(2)
+            .against_named("register")
+            .without_environment()
+            .run();
+        let outcome = outcome.unwrap();
+        assert!(outcome.holds(), "{outcome}");
+    }
+}

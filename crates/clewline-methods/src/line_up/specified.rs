@@ -142,7 +142,7 @@ fn read_result(text: &str, values: &mut Values) -> Value {
         return read_result(inside, values);
     }
     // Every argument can be a result.
-    match read_label(&format!("answer({text})"), values) {
+    match read_label(&format!("result({text})"), values) {
         Ok((_, value)) => value,
         Err(_) => values.other(text),
     }
