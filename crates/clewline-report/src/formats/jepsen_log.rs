@@ -17,7 +17,8 @@
 //!
 //! All other lines are skipped and counted. A record of another logger, which has a level such as
 //! `INFO`, is understood, and so are the lines after it up to the next record: a stack trace, say.
-//! Of lines that are neither, a file may have 1 in 20.
+//! Of lines that are neither, a file may have 1 in 20. An operation in which the fields are not
+//! between tabs is one of these, whatever its level.
 
 use std::io::{Read, Write};
 
@@ -41,6 +42,8 @@ use crate::{
 pub const ENTRY: &dyn Format = &JepsenLog;
 
 const MARK: &str = "jepsen.util - ";
+// The logger of operations.
+const LOGGER: &str = "jepsen.util";
 const TIMED_OUT: &str = "timed-out";
 
 // Of this number of lines one may be of no kind that is known.
@@ -71,7 +74,7 @@ impl Format for JepsenLog {
 
     fn recognises(&self, head: &[u8]) -> bool {
         let has = |it: &str| memchr::memmem::find(head, it.as_bytes()).is_some();
-        has("jepsen.util") || has("] jepsen.") || has("\t:invoke\t")
+        has(LOGGER) || has("] jepsen.") || has("\t:invoke\t")
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
@@ -165,7 +168,8 @@ impl Reader {
                     Line::Other if text.trim().is_empty() => continue,
                     Line::Other => {
                         self.skipped.add(number, text);
-                        self.is_in_record |= is_record(text);
+                        self.is_in_record =
+                            (self.is_in_record || is_record(text)) && !is_like_operation(text);
                         if !self.is_in_record {
                             self.unknown.add(number, text);
                         }
@@ -277,6 +281,23 @@ fn outcome(values: &Values, kind: EventKind, method: Method, value: Value) -> Op
 fn is_record(text: &str) -> bool {
     let end = text.char_indices().nth(LEVEL_WITHIN_CHARS).map_or(text.len(), |it| it.0);
     text[..end].split(|it: char| !it.is_ascii_alphabetic()).any(|it| LEVELS.contains(&it))
+}
+
+/// Whether a line that is no operation looks like one: it has the kind of an event as a word.
+///
+/// Behind another keyword, as in `{:type :ok}`, that is part of a map, and other loggers write such
+/// maps: the results of a test, say.
+fn is_like_operation(text: &str) -> bool {
+    let is_in_word = |it: char| it.is_alphanumeric() || ":.-_?!*+/".contains(it);
+    let mut before = "";
+    for word in text.split(|it| !is_in_word(it)).filter(|it| !it.is_empty()) {
+        let is_kind = keyword(word).and_then(EventKind::find).is_some();
+        if is_kind && !before.is_empty() && (!before.starts_with(':') || text.contains(LOGGER)) {
+            return true;
+        }
+        before = word;
+    }
+    false
 }
 
 fn keyword(field: &str) -> Option<&str> {

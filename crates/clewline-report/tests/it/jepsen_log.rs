@@ -76,6 +76,24 @@ fn other_lines_are_counted_and_few_may_be_of_no_known_kind() {
         "line 19: expected a line of a Jepsen log, found `cut off: \\u{1b}\\t:invo`: 1 of 19 lines are not \
          understood, and 1 in 20 may be"
     );
+    // With spaces instead of tabs an operation is not understood, and a level does not excuse it.
+    let spaced = "INFO  jepsen.util - 7 :invoke :read nil\n";
+    assert_eq!(read(&log_with(19, spaced)).unwrap().count, 1);
+    assert_eq!(
+        read(&log_with(1, &spaced.repeat(1000))).unwrap_err().to_string(),
+        "line 2: expected a line of a Jepsen log, found `INFO  jepsen.util - 7 :invoke :read nil`: 1000 of \
+         1001 lines are not understood, and 1 in 20 may be"
+    );
+    for line in
+        ["WARN 7,:ok,:read,3", "INFO  jepsen.util - {:type :fail, :f :read}", "INFO 7\t:info :read\tnil"]
+    {
+        read(&log_with(1, &format!("{line}\n"))).expect_err(line);
+    }
+    // It ends the record before it.
+    read(&log_with(19, &format!("WARN  jepsen.core - x\n{spaced}y\n"))).unwrap_err();
+    // What other loggers say about operations is no operation.
+    let about = "WARN  jepsen.core - crashed in {:process 7, :type :invoke, :f :read}\n{:level :info}\n:ok 3\n:ok-count 3\n";
+    assert_eq!(read(&log_with(1, about)).unwrap().count, 4);
     // What looks like an operation is one, or an error.
     let error = read(&log_with(99, "INFO  jepsen.util - x7\t:invoke\t:read\tnil\n")).unwrap_err();
     assert_eq!(error.to_string(), "line 100, column 21: expected the number of a process, found `x7`");
