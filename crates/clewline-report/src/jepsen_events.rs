@@ -1,8 +1,8 @@
 //! Jepsen's maps, one an event: `{:process 0, :type :invoke, :f :read, :value nil}`.
 //!
 //! A file is a vector or a list of them, or has nothing around them. Unknown keys are skipped.
-//! Processes that are no integers are not clients. Events of the process `:nemesis` are notes on
-//! the history; those of others are skipped.
+//! Processes that are integers or texts are clients. Those that are keywords are not: events of
+//! `:nemesis` are notes on the history, and those of others are skipped.
 
 mod nemesis;
 
@@ -222,7 +222,7 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
     }
     edn.advance();
     let (mut process, mut kind, mut method, mut value, mut key) = (None, None, None, None, None);
-    let mut time = None;
+    let (mut time, mut process_at) = (None, 0);
     while edn.inside(b'}')? {
         let at = edn.at();
         let name = edn.keyword()?;
@@ -233,7 +233,10 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
             return Err(edn.error_at("a value for each key", edn.at() - 1));
         }
         let twice = match name {
-            Some("process") => process.replace(edn.value(sink)?).is_some(),
+            Some("process") => {
+                process_at = edn.at();
+                process.replace(edn.value(sink)?).is_some()
+            }
             Some("type") => kind.replace(self::kind(edn)?).is_some(),
             Some("f") => method.replace(self::method(edn, sink)?).is_some(),
             Some("value") => value.replace(edn.value(sink)?).is_some(),
@@ -255,11 +258,15 @@ fn fields(edn: &mut Edn<'_>, sink: &mut Sink, keeps_times: bool) -> Result<Form,
     let missing = |expected| edn.error_at(expected, end);
     let process = process.ok_or_else(|| missing("`:process`"))?;
     match (sink.values.get(process), method) {
-        (Datum::Int(_), _) => (),
         (Datum::Symbol("nemesis") | Datum::Text("nemesis"), Some(method)) => {
             return Ok(Form::Nemesis(method, value.unwrap_or(Value::ABSENT)));
         }
-        _ => return Ok(Form::Other(process)),
+        (Datum::Symbol(_), _) => return Ok(Form::Other(process)),
+        (Datum::Int(_) | Datum::Text(_), _) => (),
+        // Skipped, it could be the event that violates.
+        _ => {
+            return Err(edn.error_at("a process (an integer, a text or a keyword)", process_at));
+        }
     }
     Ok(Form::Client(Fields {
         process,

@@ -21,9 +21,46 @@ fn a_nemesis_is_no_client() {
     check(
         "jepsen",
         "{:process :nemesis, :type :info, :f :start, :value nil}
-         {:process \"n1\", :type :info, :f :start}",
+         {:process :n1, :type :info, :f :start}
+         {:process \"nemesis\", :type :info, :f :start}",
         "",
     );
+}
+
+#[test]
+fn clients_may_have_texts_as_names() {
+    check(
+        "jepsen",
+        "{:process 0 :type :invoke :f :write :value 1}
+         {:process \"c1\" :type :invoke :f :read :value nil}
+         {:process 0 :type :ok :f :write :value 1}
+         {:process \"c1\" :type :ok :f :read :value 2}
+         {:process \"0\" :type :invoke :f :read}
+         {:process \"0\" :type :info :f :read}",
+        "
+        0 [0, 2] write(1)
+        \"c1\" [1, 3] read() → 2
+        \"0\" [4, ..) read() → ?
+        ",
+    );
+    let recording =
+        read("porcupine-kv", "{:process \"c1\" :type :invoke :f :get :key \"0\" :value nil}").unwrap();
+    assert_eq!((recording.history.len(), recording.names.skipped.count), (1, 0));
+}
+
+#[test]
+fn a_process_without_a_name_is_an_error() {
+    let good = "{:process 0 :type :invoke :f :read :value nil}\n";
+    for (process, found) in [("nil", "nil"), ("[1]", "["), ("1.5", "1.5"), ("c1", "c1"), ("true", "true")] {
+        check_error(
+            "jepsen",
+            format!("{good}{{:type :invoke :f :read :process {process}}}"),
+            &format!(
+                "line 2, column 34: expected a process (an integer, a text or a keyword), found `{found}`"
+            ),
+            1,
+        );
+    }
 }
 
 #[test]
