@@ -103,8 +103,8 @@ fn notes_that_make_no_sense_are_refused() {
         ),
         (r#"{"event": "end", "note": "x"}"#, "line 1: the interval \"x\" ends, and has not begun"),
         (
-            "{\"event\": \"begin\", \"note\": \"x\"}\n{\"event\": \"begin\", \"note\": \"x\"}",
-            "line 2: the interval \"x\" has begun on line 1, and not ended",
+            "{\"event\": \"begin\", \"note\": \"x\"}\n{\"event\": \"end\", \"note\": \"x\"}\n{\"event\": \"end\", \"note\": \"x\"}",
+            "line 3: the interval \"x\" ends, and has not begun",
         ),
         (
             r#"{"event": "pause", "note": "x"}"#,
@@ -231,6 +231,32 @@ fn notes_survive_writing() {
             assert_eq!(places(&again), places(&recording), "{name}\n{text}");
         }
     }
+}
+
+/// Of several open intervals of one text the last that began ends first.
+#[test]
+fn intervals_of_one_text_may_overlap() {
+    let text = r#"{"event": "begin", "note": "x"}
+{"process": 1, "op": "a", "event": "call"}
+{"event": "begin", "note": "y"}
+{"event": "begin", "note": "x"}
+{"process": 1, "event": "info"}
+{"process": 1, "op": "b", "event": "call"}
+{"event": "end", "note": "x"}
+{"process": 2, "op": "c", "event": "call"}
+{"event": "end", "note": "x"}
+{"process": 3, "op": "d", "event": "call"}
+{"event": "end", "note": "y"}
+"#;
+    let recording = read("jsonl", text).unwrap();
+    check_notes("jsonl", text, &["x [0, 4]", "y [1, 5]", "x [1, 3]"]);
+    let written = write("jsonl", &recording).unwrap();
+    assert_eq!(places(&read("jsonl", &written).unwrap()), places(&recording), "{written}");
+    // Where neither is within the other, they exchange their ends: as many are open everywhere.
+    let mut crossed = recording;
+    crossed.names.notes[0].until = Some(3);
+    crossed.names.notes[2].until = Some(4);
+    assert_eq!(write("jsonl", &crossed).unwrap(), written);
 }
 
 /// The ranks of all calls and returns, in order.

@@ -146,29 +146,27 @@ pub(super) fn by_time(
 }
 
 /// The notes of a file of events, in which the order of the lines is that of the events.
+///
+/// Of several open notes of one text the last that began ends first.
 pub(super) fn by_event(lines: Vec<NoteLine>) -> Result<Vec<Note>, NoteError> {
     let mut notes: Vec<Note> = Vec::new();
-    // The notes that have not ended, with their lines.
-    let mut open: Vec<(usize, usize)> = Vec::new();
+    // The notes that have not ended, in the order in which they began.
+    let mut open: Vec<usize> = Vec::new();
     for NoteLine { line, rows, kind, text } in lines {
         let from = u32::try_from(rows).unwrap_or(u32::MAX);
-        let same = open.iter().position(|&(at, _)| notes[at].text == text);
-        match (kind, same) {
-            (NoteKind::Timed(..), _) => return Err(NoteError::Timed(line)),
-            (NoteKind::Moment, _) => notes.push(Note { text, from, until: Some(from) }),
-            (NoteKind::Begin, Some(at)) => {
-                let message =
-                    format!("the interval {text:?} has begun on line {}, and not ended", open[at].1);
-                return Err(NoteError::Read(at_line(line, message)));
-            }
-            (NoteKind::Begin, None) => {
-                open.push((notes.len(), line));
+        match kind {
+            NoteKind::Timed(..) => return Err(NoteError::Timed(line)),
+            NoteKind::Moment => notes.push(Note { text, from, until: Some(from) }),
+            NoteKind::Begin => {
+                open.push(notes.len());
                 notes.push(Note { text, from, until: None });
             }
-            (NoteKind::End, Some(at)) => notes[open.remove(at).0].until = Some(from),
-            (NoteKind::End, None) => {
-                let message = format!("the interval {text:?} ends, and has not begun");
-                return Err(NoteError::Read(at_line(line, message)));
+            NoteKind::End => {
+                let Some(last) = open.iter().rposition(|&at| notes[at].text == text) else {
+                    let message = format!("the interval {text:?} ends, and has not begun");
+                    return Err(NoteError::Read(at_line(line, message)));
+                };
+                notes[open.remove(last)].until = Some(from);
             }
         }
     }
