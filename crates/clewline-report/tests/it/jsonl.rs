@@ -491,7 +491,7 @@ fn processes_that_call_as_they_return_are_written_with_equal_times() {
     let error = write("jsonl", &read("jsonl", shuffled).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "operation 0 (\"b\") overlaps another operation of its process, which no process can do"
+        "operation 0 (\"b\") overlaps another operation of its process, so that their order is not known"
     );
 }
 

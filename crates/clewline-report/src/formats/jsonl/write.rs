@@ -176,7 +176,7 @@ fn times(recording: &Recording) -> Result<Option<Vec<u32>>, WriteError> {
         let span = history.spans()[id.index()];
         let rank = if end == End::Call { span.call() } else { span.end() } as usize;
         let refuse = || {
-            let why = "overlaps another operation of its process, which no process can do";
+            let why = "overlaps another operation of its process, so that their order is not known";
             Err(event_writer::cannot_hold(recording, id, why))
         };
         if open == 0 {
