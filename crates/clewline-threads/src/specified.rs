@@ -21,12 +21,12 @@ pub struct SpecifiedSubject<S: Specification> {
     pub(crate) specification: S,
     pub(crate) make: Make<S>,
     pub(crate) to_history: ToErasedHistory<S>,
-    notation: Option<Notation<S>>,
+    text_format: Option<TextFormat<S>>,
     calls: Vec<(String, S::Call)>,
 }
 
 /// How calls and results are written.
-struct Notation<S: Specification> {
+struct TextFormat<S: Specification> {
     read_call: ReadCall<S>,
     write_call: fn(&S, &Values, &S::Call) -> String,
     write_return: fn(&S, &Values, &S::Call, &S::Return) -> String,
@@ -49,7 +49,7 @@ where
     where
         S: Codec,
     {
-        let notation = Notation {
+        let text_format = TextFormat {
             read_call: S::read_call,
             write_call: |specification, values, call| {
                 let (method, argument) = specification.write_call(call);
@@ -63,7 +63,7 @@ where
             specification,
             make: Arc::new(move || Arc::new(make())),
             to_history: erase_with_codec::<S>,
-            notation: Some(notation),
+            text_format: Some(text_format),
             calls: Vec::new(),
         }
     }
@@ -74,15 +74,15 @@ where
             specification,
             make: Arc::new(move || Arc::new(make())),
             to_history: erase_with_debug::<S>,
-            notation: None,
+            text_format: None,
             calls: Vec::new(),
         }
     }
 
     /// The text of a call.
     pub fn show_call(&self, call: &S::Call) -> String {
-        match &self.notation {
-            Some(notation) => (notation.write_call)(&self.specification, &Values::new(), call),
+        match &self.text_format {
+            Some(text_format) => (text_format.write_call)(&self.specification, &Values::new(), call),
             None => format!("{call:?}"),
         }
     }
@@ -102,7 +102,7 @@ where
         if let Some((_, call)) = self.calls.iter().find(|it| it.0 == label) {
             return Ok(call.clone());
         }
-        let Some(notation) = &self.notation else {
+        let Some(text_format) = &self.text_format else {
             let labels: Vec<&str> = self.calls.iter().map(|it| it.0.as_str()).collect();
             return Err(CodecError(format!(
                 "`{label}` is not among the calls, which are {}",
@@ -112,7 +112,7 @@ where
         let (method, argument) = read_label(label, values)?;
         // Results are made without a table, and equal arguments must be equal to them.
         let argument = values.share(argument);
-        (notation.read_call)(&self.specification, values, method, argument)
+        (text_format.read_call)(&self.specification, values, method, argument)
     }
 }
 
@@ -142,7 +142,7 @@ where
         let make = Arc::clone(&self.make);
         let (specification, to_history) = (self.specification.clone(), self.to_history);
         let judged = specification.clone();
-        let write_return = self.notation.as_ref().map(|it| it.write_return);
+        let write_return = self.text_format.as_ref().map(|it| it.write_return);
         Ok(Box::new(TypedProgram::new(
             labels,
             calls,

@@ -40,8 +40,8 @@ fn cargo(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> String {
         Some(_) => format!("{}={}", environment::SEED, outcome.seed),
         // With the same seed, again nothing would be found.
         None => match more(stress, outcome) {
-            More::Executions(most) => format!("{}={most}", environment::EXECUTIONS),
-            More::Time(time) => format!("{}={}", environment::TIMEOUT, show_duration(time)),
+            RaisedLimit::Executions(most) => format!("{}={most}", environment::EXECUTIONS),
+            RaisedLimit::Time(time) => format!("{}={}", environment::TIMEOUT, show_duration(time)),
         },
     };
     let test = test.map_or_else(String::new, |it| format!(" {it}"));
@@ -60,8 +60,8 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
         }
         (None, 0) => {
             let more = match more(stress, outcome) {
-                More::Executions(most) => format!("--executions {most}"),
-                More::Time(time) => format!("--timeout {}", show_duration(time)),
+                RaisedLimit::Executions(most) => format!("--executions {most}"),
+                RaisedLimit::Time(time) => format!("--timeout {}", show_duration(time)),
             };
             let mut commands = vec![format!("{} {more}", stressing(stress, &stress.workload, usual))];
             if stress.workload.noise.is_none() {
@@ -95,18 +95,18 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
 const SUGGESTED_NOISE: Noise = Noise { between: 0.05, inside: 0.02 };
 
 /// Ten times the limit that ended the test.
-enum More {
+enum RaisedLimit {
     Executions(u64),
     Time(Duration),
 }
 
-fn more(stress: &Stress, outcome: &Outcome) -> More {
+fn more(stress: &Stress, outcome: &Outcome) -> RaisedLimit {
     if let Some(most) = stress.executions.filter(|it| *it <= outcome.runs) {
-        return More::Executions(most.saturating_mul(10));
+        return RaisedLimit::Executions(most.saturating_mul(10));
     }
     // In whole seconds.
     let took = stress.timeout.unwrap_or(DEFAULT_TIMEOUT).as_secs_f64();
-    More::Time(Duration::from_secs((took * 10.0).round().max(DEFAULT_TIMEOUT.as_secs_f64()) as u64))
+    RaisedLimit::Time(Duration::from_secs((took * 10.0).round().max(DEFAULT_TIMEOUT.as_secs_f64()) as u64))
 }
 
 /// `clewline stress SUBJECT` with all settings of the workload and the checker that differ from the

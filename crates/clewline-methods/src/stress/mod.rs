@@ -144,8 +144,8 @@ impl Stress {
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let rig = SubjectFactory::drawing(specification, make, draw);
-        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
+        let factory = SubjectFactory::drawing(specification, make, draw);
+        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(factory))
     }
 
     /// As [`drawing`](Self::drawing). The history of a finding is saved by serde, so that
@@ -162,10 +162,11 @@ impl Stress {
         S::Return: serde::Serialize + serde::de::DeserializeOwned + Send + Sync,
         T: Subject<S>,
     {
-        let rig = SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
-            erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
-        });
-        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(rig))
+        let factory =
+            SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
+                erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
+            });
+        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(factory))
     }
 
     /// Tests a type-erased subject of a table: its name there, the name of its specification, and
