@@ -100,7 +100,8 @@ fn draw(
                 args.drawings.write_history(report)?;
             } else {
                 let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                entry.page = args.drawings.write_one_of_many(number, &stem, || report.page())?;
+                let page = || report.page();
+                entry.page = args.drawings.write_one_of_many(number, &stem, &args.files, page)?;
             }
             Ok(entry)
         }

@@ -87,11 +87,13 @@ impl Drawings {
     }
 
     /// Writes the page of one of several histories or tests into a folder that is named after the
-    /// page of all of them. Returns its address relative to that page.
+    /// page of all of them. Returns its address relative to that page. It is none of the `inputs`
+    /// of the command: some of them may be in that folder.
     pub(super) fn write_one_of_many(
         &self,
         number: usize,
         name: &str,
+        inputs: &[PathBuf],
         page: impl FnOnce() -> Page,
     ) -> Result<Option<String>, Failure> {
         let Some(all) = &self.html else { return Ok(None) };
@@ -101,7 +103,7 @@ impl Drawings {
         fs::create_dir_all(&folder).map_err(|it| Failure::at(&folder.display().to_string(), it))?;
         let page_name = format!("{:03}-{}.html", number + 1, plain_name(name));
         let path = folder.join(&page_name);
-        check_outputs([Path::new(name)], [path.as_path()])?;
+        check_outputs(inputs.iter().map(PathBuf::as_path), [path.as_path()])?;
         save(&path, &html::write(&page()))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(format!("{}/{page_name}", percent_encoded(&folder))))

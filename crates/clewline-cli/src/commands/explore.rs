@@ -323,7 +323,8 @@ impl Exploration<'_> {
         let mut entry = presented.entry();
         match self.subject.number() {
             Some(number) => {
-                entry.page = self.args.drawings.write_one_of_many(number, &self.args.subject, page)?;
+                let (name, inputs) = (&self.args.subject, self.args.from_observations.as_slice());
+                entry.page = self.args.drawings.write_one_of_many(number, name, inputs, page)?;
             }
             None => self.args.drawings.write(page, || presented.svg())?,
         }

@@ -98,3 +98,15 @@ fn outputs_replace_what_was_there() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(folder.read("j.xml").contains("testsuite"));
 }
+
+#[test]
+fn a_page_of_many_does_not_replace_an_input() {
+    let folder = Folder::new("outputs-pages").with("a.jsonl", GOOD);
+    fs::create_dir(folder.path("report")).unwrap();
+    let folder = folder.with("report/001-a.html", BAD);
+    let args = ["check", "a.jsonl", "report/001-a.html", "--spec", "queue", "--html", "report.html"];
+    let ran = clewline(&folder, &[&args[..], &["--input-format", "jsonl"]].concat(), "");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("this file is read, as report/001-a.html"), "{ran:?}");
+    assert_eq!(folder.read("report/001-a.html"), BAD);
+}
