@@ -15,8 +15,12 @@ use std::{
 /// A file that is being written. It gets its name with [`commit`](Self::commit); without that
 /// nothing is left of it.
 ///
-/// What is no regular file (a terminal, a pipe, `/dev/null`) cannot be replaced: it is written to
-/// directly.
+/// What cannot be replaced is written to directly:
+///
+/// - what is no regular file (a terminal, a pipe, `/dev/null`);
+/// - what is already open (`/dev/stdout`, `/proc/self/fd/3`), since its other writers would not see
+///   the new file: the text is appended;
+/// - a file in a folder that must not be written, or at which another one is mounted.
 #[derive(Debug)]
 pub struct OutputFile {
     // `None` after the commit.
@@ -34,10 +38,15 @@ impl OutputFile {
     /// If no file can be written there.
     pub fn create(path: impl AsRef<Path>) -> io::Result<OutputFile> {
         let path = path.as_ref();
+        let direct = |out, path: PathBuf| OutputFile { out: Some(BufWriter::new(out)), path, aside: None };
+        // A link stays one: its target is replaced.
+        let steps = follow(path)?;
+        if steps.iter().any(|it| is_of_system(it)) {
+            return Ok(direct(open_of_system(path, &steps)?, path.to_owned()));
+        }
         let old = match fs::metadata(path) {
             Ok(metadata) if !metadata.is_file() => {
-                let out = File::options().write(true).open(path)?;
-                return Ok(OutputFile { out: Some(BufWriter::new(out)), path: path.to_owned(), aside: None });
+                return Ok(direct(File::options().write(true).open(path)?, path.to_owned()));
             }
             outcome => outcome.ok(),
         };
@@ -45,9 +54,13 @@ impl OutputFile {
         if old.is_some() {
             File::options().append(true).open(path)?;
         }
-        // A link stays one: its target is replaced.
-        let path = if path.is_symlink() { link_target(path)? } else { path.to_owned() };
-        let (file, aside) = create_beside(&path)?;
+        let path = steps.into_iter().next_back().unwrap_or_default();
+        let (file, aside) = match create_beside(&path) {
+            Err(error) if old.is_some() && is_refusal(&error) => {
+                return Ok(direct(File::options().write(true).truncate(true).open(&path)?, path));
+            }
+            outcome => outcome?,
+        };
         let output = OutputFile { out: Some(BufWriter::new(file)), path, aside: Some(aside) };
         if let (Some(old), Some(out)) = (old, &output.out) {
             out.get_ref().set_permissions(old.permissions())?;
@@ -59,7 +72,8 @@ impl OutputFile {
     ///
     /// # Errors
     ///
-    /// If not all of it could be written. What was there before is unchanged.
+    /// If not all of it could be written. What was there before is unchanged, unless it had to be
+    /// written to directly.
     pub fn commit(mut self) -> io::Result<()> {
         let Some(mut out) = self.out.take() else { return Ok(()) };
         out.flush()?;
@@ -70,9 +84,15 @@ impl OutputFile {
             Ok(()) | Err(_) => (),
         }
         drop(out);
-        fs::rename(aside, &self.path)?;
-        self.aside = None;
-        Ok(())
+        match fs::rename(aside, &self.path) {
+            // The copy is removed when `self` is dropped.
+            Err(error) if is_refusal(&error) => overwrite(&self.path, aside, error),
+            outcome => {
+                outcome?;
+                self.aside = None;
+                Ok(())
+            }
+        }
     }
 }
 
@@ -80,7 +100,8 @@ impl OutputFile {
 ///
 /// # Errors
 ///
-/// If it cannot be written. What was there before is unchanged.
+/// If it cannot be written. What was there before is unchanged, unless it had to be written to
+/// directly.
 pub fn replace_file(path: impl AsRef<Path>, text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OutputFile::create(path)?;
     file.write_all(text.as_ref())?;
@@ -110,17 +131,72 @@ impl Drop for OutputFile {
 // Links that lead further are taken for a circle, as by the system.
 const LINKS_MAX: usize = 40;
 
-/// Where a link leads, even if there is nothing yet.
-fn link_target(path: &Path) -> io::Result<PathBuf> {
+/// `path`, and where its links lead, one after the other, even if there is nothing yet.
+fn follow(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut path = path.to_owned();
+    let mut steps = Vec::new();
     for _ in 0..LINKS_MAX {
+        steps.push(path.clone());
         if !path.is_symlink() {
-            return Ok(path);
+            return Ok(steps);
         }
         let target = fs::read_link(&path)?;
         path = path.parent().unwrap_or(Path::new("")).join(target);
     }
     Err(io::Error::other("too many symbolic links"))
+}
+
+/// The folder of `path`, by its only name.
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => fs::canonicalize(folder),
+        Some(_) | None => fs::canonicalize("."),
+    }
+}
+
+/// Whether the system made this name, for a device or for a file that is open.
+fn is_of_system(path: &Path) -> bool {
+    // Shared memory holds files as any other folder does.
+    let is_special =
+        |it: PathBuf| it.starts_with("/proc") || (it.starts_with("/dev") && !it.starts_with("/dev/shm"));
+    cfg!(unix) && folder_of(path).is_ok_and(is_special)
+}
+
+/// Opens what a name of the system stands for. What was written to it before stays.
+fn open_of_system(path: &Path, steps: &[PathBuf]) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let open_files = fs::canonicalize("/dev/fd").ok();
+        let is_open_file = |it: &Path, number: &str| {
+            it.file_name().is_some_and(|it| it == number) && folder_of(it).ok() == open_files
+        };
+        // With the same position: what is opened anew has its own, and they would overwrite each
+        // other.
+        if open_files.is_some() && steps.iter().any(|it| is_open_file(it, "1")) {
+            return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
+        }
+        if open_files.is_some() && steps.iter().any(|it| is_open_file(it, "2")) {
+            return Ok(io::stderr().as_fd().try_clone_to_owned()?.into());
+        }
+    }
+    let _only_there = steps;
+    File::options().append(true).open(path)
+}
+
+/// Whether the file may be writable all the same, although its folder is not.
+fn is_refusal(error: &io::Error) -> bool {
+    use io::ErrorKind::{CrossesDevices, PermissionDenied, ReadOnlyFilesystem, ResourceBusy};
+    matches!(error.kind(), CrossesDevices | PermissionDenied | ReadOnlyFilesystem | ResourceBusy)
+}
+
+/// Copies the file at `from` over the one at `path`, which could not be replaced because of
+/// `refusal`.
+fn overwrite(path: &Path, from: &Path, refusal: io::Error) -> io::Result<()> {
+    let mut text = File::open(from)?;
+    let mut out = File::options().write(true).truncate(true).open(path).map_err(|_| refusal)?;
+    io::copy(&mut text, &mut out)?;
+    Ok(())
 }
 
 /// A new file in the folder of `path`, with a name of its own.

@@ -110,3 +110,24 @@ fn a_page_of_many_does_not_replace_an_input() {
     assert!(ran.stderr.contains("this file is read, as report/001-a.html"), "{ran:?}");
     assert_eq!(folder.read("report/001-a.html"), BAD);
 }
+
+/// Both reports are in the file to which standard output is redirected, one after the other.
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_by_its_name_loses_nothing() {
+    let folder = Folder::new("outputs-stdout").with("h.jsonl", GOOD);
+    std::os::unix::fs::symlink("/dev/stdout", folder.path("link")).unwrap();
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
+        let out = fs::File::create(folder.path("out.txt")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+        command.current_dir(folder.path("")).args(["check", "h.jsonl", "--spec", "queue", "--html", name]);
+        let ran = command.stdout(out).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{name}: {ran:?}");
+        let printed = folder.read("out.txt");
+        assert!(
+            printed.starts_with("holds: ") && printed.trim_end().ends_with("</html>"),
+            "{name}: {printed}"
+        );
+        assert_eq!(names(&folder), ["h.jsonl", "link", "out.txt"], "{name}");
+    }
+}

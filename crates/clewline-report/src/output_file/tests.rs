@@ -78,3 +78,61 @@ fn what_is_no_file_is_written_to() {
 fn a_full_device_is_an_error() {
     assert!(replace_file("/dev/full", "text").is_err());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_written_where_its_folder_must_not_be() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder("closed");
+    let path = folder.join("a.txt");
+    fs::write(&path, "a long old text").unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
+    let written = replace_file(&path, "new");
+    let made = replace_file(folder.join("b.txt"), "new");
+    let is_root = File::create_new(folder.join("c.txt")).is_ok();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    written.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    if is_root {
+        eprintln!("notice: this user may write to every folder");
+    } else {
+        assert_eq!(made.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(names(&folder), ["a.txt"]);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_replaced_is_overwritten() {
+    let folder = folder("busy");
+    let (path, aside) = (folder.join("a.txt"), folder.join("aside"));
+    fs::write(&path, "a long old text").unwrap();
+    fs::write(&aside, "new").unwrap();
+    let busy = || io::Error::from(io::ErrorKind::ResourceBusy);
+    assert!(is_refusal(&busy()));
+    overwrite(&path, &aside, busy()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    // The first error is the one that says why.
+    let error = overwrite(&folder.join("none"), &aside, busy()).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
+}
+
+/// Other writers of an open file do not see a new one of the same name.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_open_file_is_appended_to() {
+    use std::os::{fd::AsRawFd, unix::fs::symlink};
+
+    let folder = folder("open");
+    let path = folder.join("a.txt");
+    let mut open = File::options().append(true).create_new(true).open(&path).unwrap();
+    let name = format!("/proc/self/fd/{}", open.as_raw_fd());
+    symlink(&name, folder.join("link")).unwrap();
+    open.write_all(b"1").unwrap();
+    replace_file(&name, "2").unwrap();
+    open.write_all(b"3").unwrap();
+    replace_file(folder.join("link"), "4").unwrap();
+    open.write_all(b"5").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "12345");
+    assert_eq!(names(&folder), ["a.txt", "link"]);
+}
