@@ -85,16 +85,19 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }));
     }
     let (mut statuses, mut entries) = (Vec::new(), Vec::new());
+    // A test that is alone writes its files itself, if it has a verdict.
+    let mut are_written = tests.len() == 1;
     for (number, test) in tests.iter().enumerate() {
-        let Explored { status, entry } = explore_test(&words, test, (number, tests.len()), explored)?;
+        let Tested { status, entry, is_lost } = explore_test(&words, test, (number, tests.len()), explored)?;
+        are_written &= !is_lost;
         statuses.push(status);
-        entries.extend(entry.map(|it| Entry { name: shown_name(test), ..it }));
+        entries.push(Entry { name: shown_name(test), ..entry });
     }
     let summary = NOUNS.summary(entries);
     if options.format() == Output::Text {
         Stdout::new().print(format!("\n{}", summary::lines(&summary)).as_bytes())?;
     }
-    if 1 < tests.len() {
+    if !are_written {
         options.write_of_all(summary)?;
     }
     let worst =
@@ -110,21 +113,29 @@ impl Args {
     }
 }
 
+/// The end of the exploration of a test.
+struct Tested {
+    status: Status,
+    entry: Entry,
+    /// Whether it ended without a verdict.
+    is_lost: bool,
+}
+
 /// Explores one of `all` tests. One that is killed without a verdict does not stop the others.
 fn explore_test(
     words: &Words,
     test: &TestId,
     (number, all): (usize, usize),
     explored: &[OsString],
-) -> Result<Explored, Failure> {
+) -> Result<Tested, Failure> {
     let command = words.command(test);
-    let unknown = |status, headline: &str| Explored {
+    let lost = |status, headline: String| Tested {
         status,
-        entry: Some(Entry {
+        entry: Entry {
             name: test.name.clone(),
             verdict: Word::Unknown,
             cause: None,
-            headline: headline.to_owned(),
+            headline,
             blocks: Vec::new(),
             work: None,
             algorithm: String::new(),
@@ -132,7 +143,8 @@ fn explore_test(
             place: None,
             next: vec![command.clone()],
             page: None,
-        }),
+        },
+        is_lost: true,
     };
     let typed = format!("{command} --");
     let started =
@@ -141,12 +153,13 @@ fn explore_test(
     match explore_started(started, explored, start) {
         Err(Failure::Killed(message)) => {
             eprintln!("error: {}: {message}", test.name);
-            Ok(unknown(Status::Failed, &message))
+            Ok(lost(Status::Failed, message))
         }
         Ok(Explored { status, entry: None }) => {
-            Ok(unknown(status, &format!("{} was not explored to the end", test.name)))
+            Ok(lost(status, format!("{} was not explored to the end", test.name)))
         }
-        other => other,
+        Ok(Explored { status, entry: Some(entry) }) => Ok(Tested { status, entry, is_lost: false }),
+        Err(failure) => Err(failure),
     }
 }
 

@@ -120,7 +120,10 @@ impl Drawings {
 fn page_of_all(summary: Summary, summaries: &Summaries) -> Page {
     let word = summary.word().as_str();
     let mut page = Page::new(format!("{word}: {}", summary.totals()), word, summary.totals());
-    page.words = vec![format!("Each {} has a page of its own, which its name leads to.", summary.nouns.0)];
+    if summary.entries.iter().any(|it| it.page.is_some()) {
+        page.words =
+            vec![format!("Each {} has a page of its own, which its name leads to.", summary.nouns.0)];
+    }
     page.summary = Some((summary, summaries.clock()));
     page
 }

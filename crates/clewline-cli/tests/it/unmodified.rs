@@ -346,6 +346,38 @@ fn a_deadlock_of_std_names_the_lines_of_the_user_and_all_tests_are_summarized() 
     assert_eq!((built.code, built.stdout.as_str()), (0, ""), "{}", built.stderr);
 }
 
+const KILLED: &str = "\
+#[test]
+fn it_is_killed() {
+    unsafe extern \"C\" {
+        fn raise(signal: i32) -> i32;
+    }
+    unsafe { raise(9) };
+}
+";
+
+#[test]
+fn a_test_that_is_killed_is_in_the_summary() {
+    if !is_possible() || Toolchain::find().is_err() {
+        return;
+    }
+    let folder = Folder::new("cargo-killed").with("Cargo.toml", &CRATE.replace("lost", "killed"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", KILLED);
+    let files = ["junit.xml", "all.md", "page.html"];
+    for file in files {
+        std::fs::write(folder.path(file), "of yesterday").unwrap();
+    }
+    let args = ["cargo", "test", "it_is_killed", "--", "--junit", files[0], "--markdown", files[1]];
+    let ran = clewline(&folder, &[&args[..], &["--html", files[2]]].concat(), "");
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    assert!(folder.read("junit.xml").contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{ran:?}");
+    for file in files {
+        let text = folder.read(file);
+        assert!(text.contains("it_is_killed") && text.contains("ended without a verdict"), "{file}: {text}");
+    }
+}
+
 const ASSEMBLY: &str = "\
 #include <clewline.h>
 long shared, add_elsewhere(long *, long);
