@@ -216,6 +216,18 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
+/// The only name of the file that is written at `path`, even if there is none yet: links are
+/// followed, and so are `.` and `..`.
+///
+/// # Errors
+///
+/// If its folder does not exist or cannot be read.
+pub fn place_of(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    let last = follow(path.as_ref())?.pop().unwrap_or_default();
+    let name = last.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    Ok(folder_of(&last)?.join(name))
+}
+
 /// Whether two files that exist are one, by another name or through a link.
 #[must_use]
 pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {

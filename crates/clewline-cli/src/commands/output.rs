@@ -3,12 +3,12 @@
 use std::{
     fs::{self, Metadata},
     io::{self, BufWriter, IsTerminal, StdoutLock, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use clewline_core::{ParseError, Recording};
+use clewline_core::{ParseError, Recording, visible};
 use clewline_report::{
-    Format, OutputFile, WriteError, formats, is_same_file,
+    Format, OutputFile, WriteError, formats, is_same_file, place_of,
     render::{
         Publish, WitnessShown, present,
         text::{Paint, Style},
@@ -138,33 +138,55 @@ pub(super) fn save(path: &Path, text: &str) -> Result<(), Failure> {
     clewline_report::replace_file(path, text).map_err(|it| Failure::at(&path.display().to_string(), it))
 }
 
-/// Refuses to write a file that is read, or to write one file twice, by whatever names.
+/// Refuses to write a file that is read, or to write one file twice, by whatever names. What is no
+/// file (`/dev/null`, a pipe) may be read and written as often as one likes.
 pub(super) fn check_outputs<'a>(
     inputs: impl IntoIterator<Item = &'a Path>,
     outputs: impl IntoIterator<Item = &'a Path>,
 ) -> Result<(), Failure> {
-    let inputs: Vec<(&Path, Option<Metadata>)> = inputs.into_iter().map(|it| (it, metadata(it))).collect();
-    let mut written: Vec<(&Path, Option<Metadata>)> = Vec::new();
+    let inputs: Vec<Named<'_>> = inputs.into_iter().map(Named::input).collect();
+    let mut written: Vec<Named<'_>> = Vec::new();
     for output in outputs.into_iter().filter(|it| it.as_os_str() != DASH) {
-        let found = fs::metadata(output).ok();
-        let is_same = |(path, other): &&(&Path, Option<Metadata>)| {
-            let is_one_file = || Some(is_same_file(found.as_ref()?, other.as_ref()?));
-            *path == output || is_one_file().unwrap_or(false)
-        };
-        let name = output.display().to_string();
-        if let Some((input, _)) = inputs.iter().find(is_same) {
-            let input = input.display();
+        let output = Named { path: output, place: place_of(output).ok(), found: fs::metadata(output).ok() };
+        if output.found.as_ref().is_some_and(|it| !it.is_file()) {
+            continue;
+        }
+        let name = output.path.display().to_string();
+        if let Some(input) = inputs.iter().find(|it| it.is_same(&output)) {
+            let input = input.path.display().to_string();
             return Err(Failure::at(
                 &name,
-                format!("this file is read, as {input}, so it is not overwritten"),
+                format!("this file is read, as {}, so it is not overwritten", visible(&input)),
             ));
         }
-        if written.iter().any(|it| is_same(&it)) {
+        if written.iter().any(|it| it.is_same(&output)) {
             return Err(Failure::at(&name, "this file would be written twice"));
         }
-        written.push((output, found));
+        written.push(output);
     }
     Ok(())
+}
+
+/// A file that a command reads or writes.
+struct Named<'a> {
+    path: &'a Path,
+    /// Its only name, if its folder exists.
+    place: Option<PathBuf>,
+    /// What is there, if anything is.
+    found: Option<Metadata>,
+}
+
+impl<'a> Named<'a> {
+    fn input(path: &'a Path) -> Named<'a> {
+        let place = (path.as_os_str() != DASH).then(|| place_of(path).ok()).flatten();
+        Named { path, place, found: metadata(path) }
+    }
+
+    fn is_same(&self, other: &Named<'_>) -> bool {
+        let is_one_place = || Some(self.place.as_ref()? == other.place.as_ref()?);
+        let is_one_file = || Some(is_same_file(self.found.as_ref()?, other.found.as_ref()?));
+        self.path == other.path || is_one_place() == Some(true) || is_one_file() == Some(true)
+    }
 }
 
 /// The file that `path` names, or that is standard input.

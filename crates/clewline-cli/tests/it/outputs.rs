@@ -131,3 +131,26 @@ fn standard_output_by_its_name_loses_nothing() {
         assert_eq!(names(&folder), ["h.jsonl", "link", "out.txt"], "{name}");
     }
 }
+
+#[test]
+fn files_that_are_one_are_seen_before_they_exist() {
+    let folder = Folder::new("outputs-one").with("h.jsonl", GOOD);
+    fs::create_dir(folder.path("sub")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("a.html", folder.path("link")).unwrap();
+    for other in ["./a.html", "sub/../a.html", "link"].into_iter().take(if cfg!(unix) { 3 } else { 2 }) {
+        let args = ["check", "h.jsonl", "--spec", "queue", "--html", "a.html", "--svg", other];
+        let ran = clewline(&folder, &args, "");
+        let expected = format!("error: {other}: this file would be written twice\n");
+        assert_eq!((ran.code, &*ran.stderr), (2, &*expected), "{ran:?}");
+    }
+    let args = ["check", "h.jsonl", "--spec", "queue", "--html", "a.html", "--svg", "sub/a.html"];
+    assert_eq!(clewline(&folder, &args, "").code, 0);
+    // What is no file can be written to as often as one likes.
+    #[cfg(unix)]
+    {
+        let args = ["check", "h.jsonl", "--spec", "queue", "--html", "/dev/null", "--svg", "/dev/null"];
+        let ran = clewline(&folder, &args, "");
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+}

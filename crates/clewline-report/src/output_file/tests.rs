@@ -136,3 +136,19 @@ fn an_open_file_is_appended_to() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "12345");
     assert_eq!(names(&folder), ["a.txt", "link"]);
 }
+
+#[test]
+fn a_file_has_one_place_before_it_exists() {
+    let folder = folder("place");
+    fs::create_dir(folder.join("sub")).unwrap();
+    let place = place_of(folder.join("a.txt")).unwrap();
+    assert_eq!(place_of(folder.join("sub/.././a.txt")).unwrap(), place);
+    assert_ne!(place_of(folder.join("sub/a.txt")).unwrap(), place);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("../a.txt", folder.join("sub/link")).unwrap();
+        assert_eq!(place_of(folder.join("sub/link")).unwrap(), place);
+    }
+    assert_eq!(place_of("a.txt").unwrap(), place_of("./a.txt").unwrap());
+    assert!(place_of(folder.join("none/a.txt")).is_err());
+}
