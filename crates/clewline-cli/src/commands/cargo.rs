@@ -14,7 +14,7 @@ use super::{
     explore_program::{StartedProgram, explore_started, parse},
     output::{Output, Stdout},
     run::halves,
-    status::{Failure, Status},
+    status::{Failure, Status, print_error},
     summaries::Nouns,
 };
 
@@ -152,7 +152,7 @@ fn explore_test(
     let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
     match explore_started(started, explored, start) {
         Err(Failure::Killed(message)) => {
-            eprintln!("error: {}: {message}", test.name);
+            print_error(format!("{}: {message}", test.name));
             Ok(lost(Status::Failed, message))
         }
         Ok(Explored { status, entry: None }) => {

@@ -8,7 +8,7 @@ use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, R
 use super::{
     explore_program::{StartedProgram, explore_started},
     output::check_outputs,
-    status::{Failure, Status},
+    status::{Failure, Status, print_note},
 };
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
@@ -91,7 +91,7 @@ fn usual(named: &str) -> Option<String> {
 pub(super) fn print_blind_spots(all: &[impl std::fmt::Display]) {
     // Code with inline assembly has many of them; a few lines are enough.
     const PRINTED_MAX: usize = 8;
-    all.iter().take(PRINTED_MAX).for_each(|it| eprintln!("note: {it}"));
+    all.iter().take(PRINTED_MAX).for_each(print_note);
     if PRINTED_MAX < all.len() {
         eprintln!("note: {} more of these notes are not shown", all.len() - PRINTED_MAX);
     }

@@ -27,7 +27,7 @@ pub(super) use args::Args;
 use super::{
     output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
-    status::{Failure, Status},
+    status::{Failure, Status, print_error},
     summaries::Nouns,
     timed_input::TimedInput,
 };
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             }
             Err(error) if error.is_input() => {
                 counts.unreadable += 1;
-                eprintln!("error: {error}");
+                print_error(error);
                 if args.format == Output::Json {
                     text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
                 }

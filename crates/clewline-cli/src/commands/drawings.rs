@@ -15,7 +15,7 @@ use clewline_report::render::{
 
 use super::{
     output::{check_outputs, save},
-    status::Failure,
+    status::{Failure, print_note},
     summaries::Summaries,
 };
 
@@ -74,7 +74,7 @@ impl Drawings {
                 Some(svg) => save(path, &svg)?,
                 None => {
                     let path = path.display().to_string();
-                    eprintln!("note: no history to draw: {} was not written", visible(&path));
+                    print_note(format!("no history to draw: {} was not written", visible(&path)));
                 }
             }
         }

@@ -8,7 +8,7 @@ use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 use super::{
     explore::{self, Explored},
     registered::Registered,
-    status::{Failure, Status},
+    status::{Failure, Status, print_usage},
 };
 
 // Parsed here and not by clap: other explorations do not have them.
@@ -53,11 +53,7 @@ pub(super) fn parse(
     let parsed = command.try_get_matches_from(all).and_then(|it| ExploreCommand::from_arg_matches(&it));
     Ok(match parsed {
         Ok(parsed) => Ok((wanted, parsed.args)),
-        // Help is not an error.
-        Err(error) => {
-            error.print()?;
-            Err(if error.use_stderr() { Status::Failed } else { Status::Done })
-        }
+        Err(error) => Err(print_usage(&error)?),
     })
 }
 

@@ -38,7 +38,7 @@ mod units;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use status::{Failure, Status, report_failure};
+use status::{Failure, Status, print_usage, report_failure};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -139,7 +139,11 @@ pub fn accepts(words: &[String]) -> Result<(), String> {
 }
 
 fn execute() -> Result<Status, Failure> {
-    match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return print_usage(&error),
+    };
+    match cli.command {
         Command::Check(args) => check::run(&args),
         #[cfg(feature = "lab")]
         Command::Stress(args) => stress::run(&args),

@@ -2,7 +2,7 @@
 
 use clewline_methods::{Quasi, QuasiReading};
 
-use super::status::Failure;
+use super::status::{Failure, print_note};
 
 /// The requested factors, if any.
 pub(super) fn parse(factors: Option<&str>, reading: Option<&str>) -> Result<Option<Quasi>, Failure> {
@@ -27,7 +27,7 @@ pub(super) fn parse_and_warn(
 /// Prints a warning about the factors, if there is one for that specification.
 pub(super) fn warn(quasi: &Quasi, spec: &str) -> Result<(), Failure> {
     if let Some(warning) = quasi.warning(spec).map_err(|it| Failure::at("--quasi", it))? {
-        eprintln!("note: {warning}");
+        print_note(warning);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use clewline_unmodified::{OutputMode, Program, Runtime};
 
 use super::{
     explore_program::{StartedProgram, explore_started},
-    status::{Failure, Status},
+    status::{Failure, Status, print_note},
 };
 
 /// Explore a multithreaded program for failed assertions, deadlocks, crashes and use after free
@@ -55,10 +55,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let program = Program::existing(&args.program, &runtime)?;
     if !program.is_instrumented() {
-        eprintln!(
-            "note: {shown} is not instrumented: only its calls of pthread and malloc are scheduling points, \
+        print_note(format!(
+            "{shown} is not instrumented: only its calls of pthread and malloc are scheduling points, \
              not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
-        );
+        ));
     }
     let inputs = std::slice::from_ref(&args.program);
     let started = StartedProgram { name: program.name(), typed: command, number: None, inputs };

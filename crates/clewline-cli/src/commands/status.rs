@@ -75,8 +75,46 @@ pub(super) fn report_failure(outcome: Result<Status, Failure>) -> Status {
         Ok(status) => status,
         Err(Failure::BrokenPipe) => Status::Done,
         Err(Failure::Message(message) | Failure::Killed(message)) => {
-            eprintln!("error: {message}");
+            print_error(&message);
             Status::Failed
         }
     }
+}
+
+/// Prints an error on standard error.
+pub(super) fn print_error(message: impl fmt::Display) {
+    eprintln!("{}", harmless(&format!("error: {message}")));
+}
+
+/// Prints a note on standard error.
+pub(super) fn print_note(message: impl fmt::Display) {
+    eprintln!("{}", harmless(&format!("note: {message}")));
+}
+
+/// Prints help, or what is wrong with the arguments; returns the status of the command.
+pub(super) fn print_usage(error: &clap::Error) -> Result<Status, Failure> {
+    if !error.use_stderr() {
+        error.print()?;
+        return Ok(Status::Done);
+    }
+    let text = error.to_string();
+    let shown = harmless(&text);
+    // Only clap knows the colours.
+    if shown == text.trim_end() {
+        error.print()?;
+    } else {
+        eprintln!("{shown}");
+    }
+    Ok(Status::Failed)
+}
+
+/// The lines of a message, with every character escaped that a terminal would obey. Messages hold
+/// names of files, arguments and what compilers print. GitHub's logs obey lines that begin with
+/// `::`, also after spaces.
+fn harmless(message: &str) -> String {
+    let line = |it: &str| {
+        let (shown, rest) = (visible(it), it.trim_start());
+        if rest.starts_with("::") { format!("\\{shown}") } else { shown.into_owned() }
+    };
+    message.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -156,3 +156,33 @@ fn a_file_named_like_a_command_is_shown_escaped() {
         assert!(ran.stderr.contains(r"no\n::error::"), "{ran:?}");
     }
 }
+
+/// A log obeys lines that begin with `::`, also after spaces, and a terminal control characters.
+#[cfg(unix)]
+#[test]
+fn messages_never_contain_commands() {
+    let name = "x\n::error::\u{1b}[2J\n  ::stop-commands::y.c";
+    let folder = Folder::new("hostile-messages").with("h.jsonl", "").with(name, "?").with("b.jsonl", "");
+    let option = format!("--{name}");
+    for args in [
+        &["check", name, "--spec", "queue"][..],
+        &["check", name, "h.jsonl", "--spec", "queue"],
+        &["check", "h.jsonl", "--spec", name],
+        &["check", "h.jsonl", "--spec", "queue", &option],
+        &["check", "h.jsonl", "--spec", "queue", "--quasi", name],
+        &["convert", "h.jsonl", "out", "--output-format", name],
+        &["explore", name],
+        &["cc", name],
+        &["cc", "--compiler", name, name],
+        &["cc", name, &option],
+        &["run", name],
+        &["run", "h.jsonl", &option],
+        &["cargo", "test", "--", &option],
+    ] {
+        let ran = clewline(&folder, args, "");
+        assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
+        let is_obeyed = |it: &str| it.trim_start().starts_with("::") || it.contains(char::is_control);
+        assert_eq!(ran.stderr.lines().find(|it| is_obeyed(it)), None, "{args:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("error: "), "{args:?}: {}", ran.stderr);
+    }
+}
