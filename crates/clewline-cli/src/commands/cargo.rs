@@ -84,6 +84,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             None => "the crate has no tests".to_owned(),
         }));
     }
+    options.accept_programs(tests.len(), NOUNS.nouns)?;
     let (mut statuses, mut entries) = (Vec::new(), Vec::new());
     // A test that is alone writes its files itself, if it has a verdict.
     let mut are_written = tests.len() == 1;

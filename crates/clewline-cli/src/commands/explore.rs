@@ -115,6 +115,21 @@ impl Args {
         self.drawings.write_all(summary, &self.summaries)
     }
 
+    /// Rejects files about one program if there are several: each would replace the one before.
+    pub(super) fn accept_programs(&self, count: usize, (noun, nouns): (&str, &str)) -> Result<(), Failure> {
+        let asked = [
+            ("--svg", self.drawings.have_picture()),
+            ("--violation", self.violation.is_some()),
+            ("--observations", self.observations.is_some()),
+        ];
+        match asked.into_iter().find(|it| it.1) {
+            Some((name, _)) if 1 < count => Err(Failure::Message(format!(
+                "{name} needs exactly one {noun}; found {count} {nouns}: choose one by its name"
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Whether no flag selects matrices.
     fn wants_usual_matrices(&self) -> bool {
         self.matrix.is_none()

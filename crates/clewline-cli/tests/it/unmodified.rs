@@ -378,6 +378,30 @@ fn a_test_that_is_killed_is_in_the_summary() {
     }
 }
 
+const TWO: &str = "\
+#[test]
+fn one() {}
+#[test]
+fn two() {}
+";
+
+#[test]
+fn several_tests_do_not_share_a_file() {
+    if !is_possible() || Toolchain::find().is_err() {
+        return;
+    }
+    let folder = Folder::new("cargo-two").with("Cargo.toml", &CRATE.replace("lost", "two"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", TWO);
+    for option in ["--svg", "--violation", "--observations"] {
+        let ran = clewline(&folder, &["cargo", "test", "--", "--matrix", "main", option, "it"], "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{option}: {}", ran.stderr);
+        let expected = format!("error: {option} needs exactly one test; found 2 tests");
+        assert!(ran.stderr.contains(&expected), "{option}: {}", ran.stderr);
+        assert!(!folder.path("it").exists(), "{option}");
+    }
+}
+
 const ASSEMBLY: &str = "\
 #include <clewline.h>
 long shared, add_elsewhere(long *, long);
