@@ -19,11 +19,11 @@ use std::{
 };
 
 use clewline_core::{Budget, Explanation, ObjectKind, Problem, RoleKind, Verdict, Violation, Witness};
+use clewline_monitor::{self as monitor, Columns, Unsupported};
 
 use crate::{
     checker::{Checker, check},
     minimize,
-    monitor::{self, Columns, Unsupported},
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
 };
 

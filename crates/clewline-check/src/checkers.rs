@@ -1,11 +1,11 @@
 //! The list of all checkers that can be named.
 
-use crate::{checker::Checker, monitor, search};
+use crate::{by_monitor::ByMonitor, checker::Checker, search};
 
 /// Every checker that can be named, in alphabetical order.
 pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
     let mut all: Vec<&'static dyn Checker> = search::SEARCHES.iter().copied().collect();
-    all.extend([&monitor::ByMonitor as &dyn Checker, &search::queue_oriented::QueueOriented]);
+    all.extend([&ByMonitor as &dyn Checker, &search::queue_oriented::QueueOriented]);
     all.sort_unstable_by(|one, other| one.name().cmp(other.name()));
     all.into_iter()
 }

@@ -15,10 +15,10 @@ use clewline_core::{Budget, ObjectKind, Problem, Reason, Verdict, Witness, paral
 
 use crate::{
     auto::{self, DecidedBy},
+    by_monitor::ByMonitor,
     checker::Checker,
     competition::compete,
     minimize,
-    monitor::ByMonitor,
     options::{Algorithm, Options},
 };
 

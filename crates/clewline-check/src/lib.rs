@@ -1,6 +1,7 @@
 //! Checkers: they take a problem and return a verdict with evidence.
 
 mod auto;
+mod by_monitor;
 mod checker;
 mod checkers;
 mod competition;
@@ -9,14 +10,13 @@ mod frontier;
 mod judge;
 mod lists;
 mod minimize;
-pub mod monitor;
 mod observations;
 mod options;
 pub mod relaxed;
 pub mod search;
-mod sorting;
 mod stream;
 
+pub use by_monitor::ByMonitor;
 pub use checker::{Checker, check};
 pub use checkers::checkers;
 pub use competition::compete;

@@ -27,12 +27,12 @@
 use std::collections::HashMap;
 
 use clewline_core::{ObjectId, ObjectKind, OperationId, Problem, Reason, RoleKind, Start, Verdict, Witness};
+use clewline_monitor::{Columns, Interval, Lifetimes, NONE};
 
 use crate::{
     auto::{DecidedBy, cut_where_empty},
     checker::Checker,
     judge::{Judgement, judge, judge_with_deciders},
-    monitor::{Columns, Interval, Lifetimes, NONE},
     options::Options,
     search::{FINAL_STATES_MAX, final_state_witnesses, jit_graph::JitGraph},
 };

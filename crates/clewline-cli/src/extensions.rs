@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use clewline_check::{Checker, monitor::Monitor};
+use clewline_check::Checker;
 use clewline_core::{ExtendError, Table};
+use clewline_monitor::Monitor;
 use clewline_report::Format;
 
 /// Entries to add to the built-in tables. Commands, `--help`, suggestions and completions include
@@ -43,7 +44,7 @@ impl Extensions {
         }
         extend("specifications", &clewline_specs::CATALOG, self.specifications)?;
         extend("checkers", &clewline_check::search::SEARCHES, self.checkers)?;
-        extend("monitors", &clewline_check::monitor::MONITORS, self.monitors)?;
+        extend("monitors", &clewline_monitor::MONITORS, self.monitors)?;
         extend("formats", &clewline_report::formats::FORMATS, self.formats)?;
         extend("schedulers of threads", &clewline_explore::schedulers::SCHEDULERS, self.thread_schedulers)?;
         extend("schedulers of messages", &clewline_actors::schedulers::SCHEDULERS, self.message_schedulers)?;

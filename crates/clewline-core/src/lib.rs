@@ -33,6 +33,7 @@ mod role;
 mod sampling;
 mod shown;
 mod simulate;
+mod sorting;
 mod specification;
 mod table;
 mod ties;
@@ -60,6 +61,7 @@ pub use recording::{Names, Note, RawCall, RawHistory, Recording, Skipped, Times}
 pub use role::{ObjectKind, Role, RoleKind, Roles};
 pub use sampling::{CallSampler, GeneratorConfig, ValueDomain};
 pub use shown::{Shown, visible};
+pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, ValueError, Values};

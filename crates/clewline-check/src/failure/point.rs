@@ -20,10 +20,10 @@ use clewline_core::{
     Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, Retain,
     RoleKind, Verdict, Violation,
 };
+use clewline_monitor::{Columns, MonitorVerdict, Want, judge_columns};
 
 use crate::{
     auto::{self, cut_where_empty},
-    monitor::{Columns, MonitorVerdict, Want, judge_columns},
     options::Options,
     search::breadth_first::{BreadthFirst, sorted_by_length},
 };

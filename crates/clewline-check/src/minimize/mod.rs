@@ -39,10 +39,10 @@ use std::collections::HashSet;
 use clewline_core::{
     Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation,
 };
+use clewline_monitor as monitor;
 
 use crate::{
     checker::Checker,
-    monitor,
     options::Options,
     search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };

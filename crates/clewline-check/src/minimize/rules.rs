@@ -9,8 +9,9 @@
 use clewline_core::{
     Budget, DeadEnd, Explanation, ObjectKind, OperationId, Problem, RoleKind, Roles, Rule, Span, Verdict, Why,
 };
+use clewline_monitor as monitor;
 
-use crate::{checker::Checker, monitor, search::jit_graph::JitGraph};
+use crate::{checker::Checker, search::jit_graph::JitGraph};
 
 /// An order is searched within this many configurations.
 const DEAD_END_CONFIGS: u64 = 1 << 17;

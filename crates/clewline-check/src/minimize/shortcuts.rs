@@ -20,8 +20,7 @@
 use std::cmp::Reverse;
 
 use clewline_core::{Budget, ObjectKind, OperationId, Problem, RoleKind, Roles, Span};
-
-use crate::monitor::{self, Columns, MonitorVerdict, Want};
+use clewline_monitor::{self as monitor, Columns, MonitorVerdict, Want};
 
 /// A verdict without a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,14 +39,14 @@ use std::{
     hash::{BuildHasherDefault, Hasher},
 };
 
-use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId};
+use clewline_core::{Automaton, Budget, LabelId, Problem, Reason, Span, StateId, sort_by_key};
 
 use super::{
     lag::{Job, arrange},
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
-use crate::{lists::Lists, sorting::sort_by_key};
+use crate::lists::Lists;
 
 // How many places from the first operation that is left others are placed at first.
 const INITIAL_REACH_OPERATIONS: usize = 4;

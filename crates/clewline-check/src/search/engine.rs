@@ -42,11 +42,11 @@
 
 use clewline_core::{
     Automaton, Budget, Charge, Explanation, LabelId, Problem, Reason, Span, StateId, Verdict, Violation,
-    Witness,
+    Witness, sort_by_key,
 };
 
 use super::configurations::{self, Configurations};
-use crate::{lists::Lists, sorting::sort_by_key};
+use crate::lists::Lists;
 
 /// What distinguishes one search from another.
 #[derive(Clone, Copy, Debug)]

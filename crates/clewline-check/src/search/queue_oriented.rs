@@ -35,13 +35,11 @@ use std::collections::HashSet;
 
 use clewline_core::{
     Budget, Charge, Explanation, ObjectKind, Problem, Reason, RoleKind, Verdict, Violation, Witness,
+    sort_by_key,
 };
+use clewline_monitor::{Columns, Interval, NONE, Unsupported};
 
-use crate::{
-    checker::Checker,
-    monitor::{Columns, Interval, NONE},
-    sorting::sort_by_key,
-};
+use crate::checker::Checker;
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -92,7 +90,7 @@ fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
     let refused = |at: usize, why: &str| Err(format!("the queue-oriented search {why} {}", label(at)));
     let columns = match Columns::with_copies(problem) {
         Ok(columns) => columns,
-        Err(crate::monitor::Unsupported::Unfit(at)) => return refused(at as usize, "does not know"),
+        Err(Unsupported::Unfit(at)) => return refused(at as usize, "does not know"),
         Err(_) => return Err("the queue-oriented search does not know some operation".to_owned()),
     };
     for (at, act) in columns.kinds.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The monitors for counters and multisets.
 
-use clewline_check::{Options, check, judge, monitor};
+use clewline_check::{ByMonitor, Options, check, judge};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, Recording, Retain,
     Rule, Value, Verdict,
@@ -18,7 +18,7 @@ fn check_word(spec: &str, drawing: &str, expected: &str) {
     let case = drawn(spec, drawing);
     let problem = case.problems().remove(0);
     check_verdict(problem.clone(), search("oracle"), &mut MonitorVerdicts::default(), &drawing);
-    assert_eq!(check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word(), expected, "{drawing}");
+    assert_eq!(check(&ByMonitor, &problem, &Budget::unlimited()).word(), expected, "{drawing}");
 }
 
 /// The verdict, the operation that breaks the rule, and the counterexample.
@@ -224,7 +224,7 @@ mod counters {
         for seed in 0..share(4_000) {
             let case = random_history(seed, 10);
             let problem = case.problems().remove(0);
-            let decided = check(&monitor::ByMonitor, &problem, &Budget::unlimited());
+            let decided = check(&ByMonitor, &problem, &Budget::unlimited());
             let Verdict::Violated(evidence) = decided else { continue };
             check_fairness(&problem, &evidence.counterexample);
             let judged = judge(vec![problem.clone()], &Options::default()).verdict;

@@ -1,7 +1,7 @@
 //! The monitors for relaxed stacks and priority queues: rules, evidence, and agreement with a
 //! search.
 
-use clewline_check::{Checker, monitor::ByMonitor};
+use clewline_check::{ByMonitor, Checker};
 use clewline_core::{Budget, GeneratorConfig, Reason, ValueDomain, Verdict};
 use clewline_specs::find;
 use clewline_testing::pick;

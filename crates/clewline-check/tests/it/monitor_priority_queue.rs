@@ -1,6 +1,6 @@
 //! The monitor for priority queues.
 
-use clewline_check::{Options, check, judge, monitor};
+use clewline_check::{ByMonitor, Options, check, judge};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, Random, Recording, Rule, Value, ValueDomain, Verdict,
 };
@@ -21,7 +21,7 @@ fn check_word(drawing: &str, expected: &str) {
         let mut monitor_verdicts = MonitorVerdicts::default();
         check_verdict(problem.clone(), search("oracle"), &mut monitor_verdicts, &drawing);
         assert_eq!(monitor_verdicts.refused, 0, "{drawing}");
-        let word = check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word();
+        let word = check(&ByMonitor, &problem, &Budget::unlimited()).word();
         assert_eq!(word, expected, "{drawing}");
     }
 }
@@ -84,7 +84,7 @@ fn priorities_are_signed_integers() {
 
 fn monitor_word(case: &dyn ErasedHistory) -> &'static str {
     let problem = case.problems().remove(0);
-    check(&monitor::ByMonitor, &problem, &Budget::unlimited()).word()
+    check(&ByMonitor, &problem, &Budget::unlimited()).word()
 }
 
 /// Algorithm 5 as printed accepts this: it places the peek before its element is added.
@@ -318,7 +318,7 @@ fn long_histories_have_witnesses() {
         let spec = find("priority-queue").unwrap();
         let case = spec.load(spec.generate(&plan)).unwrap();
         let problem = case.problems().remove(0);
-        match check(&monitor::ByMonitor, &problem, &Budget::unlimited()) {
+        match check(&ByMonitor, &problem, &Budget::unlimited()) {
             Verdict::Holds(witness) => assert_eq!(witness.verify(&problem), Ok(())),
             other => panic!("seed {seed}: {other:?}"),
         }

@@ -3,15 +3,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use clewline_check::{
-    Checker, Options, check, judge,
-    monitor::{self, ByMonitor, MonitorVerdict, Want},
-    search::SEARCHES,
-};
+use clewline_check::{ByMonitor, Checker, Options, check, judge, search::SEARCHES};
 use clewline_core::{
     Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, RawCall, Reason,
     Recording, Retain, Rule, Value, ValueDomain, Values, Verdict, Violation,
 };
+use clewline_monitor::{self as monitor, MonitorVerdict, Want};
 use clewline_specs::find;
 use clewline_testing::{pick, share};
 

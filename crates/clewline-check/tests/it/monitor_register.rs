@@ -1,13 +1,13 @@
 //! The monitor for registers agrees with the oracle wherever it decides, and proves what it says.
 
 use clewline_check::{
-    Checker, check,
-    monitor::{ByMonitor, MonitorVerdict, RuleViolation, Unsupported, Want, judge},
+    ByMonitor, Checker, check,
     search::{SEARCHES, jit_graph::JitGraph},
 };
 use clewline_core::{
     Budget, ErasedHistory, Explanation, OperationId, Problem, Random, Reason, Retain, Rule, Verdict, Witness,
 };
+use clewline_monitor::{MonitorVerdict, RuleViolation, Unsupported, Want, judge};
 use clewline_testing::{pick, share};
 
 use crate::histories::{drawn, every_history, random_history, random_times};

@@ -2,15 +2,12 @@
 
 use std::fmt::Write as _;
 
-use clewline_check::{
-    Checker, check,
-    monitor::{Columns, MonitorVerdict, RuleViolation, Unsupported, Want, judge},
-    search::SEARCHES,
-};
+use clewline_check::{Checker, check, search::SEARCHES};
 use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, OperationId, Problem, Random, Recording, Retain, Rule, Value,
     ValueDomain, Verdict, Witness,
 };
+use clewline_monitor::{Columns, MonitorVerdict, RuleViolation, Unsupported, Want, judge};
 use clewline_specs::find;
 use clewline_testing::share;
 

@@ -1,11 +1,8 @@
 //! The verdict of a monitor, compared with a checker that tries every order.
 
-use clewline_check::{
-    Checker, check,
-    monitor::{MonitorVerdict, RuleViolation, Unsupported, Want, judge},
-    search::SEARCHES,
-};
+use clewline_check::{Checker, check, search::SEARCHES};
 use clewline_core::{Budget, OperationId, Problem, Retain, Verdict, Witness};
+use clewline_monitor::{MonitorVerdict, RuleViolation, Unsupported, Want, judge};
 
 /// How often a monitor had which verdict.
 #[derive(Debug, Default)]

@@ -1,13 +1,10 @@
 //! What the tests of relaxed containers share.
 
-use clewline_check::{
-    Checker,
-    monitor::{ByMonitor, MonitorVerdict, Want, judge},
-    search::jit_graph::JitGraph,
-};
+use clewline_check::{ByMonitor, Checker, search::jit_graph::JitGraph};
 use clewline_core::{
     Budget, GeneratorConfig, OperationId, Problem, Recording, Retain, Rule, ValueDomain, Verdict,
 };
+use clewline_monitor::{MonitorVerdict, Want, judge};
 use clewline_specs::find;
 
 use crate::histories::drawn;

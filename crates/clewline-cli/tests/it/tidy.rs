@@ -294,7 +294,8 @@ fn crates_depend_only_on_allowed_crates() {
     let allowed = [
         ("clewline-core", vec!["hashbrown", "rustc-hash", "strsim"]),
         ("clewline-specs", vec!["clewline-core"]),
-        ("clewline-check", vec!["clewline-core"]),
+        ("clewline-monitor", vec!["clewline-core"]),
+        ("clewline-check", vec!["clewline-core", "clewline-monitor"]),
         (
             "clewline-report",
             vec!["clewline-core", "memchr", "quick-xml", "serde", "serde_json", "unicode-width"],

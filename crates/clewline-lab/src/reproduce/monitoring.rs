@@ -7,8 +7,8 @@
 
 use std::{hint::black_box, time::Duration};
 
-use clewline_check::monitor::{self, MonitorVerdict, Want};
 use clewline_core::{Budget, ErasedHistory, GeneratorConfig, ValueDomain};
+use clewline_monitor::{self as monitor, MonitorVerdict, Want};
 use clewline_report::render::{
     plot::{Axis, Plot, Scale, Series, Stroke},
     table::{Cell, Column},

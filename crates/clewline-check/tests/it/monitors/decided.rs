@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use clewline_check::{
-    check,
-    monitor::{ByMonitor, find},
-};
+use clewline_check::{ByMonitor, check};
 use clewline_core::{
     Budget, Datum, ErasedSpec, GeneratorConfig, ObjectKind, Problem, RoleKind, ValueDomain, Verdict,
 };
+use clewline_monitor::find;
 use clewline_specs::Entry;
 
 /// The share of histories of a few methods that a monitor may refuse.

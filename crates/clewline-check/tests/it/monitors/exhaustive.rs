@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use clewline_check::monitor::{MONITORS, MonitorVerdict, RuleViolation, Want, find, judge_columns};
 use clewline_core::{Budget, ObjectKind, RoleKind};
+use clewline_monitor::{MONITORS, MonitorVerdict, RuleViolation, Want, find, judge_columns};
 use clewline_testing::pick_of_three;
 
 use super::{

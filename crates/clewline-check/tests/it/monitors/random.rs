@@ -2,14 +2,13 @@
 //! `auto`, whichever checker decides.
 
 use clewline_check::{
-    Algorithm, Checker, Judgement, Options, check, checkers, judge,
-    monitor::{ByMonitor, find},
-    search::SEARCHES,
+    Algorithm, ByMonitor, Checker, Judgement, Options, check, checkers, judge, search::SEARCHES,
 };
 use clewline_core::{
     Budget, ErasedHistory, ErasedSpec, Explanation, GeneratorConfig, ObjectKind, OperationId, Problem,
     Random, RawCall, Reason, Recording, Retain, RoleKind, Roles, Value, Verdict, Witness,
 };
+use clewline_monitor::find;
 use clewline_specs::{CATALOG, Entry};
 use clewline_testing::{pick, pick_of_three};
 

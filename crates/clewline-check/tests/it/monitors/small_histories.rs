@@ -5,8 +5,8 @@
 //! such structures. Histories that differ only in the names of values, or in the order of adjacent
 //! calls, are generated once.
 
-use clewline_check::monitor::{Columns, Interval};
 use clewline_core::{ObjectKind, Role, RoleKind, Roles};
+use clewline_monitor::{Columns, Interval};
 
 /// A history.
 #[derive(Clone, Copy, Debug)]

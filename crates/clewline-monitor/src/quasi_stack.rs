@@ -1,0 +1,47 @@
+//! Relaxed stacks of distinct values.
+//!
+//! An element is an interval of time, from its add to its removal. x overtakes y if the two
+//! intervals cross and x begins first: an element crosses at most k that begin later, and at most k
+//! that begin earlier. `overtaking.rs` describes how orders are found.
+
+use clewline_core::{Budget, ObjectKind};
+
+use crate::{
+    columns::Columns,
+    contract::Monitor,
+    overtaking::{self, Discipline},
+    verdict::{MonitorVerdict, Unsupported, Want},
+};
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug)]
+pub struct QuasiStack;
+
+/// This monitor in the list.
+pub const ENTRY: &dyn Monitor = &QuasiStack;
+
+impl Monitor for QuasiStack {
+    fn name(&self) -> &'static str {
+        "quasi stack monitor"
+    }
+
+    fn suits(&self, kind: ObjectKind) -> bool {
+        matches!(kind, ObjectKind::QuasiStack { .. })
+    }
+
+    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+        self.judge_within(columns, want, &Budget::unlimited())
+    }
+
+    fn judge_within(
+        &self,
+        columns: &Columns,
+        want: Want,
+        budget: &Budget,
+    ) -> Result<MonitorVerdict, Unsupported> {
+        let ObjectKind::QuasiStack { factor } = columns.kind else {
+            return Err(Unsupported::Other("this is not a stack out of order by a bound"));
+        };
+        overtaking::judge(columns, (Discipline::LastIn, factor), want, budget)
+    }
+}
