@@ -5,8 +5,8 @@
 //! or found it set, had returned. If both conditions hold, this is a linearization: the operations
 //! that found it not set, the first `set`, all others, each group in the order of calls.
 
-use clewline_monitor::{Columns, Monitor, MonitorVerdict, RuleViolation, Unsupported, Want};
 use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_monitor::{Columns, Monitor, MonitorVerdict, RuleViolation, Unsupported, Want};
 
 use crate::specification::KIND;
 
