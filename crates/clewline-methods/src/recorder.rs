@@ -82,6 +82,11 @@ where
 
     /// A recorder for a system that runs on and on: events are dropped once [`watch`](Self::watch)
     /// has judged them, so there is no [`history`](Self::history) of all of them.
+    ///
+    /// Calls and results of types of your own are dropped with the events. A `Value`, which the
+    /// built-in specifications use, stays until the process ends if it is a text, a list, or an
+    /// integer of more than 31 bits: each *distinct* one takes 50 to 100 bytes, and its text.
+    /// Values that repeat take nothing, so draw texts from a limited set, or use small integers.
     #[must_use]
     pub fn live(specification: S) -> Recorder<S> {
         Recorder::start(specification, true)

@@ -5,10 +5,12 @@ use std::{
     fmt,
     hash::Hasher,
     num::NonZeroU32,
-    sync::{OnceLock, PoisonError, RwLock},
+    sync::{
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
+    },
 };
 
-use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 use crate::shown::visible;
@@ -29,9 +31,9 @@ use crate::shown::visible;
 /// ```
 ///
 /// Integers between -2^30 and 2^30 - 1 are held in place. Larger integers, texts and lists are
-/// stored once for the whole process, under a lock, and stay there until the process ends; unless
-/// they were read from a file, in which case they are in the [`Values`](crate::Values) of its
-/// recording.
+/// stored once for the whole process, and stay there until the process ends; unless they were read
+/// from a file, in which case they are in the [`Values`](crate::Values) of its recording. A value
+/// that was made before is found without a lock; only a new one takes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 // An odd word is an integer, shifted left by one. An even word is twice an index: of the table of
 // the process if the highest bit is set, else of the table of a recording.
@@ -264,25 +266,62 @@ impl<'a, G: Fn(Value) -> Datum<'a> + Copy> fmt::Display for ShownValue<G> {
     }
 }
 
-// The table of the process. Entries are never moved or changed, so they are read without a lock.
-static TABLE: SharedTable =
-    SharedTable { chunks: [const { OnceLock::new() }; CHUNKS], numbers: RwLock::new(HashTable::new()) };
+// The table of the process. Entries are never moved or changed, and the index of a chunk only gains
+// numbers: so a value that was made before is found without a lock and without a write, and the
+// conversions of threads under test put no order between their memory accesses.
+static TABLE: SharedTable = SharedTable::new();
 
 // The first chunk has room for this number of entries, each other one for twice as many as the
 // chunk before it.
 const FIRST_CHUNK_ENTRIES: u32 = 1 << 10;
-const ENTRIES_MAX: u32 = 1 << 30;
-const CHUNKS: usize = (ENTRIES_MAX.ilog2() - FIRST_CHUNK_ENTRIES.ilog2() + 1) as usize;
-
-type Chunk = Box<[OnceLock<Datum<'static>>]>;
+const CHUNKS: usize = 20;
+const ENTRIES_MAX: u32 = (FIRST_CHUNK_ENTRIES << CHUNKS) - FIRST_CHUNK_ENTRIES;
 
 struct SharedTable {
     chunks: [OnceLock<Chunk>; CHUNKS],
-    // The numbers of all entries, by content.
-    numbers: RwLock<HashTable<u32>>,
+    // The position of the last chunk that exists; a reader may see an earlier one.
+    last_chunk: AtomicUsize,
+    // How many entries there are. Locked while one is added.
+    entries: Mutex<u32>,
+}
+
+struct Chunk {
+    entries: Box<[OnceLock<Datum<'static>>]>,
+    // The numbers, plus one, of all entries up to the end of this chunk, each in the first slot at
+    // or after its hash that was empty (0). At most half of the slots are used.
+    index: Box<[AtomicU32]>,
+}
+
+impl Chunk {
+    fn new(chunk: usize) -> Chunk {
+        let entries = FIRST_CHUNK_ENTRIES << chunk;
+        Chunk {
+            entries: (0..entries).map(|_| OnceLock::new()).collect(),
+            index: (0..4 * u64::from(entries)).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    /// The slots where an entry with that hash may be, in the order of the search.
+    fn slots(&self, key: u64) -> impl Iterator<Item = &AtomicU32> {
+        let (before, from) = self.index.split_at(key as usize & (self.index.len() - 1));
+        from.iter().chain(before)
+    }
+
+    fn insert(&self, key: u64, number: u32) {
+        let empty = self.slots(key).find(|it| it.load(Relaxed) == 0);
+        empty.expect("at most half of the slots are used").store(number + 1, Relaxed);
+    }
 }
 
 impl SharedTable {
+    const fn new() -> SharedTable {
+        SharedTable {
+            chunks: [const { OnceLock::new() }; CHUNKS],
+            last_chunk: AtomicUsize::new(0),
+            entries: Mutex::new(0),
+        }
+    }
+
     /// The chunk of the entry with that number, and its place there.
     fn place(number: u32) -> (usize, usize) {
         let shifted = number + FIRST_CHUNK_ENTRIES;
@@ -292,31 +331,64 @@ impl SharedTable {
 
     fn get(&self, number: u32) -> Option<Datum<'static>> {
         let (chunk, at) = SharedTable::place(number);
-        self.chunks.get(chunk)?.get()?[at].get().copied()
+        self.chunks.get(chunk)?.get()?.entries[at].get().copied()
     }
 
     /// The number of the entry that holds `datum`, which is added if there is none.
     fn number(&self, datum: Datum<'_>) -> u32 {
         let key = hash(datum);
-        let find = |numbers: &HashTable<u32>| numbers.find(key, |&it| self.get(it) == Some(datum)).copied();
-        // Nothing panics between the two changes of `add`.
-        let known = find(&self.numbers.read().unwrap_or_else(PoisonError::into_inner));
-        known.unwrap_or_else(|| {
-            let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
-            find(&numbers).unwrap_or_else(|| self.add(&mut numbers, key, datum.leaked()))
+        self.find(key, datum).unwrap_or_else(|| {
+            // Nothing panics between the changes of `add`.
+            let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+            self.find(key, datum).unwrap_or_else(|| self.add(&mut entries, key, datum.leaked()))
         })
     }
 
-    fn add(&self, numbers: &mut HashTable<u32>, key: u64, datum: Datum<'static>) -> u32 {
-        let number = u32::try_from(numbers.len()).unwrap_or(ENTRIES_MAX);
+    /// The number of the entry that holds `datum`. It may be missed while another thread adds
+    /// entries; with the lock held it is found.
+    fn find(&self, key: u64, datum: Datum<'_>) -> Option<u32> {
+        let chunk = self.chunks[self.last_chunk.load(Relaxed)].get()?;
+        let numbers = chunk.slots(key).map(|it| it.load(Relaxed)).take_while(|&it| it != 0);
+        // The entry is published by its own `OnceLock`, not by the slot.
+        numbers.map(|it| it - 1).find(|&it| self.get(it) == Some(datum))
+    }
+
+    fn add(&self, entries: &mut u32, key: u64, datum: Datum<'static>) -> u32 {
+        let number = *entries;
         assert!(number < ENTRIES_MAX, "a process makes fewer than 2^30 distinct values");
-        let (chunk, at) = SharedTable::place(number);
-        let entries = FIRST_CHUNK_ENTRIES << chunk;
-        let chunk = self.chunks[chunk].get_or_init(|| (0..entries).map(|_| OnceLock::new()).collect());
-        let rehash = |it: &u32| self.get(*it).map_or(0, hash);
-        numbers.reserve(1, rehash);
-        chunk[at].set(datum).expect("each number is given once");
-        numbers.insert_unique(key, number, rehash);
+        let (last, at) = SharedTable::place(number);
+        let chunk = self.chunks[last].get_or_init(|| {
+            let chunk = Chunk::new(last);
+            for earlier in 0..number {
+                chunk.insert(self.get(earlier).map_or(0, hash), earlier);
+            }
+            chunk
+        });
+        chunk.entries[at].set(datum).expect("each number is given once");
+        chunk.insert(key, number);
+        *entries += 1;
+        self.last_chunk.store(last, Relaxed);
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_exists_is_found_without_the_lock() {
+        static OWN: SharedTable = SharedTable::new();
+        let number = |it: u32| OWN.number(Datum::Int(i64::from(it) << 32));
+        // Several chunks, the last of which has just begun.
+        let count = 7 * FIRST_CHUNK_ENTRIES + 1;
+        assert!((0..count).all(|it| number(it) == it));
+        let adding = OWN.entries.lock().unwrap();
+        let (sender, numbers) = mpsc::channel();
+        thread::spawn(move || sender.send((0..count).all(|it| number(it) == it)));
+        assert_eq!(numbers.recv_timeout(Duration::from_secs(60)), Ok(true));
+        drop(adding);
     }
 }
