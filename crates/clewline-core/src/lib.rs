@@ -13,6 +13,7 @@
 //!   the same type for every object.
 //! * After [`Problem`], nothing is generic in calls and returns.
 
+mod borrowed;
 mod budget;
 mod codec;
 mod dead_end;
@@ -42,6 +43,7 @@ mod verdict;
 mod verify;
 mod witness;
 
+pub use borrowed::{BorrowedHistory, EmptyHistory};
 pub use budget::{Budget, Charge, Reason};
 pub use codec::{Codec, CodecError, Encoded};
 pub use erased::{

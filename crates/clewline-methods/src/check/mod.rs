@@ -19,7 +19,10 @@ use std::{
 };
 
 use clewline_check::{Algorithm, Judgement, Options, judge};
-use clewline_core::{Budget, ErasedHistory, ErasedSpec, History, Reason, Recording, Specification, Verdict};
+use clewline_core::{
+    BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, Reason, Recording,
+    Specification, Verdict,
+};
 use clewline_report::{
     Format, ReadOptions,
     formats::{self, InputFormat},
@@ -34,7 +37,7 @@ use crate::{
     error::{Error, ErrorKind},
     limits::{BudgetedReader, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
-    typed::{EmptyHistory, TypedHistory, name_of},
+    typed::name_of,
 };
 
 pub use outcome::Report;
@@ -76,7 +79,7 @@ where
     S::Return: Sync,
 {
     let begun = Instant::now();
-    judged_as(TypedHistory::new(specification, history), &Options::default(), begun)
+    judged_as(BorrowedHistory::new(specification, history), &Options::default(), begun)
 }
 
 /// Checks a file, whose format is recognised, against a specification of the
@@ -281,7 +284,7 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         (self.progress)(Progress::Judging(&options.budget));
-        let case = TypedHistory::new(specification, history);
+        let case = BorrowedHistory::new(specification, history);
         let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
         let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
         Ok(Report { quasi: Some(evidence), ..reported(case, judgement, begun) })
@@ -601,7 +604,7 @@ pub(crate) enum ReadResult {
     Stopped(Reason),
 }
 
-fn judged_as<'a, S>(case: TypedHistory<'a, S>, options: &Options, begun: Instant) -> Report<'a>
+fn judged_as<'a, S>(case: BorrowedHistory<'a, S>, options: &Options, begun: Instant) -> Report<'a>
 where
     S: Specification + Sync,
     S::Call: Sync,
@@ -611,7 +614,7 @@ where
     reported(case, judgement, begun)
 }
 
-fn reported<'a, S>(case: TypedHistory<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
+fn reported<'a, S>(case: BorrowedHistory<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
 where
     S: Specification + Sync,
     S::Call: Sync,

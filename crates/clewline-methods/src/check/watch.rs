@@ -10,14 +10,16 @@ use std::{
 };
 
 use clewline_check::Options;
-use clewline_core::{ErasedHistory, Event, ObjectId, ProcessId, Specification, Value, Verdict};
+use clewline_core::{
+    BorrowedHistory, ErasedHistory, Event, ObjectId, ProcessId, Specification, Value, Verdict,
+};
 use clewline_report::render::{Source, Stream};
 
 use self::window::{DEFAULT_WINDOW_OPS, Load, Snapshot, StreamViolation, Window};
 use super::outcome::Report;
 use crate::{
     error::{Error, ErrorKind},
-    typed::{TypedHistory, name_of},
+    typed::name_of,
 };
 
 /// Checks a history while it grows, and holds only the operations that may still matter.
@@ -134,7 +136,7 @@ where
             name: "the history".to_owned(),
             source: Source::Program,
             spec: name_of::<S>().to_owned(),
-            case: Box::new(TypedHistory::new(&self.specification, &history)),
+            case: Box::new(BorrowedHistory::new(&self.specification, &history)),
             judgement,
             elapsed: self.begun.elapsed(),
             stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),
@@ -203,7 +205,7 @@ where
         snapshot: Snapshot<S::Call, S::Return>,
         with: impl FnOnce(&dyn ErasedHistory) -> T,
     ) -> Result<T, Error> {
-        Ok(with(&TypedHistory::new(self.specification, &snapshot.history)))
+        Ok(with(&BorrowedHistory::new(self.specification, &snapshot.history)))
     }
 
     fn may_forget(&self) -> bool {

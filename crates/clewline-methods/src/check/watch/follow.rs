@@ -7,8 +7,8 @@ use std::{
 
 use clewline_check::{Judgement, Options};
 use clewline_core::{
-    ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values, Verdict,
-    Witness,
+    EmptyHistory, ErasedHistory, ErasedSpec, Names, ObjectId, ProcessId, RawCall, Recording, Value, Values,
+    Verdict, Witness,
 };
 use clewline_report::{
     ReadError,
@@ -17,7 +17,7 @@ use clewline_report::{
 };
 
 use super::window::{Load, Moment, Snapshot, StreamCounts, StreamViolation, Window, WindowOperation};
-use crate::{check::progress::Progress, error::Error, typed::EmptyHistory};
+use crate::{check::progress::Progress, error::Error};
 
 /// How much is read at a time.
 const READ_BYTES: usize = 1 << 18;
