@@ -10,7 +10,8 @@ use std::{
 };
 
 use clewline_core::{
-    Codec, Event, EventLog, History, Note, ObjectId, ProcessId, Specification, erase_with_codec,
+    Codec, Event, History, Note, ObjectId, ProcessId, Recording, Specification, Value, Values,
+    erase_with_codec,
 };
 use clewline_report::OutputFile;
 use rustc_hash::FxHashMap;
@@ -41,8 +42,9 @@ use crate::{
 /// # Ok::<(), clewline::Error>(())
 /// ```
 ///
-/// Clients are numbers of your own. A client whose operation is still open, or was dropped, may
-/// call again: each such operation counts as one of another process, as in the logs of Jepsen.
+/// Clients are numbers of your own, and reports name processes by them. A client whose operation is
+/// still open, or was dropped, may call again: that operation counts as one of another process, as
+/// in the logs of Jepsen. The second process of client 7 is named `7 (2)`.
 ///
 /// # Cost
 ///
@@ -63,9 +65,32 @@ struct Log<S: Specification> {
     watched: usize,
     // The latest process of each client.
     latest: FxHashMap<usize, ProcessId>,
-    // By process: whether its operation is open, and must stay the last one of that process.
-    is_open: Vec<bool>,
+    processes: Vec<Process>,
     notes: Vec<Note>,
+}
+
+/// A process of a client: one operation at a time.
+#[derive(Clone, Copy)]
+struct Process {
+    client: usize,
+    // From 1, among the processes of its client.
+    number: u32,
+    // Whether its operation is open, or was dropped, and must stay its last one.
+    is_open: bool,
+}
+
+impl Process {
+    fn name(self, values: &mut Values) -> Value {
+        match (self.number, i64::try_from(self.client)) {
+            (1, Ok(client)) => values.int(client),
+            (1, Err(_)) => values.text(&self.client.to_string()),
+            (number, _) => values.text(&format!("{} ({number})", self.client)),
+        }
+    }
+}
+
+fn names(processes: &[Process], values: &mut Values) -> Vec<Value> {
+    processes.iter().map(|it| it.name(values)).collect()
 }
 
 impl<S> Recorder<S>
@@ -97,7 +122,7 @@ where
             events: Vec::new(),
             watched: 0,
             latest: FxHashMap::default(),
-            is_open: Vec::new(),
+            processes: Vec::new(),
             notes: Vec::new(),
         };
         let watch = Mutex::new(Watch::new(specification.clone()));
@@ -124,12 +149,13 @@ where
                 events[mem::replace(watched, events.len())..].to_vec()
             }
         };
+        let names = |values: &mut Values| names(&self.lock().processes, values);
         let mut first = None;
         for event in events {
-            let alarm = watch.push(event)?;
+            let alarm = watch.push_named(event, &names)?;
             first = first.or(alarm);
         }
-        if first.is_some() { Ok(first) } else { watch.judge() }
+        if first.is_some() { Ok(first) } else { watch.judge_named(&names) }
     }
 }
 
@@ -159,27 +185,32 @@ impl<S: Specification> Recorder<S> {
         OpenNote { recorder: self, note: log.notes.len() - 1 }
     }
 
-    /// The history so far. Operations that are open are pending.
+    /// The history so far. Operations that are open are pending. Recording goes on meanwhile.
+    ///
+    /// Processes have the numbers of their clients, and the further processes of a client have
+    /// numbers after the highest client. With clients from 65,536 on, all are numbered from 0.
     ///
     /// # Errors
     ///
     /// If the recorder is [live](Self::live): events that were judged are gone.
     pub fn history(&self) -> Result<History<S::Call, S::Return>, Error> {
-        if self.is_live {
-            return Err(ErrorKind::LiveRecorder.into());
-        }
-        let mut history = EventLog::new();
-        for event in &self.lock().events {
-            history.push(event.clone()).expect("a process has one operation open at a time");
-        }
-        Ok(history.finish())
+        let Snapshot { events, processes, .. } = self.snapshot()?;
+        let numbers = client_numbers(&processes);
+        Ok(history(events.into_iter().map(|mut event| {
+            let (Event::Call(process, ..)
+            | Event::Return(process, _)
+            | Event::Fail(process)
+            | Event::Info(process)) = &mut event;
+            *process = numbers.get(process.index()).copied().unwrap_or(*process);
+            event
+        })))
     }
 
-    /// Saves the history so far as JSON lines, for `clewline check FILE --spec NAME`. A file that
-    /// is already there is replaced.
+    /// Saves the history so far, with its notes, as JSON lines, for `clewline check FILE --spec
+    /// NAME`. A file that is already there is replaced.
     ///
-    /// A specification without a [`Codec`] has no such file; with the feature `serde`,
-    /// `files::save_history` saves its [`history`](Self::history).
+    /// A specification without a [`Codec`] has no such name; with the feature `serde`,
+    /// `save_with_serde` saves its history.
     ///
     /// # Errors
     ///
@@ -190,16 +221,61 @@ impl<S: Specification> Recorder<S> {
         S::Call: Send + Sync,
         S::Return: Send + Sync,
     {
-        let path = path.as_ref();
+        self.write(path.as_ref(), |history| {
+            let erased = erase_with_codec(self.specification.clone(), history);
+            Ok(erased.recording().expect("a specification with a codec can be written"))
+        })
+    }
+
+    /// Saves the history so far, with its notes, as JSON lines: calls and results are written by
+    /// serde, as by `files::save_history`, and `files::read_history` reads them. A file that is
+    /// already there is replaced.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written, serde cannot write a call or a result so that it reads it
+    /// again, or the recorder is [live](Self::live).
+    #[cfg(feature = "serde")]
+    pub fn save_with_serde(&self, path: impl AsRef<Path>) -> Result<(), Error>
+    where
+        S::Call: serde::Serialize + serde::de::DeserializeOwned,
+        S::Return: serde::Serialize + serde::de::DeserializeOwned,
+    {
+        self.write(path.as_ref(), |history| Ok(clewline_report::typed::to_recording(&history)?))
+    }
+
+    fn write(
+        &self,
+        path: &Path,
+        to_recording: impl FnOnce(History<S::Call, S::Return>) -> Result<Recording, Error>,
+    ) -> Result<(), Error> {
         let write = || -> Result<(), Error> {
-            let erased = erase_with_codec(self.specification.clone(), self.history()?);
-            let mut recording = erased.recording().expect("a specification with a codec can be written");
-            recording.names.notes.clone_from(&self.lock().notes);
+            let Snapshot { events, processes, notes } = self.snapshot()?;
+            let mut recording = to_recording(history(events))?;
+            recording.names.processes = names(&processes, &mut recording.values);
+            recording.names.notes = notes;
             let mut out = OutputFile::create(path)?;
             write_recording(&recording, &mut out)?;
             Ok(out.commit()?)
         };
         write().map_err(|it| it.in_file(&path.display().to_string()))
+    }
+
+    /// What is recorded at this moment. Clients wait for a part of the copy at most.
+    fn snapshot(&self) -> Result<Snapshot<S>, Error> {
+        if self.is_live {
+            return Err(ErrorKind::LiveRecorder.into());
+        }
+        let (len, processes, notes) = {
+            let log = self.lock();
+            (log.events.len(), log.processes.clone(), log.notes.clone())
+        };
+        let mut events = Vec::with_capacity(len);
+        while events.len() < len {
+            let until = len.min(events.len() + COPY_EVENTS_MAX);
+            events.extend_from_slice(&self.lock().events[events.len()..until]);
+        }
+        Ok(Snapshot { events, processes, notes })
     }
 
     fn lock(&self) -> MutexGuard<'_, Log<S>> {
@@ -208,7 +284,7 @@ impl<S: Specification> Recorder<S> {
 
     fn end(&self, process: ProcessId, event: Event<S::Call, S::Return>) {
         let mut log = self.lock();
-        log.is_open[process.0 as usize] = matches!(event, Event::Info(_));
+        log.processes[process.index()].is_open = matches!(event, Event::Info(_));
         log.events.push(event);
     }
 }
@@ -216,17 +292,49 @@ impl<S: Specification> Recorder<S> {
 impl<S: Specification> Log<S> {
     /// A process of `client` that has no operation open.
     fn process(&mut self, client: usize) -> ProcessId {
-        let fresh = ProcessId(u32::try_from(self.is_open.len()).expect("at most 2^32 processes"));
+        let fresh = ProcessId(u32::try_from(self.processes.len()).expect("at most 2^32 processes"));
         let latest = self.latest.entry(client).or_insert(fresh);
-        match self.is_open.get_mut(latest.0 as usize) {
-            Some(is_open) if !*is_open => *is_open = true,
-            _ => {
-                *latest = fresh;
-                self.is_open.push(true);
+        let number = match self.processes.get_mut(latest.index()) {
+            Some(process) if !process.is_open => {
+                process.is_open = true;
+                return *latest;
             }
-        }
-        *latest
+            process => process.map_or(1, |it| it.number + 1),
+        };
+        *latest = fresh;
+        self.processes.push(Process { client, number, is_open: true });
+        fresh
     }
+}
+
+// How many events are copied while clients wait.
+const COPY_EVENTS_MAX: usize = 1 << 12;
+
+struct Snapshot<S: Specification> {
+    events: Vec<Event<S::Call, S::Return>>,
+    processes: Vec<Process>,
+    notes: Vec<Note>,
+}
+
+fn history<C, R>(events: impl IntoIterator<Item = Event<C, R>>) -> History<C, R> {
+    History::from_events(events).expect("a process has one operation open at a time")
+}
+
+// Tables are indexed by the numbers of processes.
+const CLIENT_NUMBERS_MAX: usize = 1 << 16;
+
+/// The number of each process in a history without names; empty if they stay as they are.
+fn client_numbers(processes: &[Process]) -> Vec<ProcessId> {
+    let after_clients = processes.iter().map(|it| it.client.saturating_add(1)).max().unwrap_or(0);
+    if CLIENT_NUMBERS_MAX < after_clients {
+        return Vec::new();
+    }
+    let mut further = after_clients..;
+    let mut number = |it: &Process| match it.number {
+        1 => it.client,
+        _ => further.next().unwrap_or_default(),
+    };
+    processes.iter().map(|it| ProcessId(number(it) as u32)).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -11,7 +11,7 @@ use std::{
 
 use clewline_check::Options;
 use clewline_core::{
-    BorrowedHistory, ErasedHistory, Event, ObjectId, ProcessId, Specification, Value, Verdict,
+    BorrowedHistory, ErasedHistory, Event, Names, ObjectId, ProcessId, Specification, Value, Values, Verdict,
 };
 use clewline_report::render::{Source, Stream};
 
@@ -21,6 +21,12 @@ use crate::{
     error::{Error, ErrorKind},
     typed::name_of,
 };
+
+/// Makes the names of processes, by their numbers, in that table. It is called for an alarm only.
+pub(crate) type NameProcesses<'a> = &'a dyn Fn(&mut Values) -> Vec<Value>;
+
+/// Processes that are known by their numbers.
+const NUMBERED: fn(&mut Values) -> Vec<Value> = |_| Vec::new();
 
 /// Checks a history while it grows, and holds only the operations that may still matter.
 ///
@@ -82,6 +88,15 @@ where
     ///
     /// If a process calls while its operation is open, or an event ends an operation that is not.
     pub fn push(&mut self, event: Event<S::Call, S::Return>) -> Result<Option<Alarm>, Error> {
+        self.push_named(event, &NUMBERED)
+    }
+
+    /// As [`push`](Self::push), for processes with names.
+    pub(crate) fn push_named(
+        &mut self,
+        event: Event<S::Call, S::Return>,
+        name_processes: NameProcesses<'_>,
+    ) -> Result<Option<Alarm>, Error> {
         let at = self.events;
         let line = u32::try_from(at).unwrap_or(u32::MAX);
         let (Event::Call(process, ..)
@@ -112,7 +127,7 @@ where
             }
         }
         self.events += 1;
-        if self.window.is_due() { self.judge() } else { Ok(None) }
+        if self.window.is_due() { self.judge_named(name_processes) } else { Ok(None) }
     }
 
     /// Checks the events so far, and forgets settled operations.
@@ -121,6 +136,11 @@ where
     ///
     /// None at present.
     pub fn judge(&mut self) -> Result<Option<Alarm>, Error> {
+        self.judge_named(&NUMBERED)
+    }
+
+    /// As [`judge`](Self::judge), for processes with names.
+    pub(crate) fn judge_named(&mut self, name_processes: NameProcesses<'_>) -> Result<Option<Alarm>, Error> {
         let load = Typed { specification: &self.specification };
         let now = self.window.now();
         let Some(StreamViolation { moment, judgement }) = self.window.advance(&load, now)? else {
@@ -132,11 +152,13 @@ where
         let Snapshot { history, .. } = self.window.snapshot(moment)?;
         let line = matches!(verdict, Verdict::Violated(_)).then_some(event as usize + 1);
         let (operations, most_held) = (facts.operations, facts.most);
+        let mut values = Values::new();
+        let names = Names { processes: name_processes(&mut values), ..Names::default() };
         let report = Report {
             name: "the history".to_owned(),
             source: Source::Program,
             spec: name_of::<S>().to_owned(),
-            case: Box::new(BorrowedHistory::new(&self.specification, &history)),
+            case: Box::new(BorrowedHistory::new(&self.specification, &history).named(names, values)),
             judgement,
             elapsed: self.begun.elapsed(),
             stream: Some(Stream { operations, objects: self.objects.len(), most_held, line }),

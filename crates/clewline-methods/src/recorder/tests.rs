@@ -179,3 +179,74 @@ fn notes_are_saved_with_the_history() {
     let expected = [note("partition", 0, Some(2)), note("kill n2", 1, Some(1)), note("skew", 4, None)];
     assert_eq!(recording.unwrap().names.notes, expected, "{text}");
 }
+
+/// Client 7 abandons a write and reads it; client `other` reads it, too.
+fn of_clients(other: usize) -> Recorder<Register> {
+    let recorder = Recorder::new(Register::new());
+    drop(recorder.call(7, Call::Write(value(1))));
+    recorder.call(other, Call::Read).returned(value(1));
+    recorder.call(7, Call::Read).returned(value(1));
+    recorder
+}
+
+#[test]
+fn processes_are_named_by_their_clients() {
+    let path = std::env::temp_dir().join(format!("clewline-clients-{}.jsonl", std::process::id()));
+    let saved = |recorder: &Recorder<Register>| {
+        recorder.save(&path).unwrap();
+        fs::read_to_string(&path).unwrap()
+    };
+    let numbers = |recorder: &Recorder<Register>| {
+        let history = recorder.history().unwrap();
+        history.operations().map(|it| it.process.0).collect::<Vec<_>>()
+    };
+    let names = |text: &str| -> Vec<String> {
+        let name = |line: &str| line.split("\"process\": ").nth(1)?.split(", \"").next().map(str::to_owned);
+        text.lines().filter_map(name).collect()
+    };
+    let recorder = of_clients(9);
+    assert_eq!(names(&saved(&recorder)), ["7", "9", "\"7 (2)\""]);
+    assert_eq!(numbers(&recorder), [7, 9, 10]);
+    // Numbers that a table cannot be indexed by.
+    for other in [1 << 40, usize::MAX] {
+        let recorder = of_clients(other);
+        let text = saved(&recorder);
+        assert_eq!(names(&text)[1].trim_matches('"'), other.to_string(), "{text}");
+        assert_eq!(numbers(&recorder), [0, 1, 2]);
+        assert!(check_file(&path, "register").unwrap().holds());
+    }
+    fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn an_alarm_names_clients() {
+    for (make, client) in [(Recorder::new as fn(_) -> _, 70), (Recorder::live, 1 << 40)] {
+        let recorder = make(Register::new());
+        recorder.call(9, Call::Write(value(1))).returned(Value::TRUE);
+        drop(recorder.call(client, Call::Read));
+        recorder.call(client, Call::Read).returned(value(2));
+        let alarm = recorder.watch().unwrap().expect("2 was never written").to_string();
+        assert!(alarm.contains(&format!("  {client} (2): |--Read → 2--|")), "{alarm}");
+    }
+}
+
+#[test]
+fn histories_are_taken_while_clients_record() {
+    let recorder = Recorder::new(Register::new());
+    let partition = recorder.interval("partition");
+    thread::scope(|scope| {
+        let running = scope.spawn(|| run(&recorder, 4_000, false));
+        let mut before = 0;
+        while !running.is_finished() {
+            recorder.note("look");
+            let Snapshot { events, notes, .. } = recorder.snapshot().unwrap();
+            assert!(notes.iter().all(|it| it.from as usize <= events.len()));
+            let history = history(events);
+            assert!(before <= history.len());
+            before = history.len();
+        }
+    });
+    drop(partition);
+    assert!(COPY_EVENTS_MAX < recorder.lock().events.len());
+    assert!(check(&Register::new(), &recorder.history().unwrap()).holds());
+}

@@ -310,9 +310,20 @@ fn a_recorder_of_ones_own_specification_is_saved_and_judged_again() {
     let cancelled = recorder.call(0, Ticket::Draw { desk: 1 });
     recorder.call(1, Ticket::Draw { desk: 2 }).returned(2);
     drop(cancelled);
+    recorder.note("kill n2");
     files::save_history(&recorder.history().unwrap(), &path).unwrap();
     let again = files::read_history(&path).unwrap();
     assert!(check(&Tickets, &again).holds());
+    // The recorder has notes and names of clients, the history has not.
+    recorder.call(0, Ticket::Draw { desk: 3 }).returned(3);
+    recorder.save_with_serde(&path).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains(r#""note": "kill n2""#) && text.contains(r#""process": "0 (2)""#), "{text}");
+    let again = files::read_history::<Ticket, u64>(&path).unwrap();
+    assert_eq!(again.len(), 3);
+    assert!(check(&Tickets, &again).holds());
+    let error = recorder.save_with_serde(folder.path("none/run.jsonl")).unwrap_err();
+    assert!(error.to_string().contains("run.jsonl"), "{error}");
 }
 
 #[test]
