@@ -21,9 +21,9 @@ pub(crate) fn write_recording(recording: &Recording, out: &mut dyn Write) -> Res
     formats::find("jsonl").expect("it is the native format").write(recording, out)
 }
 
-/// The folder for histories of findings: `clewline` in the target directory of Cargo.
+/// The folder for histories of findings, in the target directory of Cargo.
 pub(crate) fn findings_folder() -> PathBuf {
-    Surroundings::of_process().target().join("clewline")
+    Surroundings::of_process().target().join("clewline").join("failures")
 }
 
 /// How a report names a file: relative to the project, if it is inside of it.
@@ -59,8 +59,9 @@ impl Surroundings {
             Some(target) if Path::new(target).is_absolute() => return target.into(),
             Some(_) | None => (),
         }
-        // Cargo tags its target directory. Documentation tests run elsewhere.
-        let is_tagged = |it: &&Path| it.join("CACHEDIR.TAG").is_file();
+        // Cargo tags its target directory, and the one of `clewline cargo test` in it. Documentation
+        // tests run elsewhere.
+        let is_tagged = |it: &&Path| it.join("CACHEDIR.TAG").is_file() && !it.ends_with("clewline/build");
         let tagged = self.program.as_deref().and_then(|it| it.ancestors().find(is_tagged));
         match (tagged, &self.target) {
             (Some(tagged), _) => tagged.to_owned(),

@@ -60,7 +60,7 @@ pub struct TestId {
 }
 
 impl Crate {
-    /// Builds only its own tests, with their dependencies, in `target/clewline`.
+    /// Builds only its own tests, with their dependencies, in `target/clewline/build`.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Crate {
 
     fn target(&self) -> PathBuf {
         let folder = std::env::var_os("CARGO_TARGET_DIR").filter(|it| !it.is_empty()).map(PathBuf::from);
-        folder.unwrap_or_else(|| self.folder.join("target")).join("clewline")
+        folder.unwrap_or_else(|| self.folder.join("target")).join("clewline").join("build")
     }
 }
 

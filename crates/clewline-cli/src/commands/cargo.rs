@@ -23,8 +23,8 @@ use super::{
 /// Each test runs in its own process, repeatedly, under every schedule within the bound. Panics,
 /// deadlocks, crashes, double frees and uses after free are shown with the schedule that causes
 /// them. Tests should be small: two or three threads with a few calls each. The current toolchain
-/// is used, stable or nightly; the build directory is `target/clewline`. A summary of all tests
-/// comes last. `cargo clewline test` is the same command.
+/// is used, stable or nightly; the build directory is `target/clewline/build`. A summary of all
+/// tests comes last. `cargo clewline test` is the same command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

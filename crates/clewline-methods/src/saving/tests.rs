@@ -29,6 +29,7 @@ impl Drop for Folder {
 #[test]
 fn the_target_directory_is_found() {
     let folder = Folder::new("target").with("work/Cargo.lock").with("build/CACHEDIR.TAG");
+    let folder = folder.with("build/clewline/build/CACHEDIR.TAG");
     let at = |path: &str| folder.0.join(path);
     let plain = || Surroundings {
         target: None,
@@ -43,6 +44,9 @@ fn the_target_directory_is_found() {
     let program = Some(at("build/debug/deps/mine-0123"));
     let built = Surroundings { program: program.clone(), ..plain() };
     assert_eq!(built.target(), at("build"));
+    let nested = at("build/clewline/build/debug/deps/mine-0123");
+    let explored = Surroundings { program: Some(nested), ..plain() };
+    assert_eq!(explored.target(), at("build"));
     let relative = Surroundings { target: Some("build".into()), program, ..plain() };
     assert_eq!(relative.target(), at("build"));
     // By the place of the workspace.

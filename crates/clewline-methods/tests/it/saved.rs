@@ -374,6 +374,6 @@ fn findings_are_saved_in_the_target_directory() {
         .output()
         .unwrap();
     let printed = [run.stdout, run.stderr].map(|it| String::from_utf8_lossy(&it).into_owned()).concat();
-    assert!(folder.path("target/clewline/a-b--c-seed-5.jsonl").is_file(), "{printed}");
-    assert!(printed.contains("\nsaved:    target/clewline/a-b--c-seed-5.jsonl"), "{printed}");
+    assert!(folder.path("target/clewline/failures/a-b--c-seed-5.jsonl").is_file(), "{printed}");
+    assert!(printed.contains("\nsaved:    target/clewline/failures/a-b--c-seed-5.jsonl"), "{printed}");
 }
