@@ -14,7 +14,7 @@ use std::{
 };
 
 use clewline_core::{Verdict, parallel};
-use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report};
+use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, out_of_time};
 use clewline_report::render::{
     Publish, WitnessShown, json,
     present::first_line,
@@ -220,7 +220,7 @@ impl FileCheck {
         let grace = limit / TIMEOUT_GRACE_DIVISOR + TIMEOUT_GRACE_MIN;
         match receiver.recv_timeout(limit.saturating_add(grace)) {
             Ok(outcome) => outcome,
-            Err(RecvTimeoutError::Timeout) => Ok(self.check.out_of_time(&self.name, &self.spec, begun)),
+            Err(RecvTimeoutError::Timeout) => Ok(out_of_time(&self.check, &self.name, &self.spec, begun)),
             Err(RecvTimeoutError::Disconnected) => match thread.map(thread::JoinHandle::join) {
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
                 // No thread was started.

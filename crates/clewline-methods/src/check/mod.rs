@@ -44,6 +44,13 @@ pub use outcome::Report;
 pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
+/// The report on the input `name` that was given up because the time of `check` was up: for a program
+/// that leaves a check to itself that does not stop.
+pub fn out_of_time(check: &Check, name: &str, specification: &str, begun: Instant) -> Report<'static> {
+    let reason = Reason::Time(check.timeout.unwrap_or_default());
+    check.report(name, specification, begun, check.not_judged(reason))
+}
+
 /// Checks a history that a program made, without limits.
 ///
 /// ```
@@ -458,12 +465,6 @@ impl Check {
             }
             ReadResult::Stopped(reason) => Ok(self.not_judged(reason)),
         }
-    }
-
-    /// The report on an input that was given up because its time was up.
-    pub fn out_of_time(&self, name: &str, specification: &str, begun: Instant) -> Report<'static> {
-        let reason = Reason::Time(self.timeout.unwrap_or_default());
-        self.report(name, specification, begun, self.not_judged(reason))
     }
 
     pub(crate) fn not_judged(&self, reason: Reason) -> (Box<dyn ErasedHistory>, Judgement) {
