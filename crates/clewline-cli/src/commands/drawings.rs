@@ -2,15 +2,19 @@
 
 use std::{
     fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
 use clewline_core::visible;
 use clewline_methods::Report;
-use clewline_report::render::{
-    Publish,
-    html::{self, Page},
-    summary::Summary,
+use clewline_report::{
+    OutputFile,
+    render::{
+        Publish,
+        html::{self, Page},
+        summary::Summary,
+    },
 };
 
 use super::{
@@ -104,7 +108,13 @@ impl Drawings {
         let page_name = format!("{:03}-{}.html", number + 1, plain_name(name));
         let path = folder.join(&page_name);
         check_outputs(inputs.iter().map(PathBuf::as_path), [path.as_path()])?;
-        save(&path, &html::write(&page()))?;
+        let write = |page: &Page| -> io::Result<()> {
+            let mut out = OutputFile::create(&path)?;
+            out.write_all(html::write(page).as_bytes())?;
+            // To wait for the disk took ten times as long as to write a page.
+            out.commit_unsynced()
+        };
+        write(&page()).map_err(|it| Failure::at(&path.display().to_string(), it))?;
         let folder = folder.file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(format!("{}/{page_name}", percent_encoded(&folder))))
     }

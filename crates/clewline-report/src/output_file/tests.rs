@@ -28,6 +28,11 @@ fn a_file_appears_when_it_is_complete() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "new");
     replace_file(folder.join("b.txt"), "other").unwrap();
     assert_eq!(names(&folder), ["a.txt", "b.txt"]);
+    let mut file = OutputFile::create(&path).unwrap();
+    file.write_all(b"newer").unwrap();
+    file.commit_unsynced().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "newer");
+    assert_eq!(names(&folder), ["a.txt", "b.txt"]);
 }
 
 #[test]
