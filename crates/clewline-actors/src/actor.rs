@@ -106,7 +106,7 @@ impl fmt::Debug for ActorId {
 ///         match message {
 ///             Message::Add(n) => self.sum += n,
 ///             Message::Get => context.send(from, Message::Sum(self.sum)),
-///             Message::Sum(_) => (),
+///             Message::Sum(_) => context.unhandled(),
 ///         }
 ///     }
 /// }
@@ -123,8 +123,11 @@ pub trait Actor: Clone + Eq + Hash + fmt::Debug + Send + Sync + 'static {
     fn on_message(&mut self, from: ActorId, message: &Self::Message, context: &mut Context<Self::Message>);
 
     /// Called when a timer fires that was [set](Context::set_timer). It may fire at any moment: the
-    /// exploration has no durations. The timer is then no longer set.
-    fn on_timer(&mut self, _timer: &Self::Message, _context: &mut Context<Self::Message>) {}
+    /// exploration has no durations. The timer is then no longer set. An actor that sets a timer
+    /// implements this: by default, the timer is [not handled](Context::unhandled).
+    fn on_timer(&mut self, _timer: &Self::Message, context: &mut Context<Self::Message>) {
+        context.unhandled();
+    }
 
     /// Called when the actor restarts after a crash. `self` is as it was at the crash: reset
     /// volatile fields here. Its timers are no longer set. By default the whole state is durable.
@@ -140,6 +143,7 @@ pub struct Context<M> {
     // The results that `choose` returns, and the number of alternatives of each choice.
     scripted_choices: Vec<u32>,
     choice_counts: Vec<u32>,
+    is_unhandled: bool,
 }
 
 /// One output of a handler.
@@ -160,7 +164,8 @@ impl<M: Message> Context<M> {
     /// returns `scripted_choices`, and then 0.
     #[must_use]
     pub fn new(me: ActorId, children: u32, scripted_choices: Vec<u32>) -> Self {
-        Context { me, children, outputs: Vec::new(), scripted_choices, choice_counts: Vec::new() }
+        let (outputs, choice_counts) = (Vec::new(), Vec::new());
+        Context { me, children, outputs, scripted_choices, choice_counts, is_unhandled: false }
     }
 
     /// The actor that reacts.
@@ -212,6 +217,18 @@ impl<M: Message> Context<M> {
         self.scripted_choices.get(at).copied().unwrap_or(0)
     }
 
+    /// Reports that the actor does not handle the message or timer: the exploration ends with an
+    /// error that names it. For what must not arrive; what may be ignored needs no call.
+    pub fn unhandled(&mut self) {
+        self.is_unhandled = true;
+    }
+
+    /// Whether the handler called [`unhandled`](Self::unhandled).
+    #[must_use]
+    pub fn is_unhandled(&self) -> bool {
+        self.is_unhandled
+    }
+
     /// The outputs, the number of actors created so far, and the number of alternatives of each
     /// `choose`.
     #[must_use]
@@ -240,6 +257,8 @@ pub trait AnyActor<M>: fmt::Debug + Send + Sync {
     fn hash_into(&self, hasher: &mut dyn std::hash::Hasher);
     /// The actor itself, to be downcast to its type.
     fn as_any(&self) -> &dyn Any;
+    /// The name of its type, without the modules.
+    fn type_name(&self) -> &'static str;
 }
 
 impl<A: Actor> AnyActor<A::Message> for A {
@@ -274,6 +293,12 @@ impl<A: Actor> AnyActor<A::Message> for A {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+
+    fn type_name(&self) -> &'static str {
+        let name = std::any::type_name::<A>();
+        let name = name.split('<').next().unwrap_or(name);
+        name.rsplit("::").next().unwrap_or(name)
     }
 }
 

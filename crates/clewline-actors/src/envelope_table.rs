@@ -241,19 +241,23 @@ impl EnvelopeTable {
         Envelope { from, to, message, is_timer, slot, response, response_to, request_of: 0, key, hash, lane }
     }
 
-    // Interns the outputs of an actor. Actors that it created start at once; `run` supplies the
-    // results of `choose` and collects the numbers of alternatives.
+    // Interns the outputs of an actor, which received `input` or has just started. Actors that it
+    // created start at once; `run` supplies the results of `choose` and collects the numbers of
+    // alternatives.
     fn record_outputs(
         &mut self,
         actors: &mut dyn ErasedActors,
         me: ActorId,
+        input: Option<Input>,
         run: &mut ChoiceRun,
     ) -> Result<(), BadHandler> {
         while let Some(output) = actors.next_output() {
             let effect = match output {
                 Output::Send(to, message) => {
-                    if !to.is_client() {
-                        self.slot(to);
+                    // An actor has a slot since it was created.
+                    if !to.is_client() && self.slots.find(&to).is_none() {
+                        let why = HandlerFault::NoReceiver(actors.show(message), to);
+                        return Err(BadHandler { actor: me, input: self.show(actors, input), why });
                     }
                     Effect::Send(self.envelope(actors, me, to, message, false))
                 }
@@ -283,11 +287,11 @@ impl EnvelopeTable {
         id: ActorId,
         run: &mut ChoiceRun,
     ) -> Result<LocalId, BadHandler> {
-        let at_start = |why| BadHandler { actor: id, input: "its start".to_owned(), why };
+        let reaction = actors.start(id, run.remaining());
         let Reaction { local, choice_counts: choices } =
-            actors.start(id, run.remaining()).map_err(at_start)?;
+            reaction.map_err(|why| BadHandler { actor: id, input: self.show(actors, None), why })?;
         run.choice_counts.extend(choices);
-        self.record_outputs(actors, id, run)?;
+        self.record_outputs(actors, id, None, run)?;
         Ok(local)
     }
 
@@ -319,7 +323,7 @@ impl EnvelopeTable {
         let reaction = reaction.map_err(|why| self.describe_fault(actors, local, input, why))?;
         run.choice_counts.extend(reaction.choice_counts);
         let me = actors.id(local);
-        self.record_outputs(actors, me, run)?;
+        self.record_outputs(actors, me, Some(input), run)?;
         Ok(reaction.local)
     }
 
@@ -356,12 +360,13 @@ impl EnvelopeTable {
         input: Input,
         why: HandlerFault,
     ) -> BadHandler {
-        BadHandler { actor: actors.id(local), input: self.show(actors, input), why }
+        BadHandler { actor: actors.id(local), input: self.show(actors, Some(input)), why }
     }
 
-    fn show(&self, actors: &dyn ErasedActors, input: Input) -> String {
+    fn show(&self, actors: &dyn ErasedActors, input: Option<Input>) -> String {
         match input {
-            Input::Envelope(id) => {
+            None => "its start".to_owned(),
+            Some(Input::Envelope(id)) => {
                 let fact = self.details[id.0 as usize];
                 let message = actors.show(fact.message);
                 if fact.is_timer {
@@ -370,7 +375,7 @@ impl EnvelopeTable {
                     format!("message {message} from {}", fact.from)
                 }
             }
-            Input::Restart => "a restart".to_owned(),
+            Some(Input::Restart) => "a restart".to_owned(),
         }
     }
 

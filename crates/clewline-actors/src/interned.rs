@@ -108,6 +108,12 @@ pub enum HandlerFault {
     NotPure,
     /// It panicked with this message.
     Panicked(String),
+    /// The actor, of this type, [does not handle](crate::Context::unhandled) the input.
+    Unhandled(&'static str),
+    /// The actor, of this type, does not handle the timer.
+    UnhandledTimer(&'static str),
+    /// It sent this message to this actor, which does not exist.
+    NoReceiver(String, ActorId),
 }
 
 impl fmt::Display for BadHandler {
@@ -119,6 +125,16 @@ impl fmt::Display for BadHandler {
                 "the handler of {actor} is not pure: {input} in the same state did something else the second time"
             ),
             HandlerFault::Panicked(text) => write!(f, "the handler of {actor} panicked at {input}: {text}"),
+            HandlerFault::Unhandled(of) => {
+                write!(f, "{actor} does not handle {input}: the handler of `{of}` calls `Context::unhandled`")
+            }
+            HandlerFault::UnhandledTimer(of) => write!(
+                f,
+                "{actor} does not handle {input}: implement `Actor::on_timer` for `{of}` (`on_message` receives no timers)"
+            ),
+            HandlerFault::NoReceiver(message, to) => {
+                write!(f, "{actor} sends {message} to {to} at {input}, but there is no actor {to}")
+            }
         }
     }
 }

@@ -264,6 +264,9 @@ impl<H: Harness> ErasedActors for Tables<H> {
         let mut value = self.unstarted.pop().expect("an actor is made before it starts");
         let mut context = Context::new(id, 0, scripted_choices);
         catch_panic(&mut || value.on_start(&mut context))?;
+        if context.is_unhandled() {
+            return Err(HandlerFault::Unhandled(value.type_name()));
+        }
         Ok(self.intern_reaction(id, value, context))
     }
 
@@ -281,7 +284,11 @@ impl<H: Harness> ErasedActors for Tables<H> {
             Cause::Timer(it) => value.on_timer(&self.messages[it.0], &mut context),
             Cause::Restart => value.on_restart(&mut context),
         })?;
-        Ok(self.intern_reaction(actor, value, context))
+        match cause {
+            Cause::Timer(_) if context.is_unhandled() => Err(HandlerFault::UnhandledTimer(value.type_name())),
+            _ if context.is_unhandled() => Err(HandlerFault::Unhandled(value.type_name())),
+            _ => Ok(self.intern_reaction(actor, value, context)),
+        }
     }
 
     fn next_output(&mut self) -> Option<Output> {

@@ -375,10 +375,14 @@ mod odd {
         Clear,
         Flip,
         Panic,
+        Later,
+        Unknown,
+        Nowhere,
+        Silence,
     }
 
     #[derive(Clone, Debug)]
-    struct Anything;
+    pub(crate) struct Anything;
 
     impl Deterministic for Anything {
         type State = ();
@@ -410,6 +414,11 @@ mod odd {
                 Some(Call::Panic) => panic!("there is no such call"),
                 Some(Call::Set) => self.0 = true,
                 Some(Call::Clear) => self.0 = false,
+                // The timer is handled where messages are.
+                Some(Call::Later) => context.set_timer(Some(Call::Set)),
+                Some(Call::Unknown) => context.unhandled(),
+                Some(Call::Nowhere) => context.send(ActorId::new(7), Some(Call::Nothing)),
+                Some(Call::Silence) => return,
                 Some(Call::Nothing) | None => (),
             }
             if from.is_client() {
@@ -418,7 +427,7 @@ mod odd {
         }
     }
 
-    struct System {
+    pub(crate) struct System {
         has_keys: bool,
     }
 
@@ -454,6 +463,12 @@ mod odd {
         explore.run().err().map(|it| it.to_string())
     }
 
+    /// The verdict on a system of which only this is called.
+    pub(crate) fn verdict(call: Call, change: fn(Explore<System>) -> Explore<System>) -> String {
+        let explore = change(Explore::new(System { has_keys: false }).client([(1, call)]));
+        format!("{:?}", explore.run().expect("a system that can be explored").verdict)
+    }
+
     /// The error for keys according to which `set` and `clear` commute.
     pub(crate) fn error_of_keys() -> Option<String> {
         let explore = Explore::new(System { has_keys: true });
@@ -477,6 +492,40 @@ fn a_handler_that_cannot_be_explored_is_an_error_that_names_it() {
             "{scheduler}"
         );
     }
+}
+
+#[test]
+fn what_no_handler_handles_is_an_error_that_names_it() {
+    for scheduler in ["states", "dpor", "random", "exhaustive"] {
+        for (call, printed) in [
+            (
+                odd::Call::Later,
+                "N2 does not handle timer Some(Set): implement `Actor::on_timer` for `Odd` (`on_message` receives no timers)",
+            ),
+            (
+                odd::Call::Unknown,
+                "N2 does not handle message Some(Unknown) from C1: the handler of `Odd` calls `Context::unhandled`",
+            ),
+            (
+                odd::Call::Nowhere,
+                "N2 sends Some(Nothing) to N8 at message Some(Nowhere) from C1, but there is no actor N8",
+            ),
+        ] {
+            assert_eq!(odd::error(call, scheduler).as_deref(), Some(printed), "{scheduler}");
+        }
+    }
+}
+
+#[test]
+fn a_system_that_returns_no_result_does_not_hold() {
+    for (name, verdict) in [
+        ("no response", odd::verdict(odd::Call::Silence, |it| it)),
+        ("no response in a sample", odd::verdict(odd::Call::Silence, |it| it.scheduler("random"))),
+        ("no execution", odd::verdict(odd::Call::Nothing, |it| it.scheduler("random").executions(0))),
+    ] {
+        assert!(verdict.starts_with("Unknown(\"no call returned in any execution"), "{name}: {verdict}");
+    }
+    assert_eq!(odd::verdict(odd::Call::Nothing, |it| it), "Holds(())");
 }
 
 #[test]

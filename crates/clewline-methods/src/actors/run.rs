@@ -20,6 +20,13 @@ use super::{
 // How many states may be visited only to count all histories.
 const EXISTING_MAX: u64 = 200_000;
 
+const NO_RESULT: &str = "no call returned in any execution, so that there was no result to check";
+
+/// Whether a call has returned, or there is none.
+fn is_judged(scene: &dyn DynScenario, play: &dyn DynHarness) -> bool {
+    play.calls() == 0 || scene.histories().summaries().iter().any(|it| it.returned != 0)
+}
+
 /// Explores a play.
 pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress) -> Result<Outcome, Error> {
     let begun = Instant::now();
@@ -39,13 +46,15 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
         }
     }
     let (scene, mut seen, faults) = last.expect("there is at least one budget");
+    let is_judged = is_judged(&*scene, play);
     if seen.coverage != Coverage::Exhausted {
         seen.metrics.existing = states::existing(&*scene, EXISTING_MAX, &limits);
     }
     let rules = Rules { faults, ..options.rules };
     let verdict = match seen.violation.take() {
         Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
-        None if seen.is_complete => Verdict::Holds(()),
+        None if seen.is_complete && is_judged => Verdict::Holds(()),
+        None if seen.is_complete => Verdict::Unknown(NO_RESULT.to_owned()),
         None => Verdict::Unknown(match &seen.coverage {
             Coverage::Limited(why) => why.to_string(),
             Coverage::Exhausted => "some histories could not be judged".to_owned(),
