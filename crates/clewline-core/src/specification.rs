@@ -373,8 +373,12 @@ pub enum Elements {
     /// Both, as a compare-and-swap depends on the value it expects and changes to the one it
     /// writes. Elements linked by an operation can only be left out together.
     Two(u64, u64),
-    /// Not known: while this operation is present, no element can be left out.
+    /// Not known: while this operation is present, no element can be left out. If it is pending, it
+    /// counts as one that did not take effect.
     Any,
+    /// All, also while it is pending: what the operation makes of an element is found as another
+    /// one, as a text that was appended to.
+    Every,
 }
 
 /// `Pop → Some(3)`; `Push(1)` if it returns `()` or an absent value; `Pop → ?` while it is pending.

@@ -210,8 +210,8 @@ impl Deterministic for Map {
     // Elements are the possible contents of a key, and absence is one of them. An operation that
     // finds a content touches it, and so does the operation that wrote it. So after linked elements
     // are left out, the remaining operations find the same contents as before. An append depends on
-    // a content that may be anything; where there is one, nothing is left out. An append blocks if
-    // the key holds a value that is not a text.
+    // a content that may be anything, and makes another one of it; where there is one, even if it is
+    // pending, nothing is left out. An append blocks if the key holds a value that is not a text.
     fn may_block(&self, call: &Call) -> bool {
         matches!(call, Call::Append(..))
     }
@@ -249,10 +249,12 @@ impl Deterministic for Map {
             (Call::Remove(_), Some(Content::Is(old))) => Elements::Two(word(*old), absent),
             (Call::Cas(_, old, new), _) => Elements::Two(word(old), word(new)),
             (Call::GetOrInsert(_, value), _) => Elements::Two(absent, word(value)),
-            (Call::Insert(..) | Call::Remove(_), Some(Content::Text(_) | Content::Unread(_)))
-            | (Call::Append(..), _) => Elements::Any,
+            (Call::Insert(..) | Call::Remove(_), Some(Content::Text(_) | Content::Unread(_))) => {
+                Elements::Any
+            }
+            (Call::Append(..), _) => Elements::Every,
         };
-        Footprint::Changes(if self.texts.is_some() { Elements::Any } else { elements })
+        Footprint::Changes(if self.texts.is_some() { Elements::Every } else { elements })
     }
 
     // Also where texts are appended, and no role describes the operation.

@@ -128,7 +128,7 @@ impl Shrinking<'_> {
         let touched = |at: usize| match self.problem.footprint(at).elements() {
             Elements::One(element) => vec![element],
             Elements::Two(one, other) => vec![one, other],
-            Elements::None | Elements::Any => Vec::new(),
+            Elements::None | Elements::Any | Elements::Every => Vec::new(),
         };
         let core: Vec<u64> = self.counterexample().flat_map(touched).collect();
         let is_related = |at: &usize| touched(*at).iter().any(|it| core.contains(it));

@@ -35,7 +35,7 @@ pub(super) fn elements(problem: &Problem<'_>) -> Vec<Vec<usize>> {
             Elements::Any if problem.spans()[at].is_pending() => (),
             // *Empty* is also returned where less is inside.
             Elements::Any if is_empty(at) => (),
-            Elements::Any => return Vec::new(),
+            Elements::Any | Elements::Every => return Vec::new(),
         }
     }
     let mut units: Vec<Vec<usize>> = Vec::new();

@@ -1,14 +1,17 @@
 //! Texts that are appended to: `map` merges states that no result can distinguish, and that changes
 //! no verdict.
 
-use clewline_check::{Options, judge};
+use clewline_check::{Options, check, judge, search::SEARCHES};
 use clewline_core::{
-    Deterministic, Event, History, Names, Random, RawCall, Recording, Value, Values, erase_with_codec,
+    Budget, Deterministic, ErasedHistory, Event, History, Names, Random, RawCall, Recording, Retain, Value,
+    Values, Verdict, erase_with_codec,
 };
 use clewline_specs::{
     find,
     map::{Call, Content, Map},
 };
+
+use clewline_testing::share;
 
 use crate::definition::is_linearizable;
 
@@ -71,6 +74,42 @@ fn random_history(random: &mut Random) -> History<TextCall, String> {
     History::from_events(events).unwrap()
 }
 
+/// The same, as a program makes it: an absent key has no text.
+fn typed(history: &History<TextCall, String>) -> Box<dyn ErasedHistory> {
+    let typed = history.clone().try_map(|_, call, ret| {
+        let (call, is_get) = match call {
+            TextCall::Append(text) => (Call::Append("k".into(), text.into()), false),
+            TextCall::Put(text) => (Call::Put("k".into(), text.into()), false),
+            TextCall::Get => (Call::Get("k".into()), true),
+        };
+        let text = |it: String| Content::from(Some(it).filter(|it| !it.is_empty()));
+        Ok::<_, ()>((call, ret.map(|it| if is_get { text(it) } else { ().into() })))
+    });
+    erase_with_codec(Map::new(), typed.unwrap())
+}
+
+/// A put that only a pending append makes use of is not left out: others are unconstrained, and
+/// may explain what is shown.
+#[test]
+fn a_counterexample_of_appended_texts_is_sufficient() {
+    let oracle = SEARCHES.iter().find(|it| it.name() == "oracle").unwrap();
+    let mut violated = 0;
+    for seed in 0..share(10_000) {
+        let history = random_history(&mut Random::new(seed));
+        let case = typed(&history);
+        let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+            continue;
+        };
+        let problem = &case.problems()[0];
+        let is_shown = |at: usize| violation.counterexample.contains(&problem.operations()[at]);
+        let core = problem.weaken(|at| if is_shown(at) { Retain::All } else { Retain::Unconstrained });
+        let word = check(*oracle, &core, &Budget::unlimited()).word();
+        assert_eq!(word, "violated", "seed {seed}: {violation:?} {problem:#?}");
+        violated += 1;
+    }
+    assert!(share(1_000) < violated, "{violated} are violated");
+}
+
 #[test]
 fn appended_texts_are_judged_as_if_each_were_a_state() {
     let map = find("map").unwrap();
@@ -96,17 +135,7 @@ fn appended_texts_are_judged_as_if_each_were_a_state() {
         let case = map.load(recording).unwrap();
         let word = judge(case.problems(), &Options::default()).verdict.word();
         assert_eq!(word, if expected { "holds" } else { "violated" }, "seed {seed}: {history:#?}");
-        // The same, as a program makes it: an absent key has no text.
-        let typed = history.clone().try_map(|_, call, ret| {
-            let (call, is_get) = match call {
-                TextCall::Append(text) => (Call::Append("k".into(), text.into()), false),
-                TextCall::Put(text) => (Call::Put("k".into(), text.into()), false),
-                TextCall::Get => (Call::Get("k".into()), true),
-            };
-            let text = |it: String| Content::from(Some(it).filter(|it| !it.is_empty()));
-            Ok::<_, ()>((call, ret.map(|it| if is_get { text(it) } else { ().into() })))
-        });
-        let case = erase_with_codec(Map::new(), typed.unwrap());
+        let case = typed(&history);
         assert_eq!(judge(case.problems(), &Options::default()).verdict.word(), word, "seed {seed}: {case:?}");
     }
     assert!(2_000 < holds && 2_000 < violated, "{holds} hold, {violated} are violated");

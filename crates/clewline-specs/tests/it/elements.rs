@@ -26,7 +26,7 @@ fn closure<S: Codec>(specification: &S, ops: &Ops<S>, element: u64) -> HashSet<u
 
 fn elements(footprint: Footprint) -> Vec<u64> {
     match footprint.elements() {
-        Elements::None | Elements::Any => Vec::new(),
+        Elements::None | Elements::Any | Elements::Every => Vec::new(),
         Elements::One(element) => vec![element],
         Elements::Two(one, other) => vec![one, other],
     }
@@ -81,6 +81,7 @@ fn check_footprint(specification: &str, operation: &str, expected: &str) {
         Elements::One(element) => format!("{element}"),
         Elements::Two(one, other) => format!("{one} {other}"),
         Elements::Any => "anything".to_owned(),
+        Elements::Every => "everything".to_owned(),
     };
     assert_eq!(if footprint.is_read() { format!("reads {elements}") } else { elements }, expected);
 }
@@ -140,7 +141,8 @@ fn a_swap_links_what_it_found_and_what_it_left() {
 
 #[test]
 fn where_there_is_an_append_nothing_is_left_out() {
-    check_footprint("map", "put [0, 3]; append [1, \"x\"]", "anything");
+    check_footprint("map", "put [0, 3]; append [1, \"x\"]", "everything");
+    check_footprint("map", "append [0, \"x\"] = ?", "everything");
     check_footprint("map", "get 0 = 3; append [1, \"x\"]", "reads 7");
     check_footprint("counter", "inc", "anything");
     check_footprint("counter", "read = 3", "reads anything");
