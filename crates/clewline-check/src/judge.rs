@@ -52,6 +52,7 @@ pub(crate) fn judge_with_deciders(problems: Vec<Problem<'_>>, options: &Options)
     let deciders = Mutex::new(DecidedBy::default());
     let verdicts = parallel::map_until_break(options.jobs, parts.len(), &options.budget, |number, budget| {
         let (verdict, by) = decide(&parts[number], &options.algorithm, budget);
+        let verdict = verified(&parts[number], verdict, &by, budget);
         deciders.lock().unwrap_or_else(PoisonError::into_inner).absorb(by);
         match verdict {
             Verdict::Violated(_) => ControlFlow::Break(verdict),
@@ -87,10 +88,7 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
                 return Verdict::Violated(minimize::shrink(part, violation, options));
             }
             Some(Verdict::Unknown(reason)) => unknown = unknown.or(Some(reason)),
-            Some(Verdict::Holds(witness)) => {
-                debug_assert_eq!(witness.verify(part), Ok(()), "a checker's witness verifies");
-                witnesses.push(witness);
-            }
+            Some(Verdict::Holds(witness)) => witnesses.push(witness),
             // Only parts behind a violation are not judged.
             None => (),
         }
@@ -98,6 +96,19 @@ fn merge(parts: &[Problem<'_>], verdicts: Vec<Option<Verdict>>, options: &Option
     match unknown {
         Some(reason) => Verdict::Unknown(reason),
         None => Verdict::Holds(Problem::merge_witnesses(parts, witnesses)),
+    }
+}
+
+/// `verdict`; *holds* only after its witness has been verified. A wrong one is an internal
+/// error, and no verdict.
+fn verified(part: &Problem<'_>, verdict: Verdict, by: &DecidedBy, budget: &Budget) -> Verdict {
+    let Verdict::Holds(witness) = verdict else { return verdict };
+    match witness.verify_within(part, budget) {
+        Ok(Ok(())) => Verdict::Holds(witness),
+        Ok(Err(wrong)) => {
+            Verdict::Unknown(Reason::Internal(format!("the linearization found by {by} is wrong ({wrong})")))
+        }
+        Err(limit) => Verdict::Unknown(limit),
     }
 }
 

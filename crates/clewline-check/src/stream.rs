@@ -249,7 +249,10 @@ fn final_states(part: &Problem<'_>, starts: &[Start], options: &Options) -> Opti
     let limited = || options.budget.child().with_configurations(options.budget.configurations().min(steps));
     let from = |part: Problem<'_>| -> Option<Vec<Start>> {
         match final_state_witnesses(&part, &limited()) {
-            Ok(witnesses) => Some(part.ends(&witnesses)),
+            Ok(witnesses) => {
+                let is_right = |it: &Witness| it.verify_within(&part, &options.budget) == Ok(Ok(()));
+                witnesses.iter().all(is_right).then(|| part.ends(&witnesses))
+            }
             Err(Verdict::Violated(_)) => Some(Vec::new()),
             Err(Verdict::Holds(_) | Verdict::Unknown(_)) => None,
         }

@@ -206,6 +206,8 @@ pub enum Reason {
     Cancelled,
     /// It does not support such a problem.
     Refused(String),
+    /// Its evidence did not stand up to verification: a bug in Clewline.
+    Internal(String),
 }
 
 impl fmt::Display for Reason {
@@ -216,6 +218,7 @@ impl fmt::Display for Reason {
             Reason::Time(limit) => write!(f, "the time limit of {limit:?} was hit"),
             Reason::Cancelled => write!(f, "the search was stopped because it was no longer needed"),
             Reason::Refused(why) => write!(f, "{why}"),
+            Reason::Internal(what) => write!(f, "internal error: {what}; please report this bug in Clewline"),
         }
     }
 }

@@ -82,6 +82,12 @@ pub trait Replay {
     /// here.
     fn advance(&mut self, position: usize) -> bool;
 
+    /// Executes the operations at `positions` in turn. Returns the index in `positions` of the
+    /// first one that the specification does not allow.
+    fn advance_each(&mut self, positions: &[u32]) -> Option<usize> {
+        positions.iter().position(|&it| !self.advance(it as usize))
+    }
+
     /// The results that the operation at `position` can return here, each as a report writes the
     /// operation.
     fn could_return(&self, position: usize) -> Vec<String>;
@@ -572,6 +578,7 @@ where
     S::Call: Sync,
     S::Return: Sync,
 {
+    #[inline]
     fn advance(&mut self, position: usize) -> bool {
         let id = self.problem.operations[position];
         let ret = self.pair.ret(id).filter(|_| !self.problem.ignores_return(position));

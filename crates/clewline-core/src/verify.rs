@@ -2,7 +2,15 @@
 
 use std::fmt;
 
-use crate::{id::OperationId, problem::Problem, witness::Witness};
+use crate::{
+    budget::{Budget, Reason},
+    id::OperationId,
+    problem::Problem,
+    witness::Witness,
+};
+
+// How many operations are replayed between two checks of the budget.
+const BUDGET_CHECK_INTERVAL_OPERATIONS: usize = 1 << 12;
 
 impl Witness {
     /// Checks this witness from scratch, sharing no code with the checker that found it.
@@ -13,32 +21,80 @@ impl Witness {
     ///
     /// The requirement of a witness that is not met.
     pub fn verify(&self, problem: &Problem<'_>) -> Result<(), WitnessError> {
-        let mut place: Vec<Option<usize>> = vec![None; problem.len()];
+        self.verify_within(problem, &Budget::unlimited()).unwrap_or(Ok(()))
+    }
+
+    /// As [`verify`](Self::verify), within a budget.
+    ///
+    /// # Errors
+    ///
+    /// The limit that was hit before the whole witness was checked.
+    pub fn verify_within(
+        &self,
+        problem: &Problem<'_>,
+        budget: &Budget,
+    ) -> Result<Result<(), WitnessError>, Reason> {
+        let mut is_placed = vec![false; problem.len()];
         // The operation with the latest call so far: every later one must return after that call.
-        let mut latest: Option<(u32, OperationId)> = None;
+        let (mut latest, mut latest_id) = (0, None);
         let mut replay = problem.replay();
-        for &id in &self.order {
-            let at = problem.position(id).ok_or(WitnessError::Foreign(id))?;
-            if place[at].replace(at).is_some() {
-                return Err(WitnessError::Repeated(id));
+        let mut positions: Vec<u32> = Vec::with_capacity(BUDGET_CHECK_INTERVAL_OPERATIONS);
+        let mut last = 0;
+        for (nth, batch) in self.order.chunks(BUDGET_CHECK_INTERVAL_OPERATIONS).enumerate() {
+            // A verdict on a few operations that was reached in time is not taken back.
+            if nth != 0 {
+                budget.allow(0)?;
             }
-            let span = problem.spans()[at];
-            if let Some((call, second)) = latest
-                && span.end() < call
-            {
-                return Err(WitnessError::OutOfOrder { first: id, second });
+            positions.clear();
+            for &id in batch {
+                let Some(at) = position_near(problem.operations(), id, last) else {
+                    return Ok(Err(WitnessError::Foreign(id)));
+                };
+                last = at;
+                if std::mem::replace(&mut is_placed[at], true) {
+                    return Ok(Err(WitnessError::Repeated(id)));
+                }
+                let span = problem.spans()[at];
+                if let (Some(second), true) = (latest_id, span.end() < latest) {
+                    return Ok(Err(WitnessError::OutOfOrder { first: id, second }));
+                }
+                if latest <= span.call() {
+                    (latest, latest_id) = (span.call(), Some(id));
+                }
+                positions.push(at as u32);
             }
-            latest = latest.max(Some((span.call(), id)));
-            if !replay.advance(at) {
-                return Err(WitnessError::NotAllowed(id));
+            if let Some(at) = replay.advance_each(&positions) {
+                return Ok(Err(WitnessError::NotAllowed(batch[at])));
             }
         }
-        let is_missing = |&at: &usize| place[at].is_none() && !problem.spans()[at].is_pending();
-        match (0..problem.len()).find(is_missing) {
+        let is_missing = |&at: &usize| !is_placed[at] && !problem.spans()[at].is_pending();
+        Ok(match (0..problem.len()).find(is_missing) {
             Some(at) => Err(WitnessError::Missing(problem.operations()[at])),
             None => Ok(()),
-        }
+        })
     }
+}
+
+/// The index of `id` in `operations`, which ascend. Witnesses are nearly in the order of calls, so
+/// the search starts at the index of the operation before it in the witness.
+fn position_near(operations: &[OperationId], id: OperationId, near: usize) -> Option<usize> {
+    // A whole history of one object, the common case, needs no search.
+    if operations.get(id.index()) == Some(&id) {
+        return Some(id.index());
+    }
+    let (mut low, mut high, mut step) = (near, near, 1);
+    while 0 < low && operations.get(low).is_none_or(|&it| id < it) {
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    step = 1;
+    while high < operations.len() && operations[high] < id {
+        high = high.saturating_add(step);
+        step *= 2;
+    }
+    let range = low..operations.len().min(high.saturating_add(1));
+    let start = range.start;
+    operations.get(range)?.binary_search(&id).ok().map(|it| start + it)
 }
 
 /// Why an order of operations is not a witness.

@@ -49,11 +49,10 @@ pub fn least_factor(
     }
     let with = |factor: u32| {
         let relaxation = relaxation.with_factor(class, factor);
-        let outcome = search(problem, &Bounds::new(&relaxation), budget);
-        if let Ok(Outcome::Found(witness)) = &outcome {
-            debug_assert_eq!(witness.verify(problem, &relaxation), Ok(()));
+        match search(problem, &Bounds::new(&relaxation), budget)? {
+            Outcome::Found(witness) => witness.verified(problem, &relaxation).map(Outcome::Found),
+            outcome @ Outcome::Exhausted { .. } => Ok(outcome),
         }
-        outcome
     };
     let mut enough: Option<(u32, QuasiWitness)> = None;
     for factor in 0.. {
@@ -71,6 +70,9 @@ pub fn least_factor(
                     enough = Some((farthest(problem, relaxation, class, &witness), witness));
                 }
                 Ok(Outcome::Exhausted { .. }) => return LeastFactor::Never,
+                Err(reason @ Reason::Internal(_)) => {
+                    return LeastFactor::Unknown { at_least: factor, reason };
+                }
                 // Small factors may be easier.
                 Err(_) => (),
             }

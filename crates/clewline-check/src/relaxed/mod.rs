@@ -76,10 +76,7 @@ pub fn is_displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Bud
         return Err(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget)? {
-        Outcome::Found(witness) => {
-            debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
-            Ok(true)
-        }
+        Outcome::Found(witness) => witness.verified(problem, relaxation).map(|_| true),
         Outcome::Exhausted { .. } => Ok(false),
     }
 }
@@ -93,10 +90,10 @@ pub fn displaced(problem: &Problem<'_>, relaxation: &Relaxation, budget: &Budget
         return Quasi::Unknown(Reason::Refused(why));
     }
     match search::search(problem, &Bounds::new(relaxation), budget) {
-        Ok(Outcome::Found(witness)) => {
-            debug_assert_eq!(witness.verify(problem, relaxation), Ok(()));
-            Quasi::Holds(witness)
-        }
+        Ok(Outcome::Found(witness)) => match witness.verified(problem, relaxation) {
+            Ok(witness) => Quasi::Holds(witness),
+            Err(internal) => Quasi::Unknown(internal),
+        },
         Ok(Outcome::Exhausted { .. }) => Quasi::Violated(explain::explain(problem, relaxation, budget)),
         Err(reason) => Quasi::Unknown(reason),
     }

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use clewline_core::{OperationId, Problem};
+use clewline_core::{OperationId, Problem, Reason};
 
 use super::relaxation::Relaxation;
 
@@ -62,6 +62,18 @@ impl QuasiWitness {
             }
         }
         stated.next().map_or(Ok(()), |&(id, _)| Err(QuasiWitnessError::Misstated(id)))
+    }
+
+    /// This witness, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Internal`] if it is not: the search has a bug.
+    pub(super) fn verified(self, problem: &Problem<'_>, relaxation: &Relaxation) -> Result<Self, Reason> {
+        match self.verify(problem, relaxation) {
+            Ok(()) => Ok(self),
+            Err(wrong) => Err(Reason::Internal(format!("two orders that were found are wrong ({wrong})"))),
+        }
     }
 
     /// Both orders have the operations they must have, each once; one respects real time and the

@@ -1,7 +1,7 @@
 //! Whole histories: objects and keys apart, in any number of threads, with one verdict.
 
-use clewline_check::{Algorithm, Options, check, judge, search::SEARCHES};
-use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Verdict};
+use clewline_check::{Algorithm, Checker, Options, check, judge, search::SEARCHES};
+use clewline_core::{Budget, ErasedHistory, GeneratorConfig, Problem, Reason, Verdict, Witness};
 use clewline_specs::{CATALOG, find};
 
 use crate::histories::random_history;
@@ -102,4 +102,70 @@ fn an_empty_history_holds() {
     let none: Vec<Problem<'_>> = case.problems().into_iter().take(0).collect();
     let judgement = judge(none, &Options::default());
     assert_eq!((judgement.verdict.word(), &*judgement.algorithm), ("holds", "auto"));
+}
+
+/// Claims that every history holds, in the order of its returns.
+struct Credulous;
+
+impl Checker for Credulous {
+    fn name(&self) -> &str {
+        "credulous"
+    }
+
+    fn about(&self) -> &str {
+        "believes everything"
+    }
+
+    fn decide(&self, problem: &Problem<'_>, _budget: &Budget) -> Verdict {
+        let mut order = problem.operations().to_vec();
+        order.sort_by_key(|&it| problem.position(it).map(|at| problem.spans()[at].end()));
+        Verdict::Holds(Witness { order })
+    }
+}
+
+/// Also without debug assertions: see `bench` for what that costs.
+#[test]
+fn a_witness_that_is_wrong_is_an_internal_error() {
+    let options = Options { algorithm: Algorithm::Named(vec![&Credulous]), ..Options::default() };
+    let (mut holds, mut wrong) = (0, 0);
+    for spec in CATALOG.names() {
+        for seed in 0..40 {
+            let case = random_history(spec, seed);
+            match judge(case.problems(), &options).verdict {
+                Verdict::Holds(_) => {
+                    let truth = judge(case.problems(), &Options::default()).verdict;
+                    assert_eq!(truth.word(), "holds", "{spec}, seed {seed}");
+                    holds += 1;
+                }
+                Verdict::Unknown(Reason::Internal(what)) => {
+                    let found = "the linearization found by credulous is wrong (";
+                    assert!(what.starts_with(found), "{what}");
+                    wrong += 1;
+                }
+                other => panic!("{spec}, seed {seed}: {other:?}"),
+            }
+        }
+    }
+    assert!(30 < holds && 30 < wrong, "{holds} hold, {wrong} are wrong");
+    let reason = Reason::Internal("the order is wrong".to_owned()).to_string();
+    assert_eq!(reason, "internal error: the order is wrong; please report this bug in Clewline");
+}
+
+#[test]
+fn a_long_witness_is_verified_within_the_time_limit() {
+    let register = find("register").unwrap();
+    let case = register
+        .load(register.generate(&GeneratorConfig { operations: 9_000, ..GeneratorConfig::default() }));
+    let case = case.unwrap();
+    let problem = &case.problems()[0];
+    let Verdict::Holds(witness) = judge(case.problems(), &Options::default()).verdict else {
+        panic!("violated")
+    };
+    let budget = Budget::unlimited();
+    assert_eq!(witness.verify_within(problem, &budget), Ok(Ok(())));
+    budget.stop(Reason::Cancelled);
+    assert_eq!(witness.verify_within(problem, &budget), Err(Reason::Cancelled));
+    let mut late = witness.order.clone();
+    late.swap(0, 8_999);
+    assert!(Witness { order: late }.verify(problem).is_err());
 }
