@@ -1,9 +1,9 @@
 //! `clewline cargo test`: every interleaving of the tests of a Rust crate.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::{
-    summary::{self, Entry, Word},
+    summary::{self, Entry},
     text::shell_word,
 };
 use clewline_unmodified::{Crate, Instrumentation, OutputMode, RunOptions, Runtime, TestId, Toolchain};
@@ -11,7 +11,7 @@ use clewline_unmodified::{Crate, Instrumentation, OutputMode, RunOptions, Runtim
 use super::{
     cc::print_blind_spots,
     explore::Explored,
-    explore_program::{StartedProgram, explore_started, parse},
+    explore_program::{StartedProgram, explore_started, lost, parse},
     output::{Output, Stdout},
     run::halves,
     status::{Failure, Status, print_error},
@@ -132,19 +132,7 @@ fn explore_test(
     let command = words.command(test);
     let lost = |status, headline: String| Tested {
         status,
-        entry: Entry {
-            name: test.name.clone(),
-            verdict: Word::Unknown,
-            cause: None,
-            headline,
-            blocks: Vec::new(),
-            work: None,
-            algorithm: String::new(),
-            elapsed: Duration::ZERO,
-            place: None,
-            next: vec![command.clone()],
-            page: None,
-        },
+        entry: lost(test.name.clone(), headline, command.clone()),
         is_lost: true,
     };
     let typed = format!("{command} --");

@@ -6,7 +6,7 @@ use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, Runtime, Sources};
 
 use super::{
-    explore_program::{StartedProgram, explore_started},
+    explore_program::{StartedProgram, explore_only},
     output::check_outputs,
     status::{Failure, Status, print_note},
 };
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 inputs: &words.files,
             };
             let start = |wanted: &RunOptions| program.start(&[], wanted, OutputMode::Inherited);
-            explore_started(started, &words.arguments, start).map(|it| it.status)
+            explore_only("clewline cc", started, &words.arguments, start)
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use clewline_report::render::summary::{Entry, Word};
 use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 
 use super::{
     explore::{self, Explored},
     registered::Registered,
     status::{Failure, Status, print_usage},
+    summaries::Nouns,
 };
 
 // Parsed here and not by clap: other explorations do not have them.
@@ -93,6 +95,50 @@ pub(super) fn explore_started(
         Ok(()) => explored,
         Err(Error::GaveUp { why, .. }) => ended(why.into()),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// As [`explore_started`], for `tool`, which explores one program. If that ends without a verdict,
+/// the requested summaries say so.
+pub(super) fn explore_only(
+    tool: &'static str,
+    started: StartedProgram<'_>,
+    arguments: &[OsString],
+    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
+) -> Result<Status, Failure> {
+    let args = match parse(started.name, arguments)? {
+        Ok((_, args)) => args,
+        Err(status) => return Ok(status),
+    };
+    let (name, command) = (started.name.to_owned(), started.typed.clone());
+    let explored = explore_started(started, arguments, start);
+    let entry = match &explored {
+        Err(Failure::Killed(message)) => lost(name, message.clone(), command),
+        Ok(Explored { entry: None, .. }) => {
+            let headline = format!("{name} was not explored to the end");
+            lost(name, headline, command)
+        }
+        Ok(Explored { entry: Some(_), .. }) | Err(_) => return explored.map(|it| it.status),
+    };
+    let nouns = Nouns { tool, nouns: ("program", "programs"), work: "executions" };
+    args.write_of_all(nouns.summary(vec![entry]))?;
+    explored.map(|it| it.status)
+}
+
+/// The entry of a program, explored by `command`, that ended without a verdict.
+pub(super) fn lost(name: String, headline: String, command: String) -> Entry {
+    Entry {
+        name,
+        verdict: Word::Unknown,
+        cause: None,
+        headline,
+        blocks: Vec::new(),
+        work: None,
+        algorithm: String::new(),
+        elapsed: Duration::ZERO,
+        place: None,
+        next: vec![command],
+        page: None,
     }
 }
 

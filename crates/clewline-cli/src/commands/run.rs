@@ -3,10 +3,10 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{OutputMode, Program, Runtime};
+use clewline_unmodified::{OutputMode, Program, RunOptions, Runtime};
 
 use super::{
-    explore_program::{StartedProgram, explore_started},
+    explore_program::{StartedProgram, explore_only},
     status::{Failure, Status, print_note},
 };
 
@@ -62,8 +62,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let inputs = std::slice::from_ref(&args.program);
     let started = StartedProgram { name: program.name(), typed: command, number: None, inputs };
-    explore_started(started, &options, |wanted| program.start(&own, wanted, OutputMode::Inherited))
-        .map(|it| it.status)
+    let start = |wanted: &RunOptions| program.start(&own, wanted, OutputMode::Inherited);
+    explore_only("clewline run", started, &options, start)
 }
 
 /// Reports append options to the command, so there the arguments of the program are options, too.

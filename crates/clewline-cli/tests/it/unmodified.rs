@@ -346,6 +346,30 @@ fn a_deadlock_of_std_names_the_lines_of_the_user_and_all_tests_are_summarized() 
     assert_eq!((built.code, built.stdout.as_str()), (0, ""), "{}", built.stderr);
 }
 
+/// A program that kills itself has no verdict; the summaries say so.
+#[test]
+fn a_program_that_is_killed_is_in_the_summary() {
+    if !is_possible() {
+        return;
+    }
+    let program = "#include <signal.h>\nint main(void) { raise(SIGKILL); return 0; }\n";
+    let folder = Folder::new("cc-killed").with("killed.c", program);
+    assert_eq!(clewline(&folder, &["cc", "-o", "killed", "killed.c"], "").code, 0);
+    let files = ["--junit", "junit.xml", "--markdown", "all.md", "--html", "page.html"];
+    for command in [["cc", "killed.c"], ["run", "./killed"]] {
+        for file in ["junit.xml", "all.md", "page.html"] {
+            std::fs::write(folder.path(file), "of yesterday").unwrap();
+        }
+        let ran = clewline(&folder, &[&command[..], &files[..]].concat(), "");
+        assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+        assert!(folder.read("junit.xml").contains("tests=\"1\" failures=\"0\" errors=\"1\""), "{ran:?}");
+        for file in ["junit.xml", "all.md", "page.html"] {
+            let text = folder.read(file);
+            assert!(text.contains("ended without a verdict"), "{command:?}, {file}: {text}");
+        }
+    }
+}
+
 const KILLED: &str = "\
 #[test]
 fn it_is_killed() {
