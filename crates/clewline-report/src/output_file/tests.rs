@@ -84,27 +84,53 @@ fn a_full_device_is_an_error() {
     assert!(replace_file("/dev/full", "text").is_err());
 }
 
+#[test]
+fn nothing_is_written_below_a_file() {
+    let folder = folder("below");
+    let path = folder.join("a.txt");
+    fs::write(&path, "old").unwrap();
+    assert!(replace_file(path.join("b.txt"), "new").is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names(&folder), ["a.txt"]);
+}
+
+/// The super-user may write to every folder, and so runs this as another user.
 #[cfg(unix)]
 #[test]
 fn a_file_is_written_where_its_folder_must_not_be() {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
 
     let folder = folder("closed");
     let path = folder.join("a.txt");
     fs::write(&path, "a long old text").unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
-    let written = replace_file(&path, "new");
-    let made = replace_file(folder.join("b.txt"), "new");
-    let is_root = File::create_new(folder.join("c.txt")).is_ok();
+    let is_super_user = File::create_new(folder.join("c.txt")).is_ok();
+    let outcome = (!is_super_user).then(|| {
+        let made = replace_file(folder.join("b.txt"), "new").unwrap_err();
+        (made.kind(), replace_file(&path, "new").is_ok(), names(&folder))
+    });
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    written.unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
-    if is_root {
-        eprintln!("notice: this user may write to every folder");
-    } else {
-        assert_eq!(made.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-        assert_eq!(names(&folder), ["a.txt"]);
+    if let Some(outcome) = outcome {
+        assert_eq!(outcome, (io::ErrorKind::PermissionDenied, true, vec!["a.txt".to_owned()]));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        return;
     }
+    const NOBODY: u32 = 65_534;
+    // A copy, since the folder of this program may not be open to that user.
+    let program = folder.join("tests");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let this = "output_file::tests::a_file_is_written_where_its_folder_must_not_be";
+    let ran = process::Command::new(&program)
+        .args(["--exact", this])
+        .current_dir(&folder)
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && printed.contains("1 passed"), "{ran:?}");
+    fs::remove_file(&program).unwrap();
 }
 
 #[test]

@@ -49,6 +49,23 @@ fn clients_may_have_texts_as_names() {
 }
 
 #[test]
+fn processes_that_are_no_clients_are_counted() {
+    let other = |kind: &str| format!("{{:process :clock-checker, :type {kind}, :f :read, :value 3}}\n");
+    let client = "{:process 0, :type :invoke, :f :read, :value nil}\n";
+    let nemesis = "{:process :nemesis, :type :info, :f :start, :value nil}\n";
+    let text = [client, nemesis, &other(":invoke"), &other(":ok")].concat();
+    let recording = read("jepsen", text).unwrap();
+    let skipped = &recording.names.skipped;
+    assert_eq!((recording.history.len(), skipped.count, skipped.line), (1, 2, 3));
+    assert_eq!(skipped.text, "{:process :clock-checker …}");
+    let log = "0\t:invoke\t:read\tnil\n:clock\t:invoke\t:read\tnil\n:clock\t:ok\t:read\t3\n";
+    let recording = read("jepsen-log", log).unwrap();
+    let skipped = &recording.names.skipped;
+    assert_eq!((recording.history.len(), skipped.count, skipped.line), (1, 2, 2));
+    assert_eq!(skipped.text, ":clock\t:invoke\t:read\tnil");
+}
+
+#[test]
 fn a_process_without_a_name_is_an_error() {
     let good = "{:process 0 :type :invoke :f :read :value nil}\n";
     for (process, found) in [("nil", "nil"), ("[1]", "["), ("1.5", "1.5"), ("c1", "c1"), ("true", "true")] {
