@@ -145,7 +145,7 @@ fn returns_only_truth(spec: &str) -> bool {
 fn failure_points_of_random_histories_agree_with_the_oracle() {
     for entry in &CATALOG {
         let mut seen = ResultCounts::default();
-        for seed in 0..pick(300, 1_200) {
+        for seed in 0..pick(150, 1_200) {
             check_failure_point(entry.name, &*random_history(entry.name, seed), &mut seen);
         }
         let ResultCounts { hold, blocked, one, several, early } = seen;

@@ -354,7 +354,7 @@ fn cycles_of_three_are_found() {
     let actions = ["enq 2", "enq 3", "enq 1", "deq → 1", "peek → 2", "deq → 3", "deq → 2"];
     let mut values = Values::new();
     let actions = actions.map(|it| action(&mut values, it));
-    for swapped in 0..actions.len() {
+    for swapped in (0..actions.len()).step_by(pick(3, 1)) {
         let mut actions = actions;
         actions.swap(swapped, (swapped + 1).min(6));
         for number in 0..5_040 {
@@ -374,7 +374,7 @@ fn cycles_of_three_are_found() {
         }
     }
     counts.expect(&["FrontInTurn 6", "OneInFront 4", "FirstInFirstOut 4"]);
-    assert!(20 < counts.broken["FrontInTurn 6"], "{:?}", counts.broken);
+    assert!(pick(6, 20) < counts.broken["FrontInTurn 6"], "{:?}", counts.broken);
 }
 
 /// A history of up to 30 operations in which some results may be exchanged.

@@ -128,8 +128,8 @@ fn shrinking_means_the_same_everywhere() {
     let explore = ["explore", "manual-reset-event:pre", "--seed", "1", "--threads", "3", "--operations", "3"];
     let stress = ["stress", "register:unsynchronized", "--seed", "1", "--executions", "2000", "--save", "."];
     for (command, smaller) in [(&explore[..], "\nfound in:"), (&stress[..], "\nsmaller:")] {
-        let all = [("auto", true), ("3s", true), ("none", false), ("0s", false)];
-        for (value, shrinks) in all.into_iter().skip(pick(1, 0)) {
+        let all = [("none", false), ("3s", true), ("0s", false), ("auto", true)];
+        for (value, shrinks) in all.into_iter().take(pick(2, 4)) {
             let ran = clewline(&folder, &[command, &["--shrink", value]].concat(), "");
             assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
             assert_eq!(ran.stdout.contains(smaller), shrinks, "{value}: {}", ran.stdout);

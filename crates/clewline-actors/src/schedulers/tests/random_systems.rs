@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use clewline_testing::pick;
+
 use super::{
     super::*,
     dice::{draw, draw_choosing},
@@ -14,7 +16,11 @@ use crate::{
 
 /// Small enough to be explored in every order.
 const SCHEDULES_MAX: u64 = 1_000;
-const SEEDS: u64 = 1_000;
+
+/// How many systems are drawn.
+fn seeds() -> u64 {
+    pick(400, 1_000)
+}
 
 /// Schedules, canonical histories, and violated canonical histories; `None` if there are too many.
 type HistorySets = (u64, BTreeSet<HistoryId>, BTreeSet<HistoryId>);
@@ -76,7 +82,7 @@ impl Counts {
 #[test]
 fn every_exhaustive_scheduler_finds_the_histories_of_random_systems() {
     let mut counts = Counts::default();
-    for seed in 0..SEEDS {
+    for seed in 0..seeds() {
         let (system, about) = draw(seed);
         counts.compare(&system, &about);
         let (harness, scenario, rules) = random_systems::random(seed);
@@ -84,7 +90,7 @@ fn every_exhaustive_scheduler_finds_the_histories_of_random_systems() {
         counts.compare(&ActorSystem::new(harness, scenario, rules).unwrap(), &about);
     }
     let Counts { systems, wrong, reduced } = counts;
-    assert!(SEEDS / 2 < systems, "{counts:?}: few are small enough");
+    assert!(seeds() / 2 < systems, "{counts:?}: few are small enough");
     assert!(systems / 8 < wrong && wrong < systems * 7 / 8, "{counts:?}: some are wrong");
     assert!(systems < reduced, "{counts:?}: reductions reduce");
 }
@@ -114,7 +120,7 @@ fn check_independence(seed: u64, dependence: &dyn Dependence) -> Option<String> 
 
 #[test]
 fn no_claimed_independence_is_refuted() {
-    for seed in 0..SEEDS * 2 {
+    for seed in 0..seeds() * 2 {
         assert_eq!(check_independence(seed, &HistoryAware), None);
         assert_eq!(check_independence(seed, &Keyed), None);
     }
@@ -122,15 +128,15 @@ fn no_claimed_independence_is_refuted() {
 
 #[test]
 fn a_wrong_relation_is_refuted() {
-    let refuted = (0..SEEDS / 10).filter(|it| check_independence(*it, &SameReceiver).is_some()).count();
-    assert!(SEEDS / 40 < refuted as u64, "{refuted} of {} are refuted", SEEDS / 10);
+    let refuted = (0..seeds() / 10).filter(|it| check_independence(*it, &SameReceiver).is_some()).count();
+    assert!(seeds() / 40 < refuted as u64, "{refuted} of {} are refuted", seeds() / 10);
 }
 
 #[test]
 fn a_duplicate_arrives_after_messages_sent_before_it() {
     let faults = Faults { duplicate: 1, ..Faults::default() };
     let rules = Rules { delivery: Delivery::FifoPerChannel, ignored: Ignored::Gone, faults };
-    for seed in 0..SEEDS / 2 {
+    for seed in 0..seeds() / 2 {
         let settings = Settings { schedules: 2, steps: 40, seed, ..Settings::default() };
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
@@ -144,7 +150,7 @@ fn a_duplicate_arrives_after_messages_sent_before_it() {
 #[test]
 fn the_cause_of_a_message_does_not_race_with_it() {
     let (mut schedules, mut redundant) = (0, 0);
-    for seed in 0..SEEDS / 2 {
+    for seed in 0..seeds() / 2 {
         let (harness, scenario, _) = random_systems::random(seed);
         let system = ActorSystem::new(harness, scenario, Rules::default()).unwrap();
         let mut verdicts = Verdicts::new(Box::new(judge(&system)));
