@@ -35,8 +35,13 @@
 /*
  * CLEWLINE_OPERATION(pop) { … return answer; }: a call that is written `pop` on the command line and in reports.
  * CLEWLINE_OPERATION(push, value) { … }: one that is written `push(3)`, with `long value` being 3.
+ * CLEWLINE_OPERATION(put, key, value) { … }: one that is written `put(1, 2)`. There may be up to four arguments.
+ * Every path ends with a return. From the first operation on, a function without one does not compile.
  */
-#define CLEWLINE_OPERATION(...) CLEWLINE_THIRD_(__VA_ARGS__, CLEWLINE_OPERATION_1_, CLEWLINE_OPERATION_0_, )(__VA_ARGS__)
+#define CLEWLINE_OPERATION(...)                                                                     \
+    CLEWLINE_CHOSEN_(__VA_ARGS__, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_,       \
+        CLEWLINE_TOO_MANY_, CLEWLINE_TOO_MANY_, CLEWLINE_OPERATION_4_, CLEWLINE_OPERATION_3_,       \
+        CLEWLINE_OPERATION_2_, CLEWLINE_OPERATION_1_, CLEWLINE_OPERATION_0_, )(__VA_ARGS__)
 
 /* CLEWLINE_MATRIX("push(1) pop | push(2) pop"): which calls are made; a column for each thread. Without it, random ones. */
 #define CLEWLINE_MATRIX(text) CLEWLINE_TOLD_(matrix, text)
@@ -63,7 +68,7 @@ void clewline_fail(const char *message);
 /* What follows is called by the macros. */
 void clewline_register_init(void (*init)(void));
 void clewline_register_finish(void (*finish)(void));
-void clewline_register_operation(const char *name, long (*operation)(long argument), int takes_argument);
+void clewline_register_operation(const char *name, long (*operation)(long, long, long, long), int arguments);
 void clewline_register_matrix(const char *text);
 void clewline_register_golden(const char *specification);
 void clewline_register_quasi(const char *factors);
@@ -75,7 +80,7 @@ int clewline_main(int argc, char **argv);
 
 /* Each macro leaves a function that is run before main and tells the runtime what was declared. */
 #define CLEWLINE_BEFORE_MAIN_(name) static __attribute__((constructor, used)) void name(void)
-#define CLEWLINE_THIRD_(a, b, c, ...) c
+#define CLEWLINE_CHOSEN_(a, b, c, d, e, f, g, h, i, j, k, ...) k
 #define CLEWLINE_JOINED_(a, b) CLEWLINE_JOINED_AGAIN_(a, b)
 #define CLEWLINE_JOINED_AGAIN_(a, b) a##b
 #define CLEWLINE_PART_(part)                                                                        \
@@ -86,19 +91,34 @@ int clewline_main(int argc, char **argv);
     CLEWLINE_BEFORE_MAIN_(CLEWLINE_JOINED_(clewline_tell_##what##_, __LINE__)) {                    \
         clewline_register_##what(text);                                                             \
     }
-#define CLEWLINE_OPERATION_0_(name)                                                                 \
-    static long clewline_operation_##name(void);                                                    \
-    static long clewline_call_##name(long none) { (void)none; return clewline_operation_##name(); } \
-    CLEWLINE_BEFORE_MAIN_(clewline_tell_##name) {                                                   \
-        clewline_register_operation(#name, clewline_call_##name, 0);                                \
+#ifdef __cplusplus
+#define CLEWLINE_ASSERT_(condition, message) static_assert(condition, message)
+#else
+#define CLEWLINE_ASSERT_(condition, message) _Static_assert(condition, message)
+#endif
+/* `given` are the arguments of the operation among a, b, c and d, and `parameters` are its own. */
+#define CLEWLINE_DECLARED_(name, count, given, parameters)                                          \
+    CLEWLINE_ASSERT_(sizeof #name > 1, "CLEWLINE_OPERATION needs a name");                          \
+    static long clewline_operation_##name parameters;                                               \
+    static long clewline_call_##name(long a, long b, long c, long d) {                              \
+        (void)a, (void)b, (void)c, (void)d;                                                         \
+        return clewline_operation_##name given;                                                     \
     }                                                                                               \
-    static long clewline_operation_##name(void)
-#define CLEWLINE_OPERATION_1_(name, argument)                                                       \
-    static long clewline_operation_##name(long argument);                                           \
     CLEWLINE_BEFORE_MAIN_(clewline_tell_##name) {                                                   \
-        clewline_register_operation(#name, clewline_operation_##name, 1);                           \
+        clewline_register_operation(#name, clewline_call_##name, count);                            \
     }                                                                                               \
-    static long clewline_operation_##name(long argument)
+    _Pragma("GCC diagnostic error \"-Wreturn-type\"")                                               \
+    static long clewline_operation_##name parameters
+#define CLEWLINE_OPERATION_0_(name) CLEWLINE_DECLARED_(name, 0, (), (void))
+#define CLEWLINE_OPERATION_1_(name, one) CLEWLINE_DECLARED_(name, 1, (a), (long one))
+#define CLEWLINE_OPERATION_2_(name, one, two) CLEWLINE_DECLARED_(name, 2, (a, b), (long one, long two))
+#define CLEWLINE_OPERATION_3_(name, one, two, three)                                                \
+    CLEWLINE_DECLARED_(name, 3, (a, b, c), (long one, long two, long three))
+#define CLEWLINE_OPERATION_4_(name, one, two, three, four)                                          \
+    CLEWLINE_DECLARED_(name, 4, (a, b, c, d), (long one, long two, long three, long four))
+#define CLEWLINE_TOO_MANY_(name, ...)                                                               \
+    CLEWLINE_ASSERT_(!sizeof #name, "the operation `" #name "` has more than four arguments");      \
+    static __attribute__((unused)) long clewline_operation_##name(void)
 
 /* A program with a main of its own calls clewline_main there. Define CLEWLINE_NO_MAIN if it is in this file. */
 #ifndef CLEWLINE_NO_MAIN

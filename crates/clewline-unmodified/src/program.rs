@@ -208,7 +208,10 @@ fn compile(
     scratch: &Scratch,
 ) -> Result<(PathBuf, Vec<UnseenInstruction>), Error> {
     let [text, object] = ["s", "o"].map(|it| scratch.path().join(format!("{number}.{it}")));
-    let failed = |message| Error::Compiling { file: file.to_owned(), message };
+    let failed = |message: String| {
+        let message = missing_returns(&message).into_iter().chain([message]).collect::<Vec<_>>().join("\n");
+        Error::Compiling { file: file.to_owned(), message }
+    };
     let mut command = compiler.command(language);
     command.args(compiler.flags()).arg(including(scratch.path()));
     // The user's flags come last, so they take precedence.
@@ -220,6 +223,30 @@ fn compile(
     command.arg("-c").arg(&text).arg("-o").arg(&object);
     output(&mut command)?.map_err(failed)?;
     Ok((object, unseen_instructions(&String::from_utf8_lossy(&bytes))))
+}
+
+/// A sentence for each operation that the compiler refuses because it need not return: not every
+/// compiler names it.
+fn missing_returns(message: &str) -> Vec<String> {
+    let of = |line: &str| {
+        let (place, _) = line.split_once(": error: ").filter(|it| it.1.contains("-Wreturn-type]"))?;
+        let mut place = place.splitn(3, ':');
+        let (file, line) = (place.next()?, place.next()?.parse().ok()?);
+        let text = fs::read_to_string(file).ok()?;
+        let name = operation_above(&text, line)?;
+        Some(format!(
+            "the operation `{name}` does not return on every path; if it has no result, it ends with \
+             `return CLEWLINE_NOTHING;`"
+        ))
+    };
+    message.lines().filter_map(of).collect()
+}
+
+/// The name of the last operation that `text` declares up to a line.
+fn operation_above(text: &str, line: usize) -> Option<&str> {
+    const DECLARATION: &str = "CLEWLINE_OPERATION(";
+    let above = text.lines().take(line).filter_map(|it| it.split_once(DECLARATION)).last()?.1;
+    above.split([',', ')']).next().map(str::trim)
 }
 
 /// Whether an object file or a library calls the runtime anywhere.
@@ -249,4 +276,16 @@ fn linked_with(runtime: &Runtime) -> [OsString; 2] {
 fn is_linked(bytes: &[u8]) -> bool {
     let name = super::error::RUNTIME_FILE.as_bytes();
     bytes.windows(name.len()).any(|it| it == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_operation_of_a_line_is_the_last_one_above() {
+        let text = "CLEWLINE_OPERATION(pop)\n{\n}\nCLEWLINE_OPERATION( put , k, v) { }\n";
+        let at = |line| operation_above(text, line);
+        assert_eq!([at(0), at(1), at(3), at(4)], [None, Some("pop"), Some("pop"), Some("put")]);
+    }
 }

@@ -148,6 +148,82 @@ fn impossible_requests_get_one_message() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
 }
 
+/// The compilers that there are.
+fn compilers() -> impl Iterator<Item = &'static str> {
+    ["gcc", "clang"].into_iter().filter(|it| Compiler::find(Some(it)).is_ok())
+}
+
+const ARGUMENTS: &str = "\
+#include <clewline.h>
+static long values[3];
+CLEWLINE_OPERATION(get, key) { return __atomic_load_n(&values[key], __ATOMIC_SEQ_CST); }
+CLEWLINE_OPERATION(put, key, value) {
+    __atomic_store_n(&values[key], value, __ATOMIC_SEQ_CST);
+    return CLEWLINE_NOTHING;
+}
+CLEWLINE_OPERATION(three, a, b, c) { return a * 100 + b * 10 + c; }
+CLEWLINE_OPERATION(four, a, b, c, d) {
+    if (a != 1 || b != -2 || c != 3 || d != 4)
+        clewline_fail(\"the arguments\");
+    return d;
+}
+";
+
+#[test]
+fn operations_have_up_to_four_arguments() {
+    if !is_possible() {
+        return;
+    }
+    let folder = Folder::new("cc-arguments").with("it.c", ARGUMENTS).with("it.cpp", ARGUMENTS);
+    for (compiler, file) in compilers().flat_map(|it| [(it, "it.c"), (it, "it.cpp")]) {
+        let run =
+            |more: &[&str]| clewline(&folder, &[&["cc", "--compiler", compiler, file], more].concat(), "");
+        let ran = run(&["--matrix", "put(1, 2) four(1,-2,3,4) | three(1, 2, 1) get(1)"]);
+        assert_eq!(ran.code, 0, "{compiler} {file}: {}{}", ran.stdout, ran.stderr);
+        let ran = run(&["--matrix", "four(1, 2, 3, 4)"]);
+        assert!(ran.code == 1 && ran.stdout.contains("the arguments"), "{}{}", ran.stdout, ran.stderr);
+        for (matrix, message) in [
+            ("put(1)", "`put(1)`: expected 2 numbers, as in `put(1, 2)`"),
+            ("put(1, x)", "`put(1, x)`: expected a number, found `x`"),
+            ("get", "`get`: expected a number, as in `get(1)`"),
+        ] {
+            let ran = run(&["--matrix", matrix]);
+            assert!(ran.code == 2 && ran.stderr.contains(message), "{matrix}: {}{}", ran.stdout, ran.stderr);
+        }
+    }
+    // Without a matrix, each argument is 1 or 2.
+    let ran =
+        clewline(&folder, &["cc", "it.c", "--calls", "put,get", "--samples", "9", "--format", "json"], "");
+    assert!(ran.stdout.contains("put(2, 1)"), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn an_operation_that_cannot_be_called_does_not_compile() {
+    if !is_possible() {
+        return;
+    }
+    for (text, message) in [
+        (
+            "CLEWLINE_OPERATION(put, a, b, c, d, e) { return a; }",
+            "the operation `put` has more than four arguments",
+        ),
+        ("CLEWLINE_OPERATION() { return 1; }", "CLEWLINE_OPERATION needs a name"),
+        (
+            "CLEWLINE_OPERATION(put, a)\n{\n  if (a)\n    return 1;\n}",
+            "the operation `put` does not return on every path",
+        ),
+        ("CLEWLINE_OPERATION(put) { }", "the operation `put` does not return on every path"),
+    ] {
+        let text = format!("#include <clewline.h>\n{text}\n");
+        let folder = Folder::new("cc-misdeclared").with("it.c", &text).with("it.cpp", &text);
+        for (compiler, file) in compilers().flat_map(|it| [(it, "it.c"), (it, "it.cpp")]) {
+            let ran = clewline(&folder, &["cc", "--compiler", compiler, file], "");
+            assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{compiler} {text}");
+            assert!(ran.stderr.contains(message), "{compiler} {file}: {}", ran.stderr);
+        }
+    }
+}
+
 #[test]
 fn only_tables_with_programs_in_c_take_them() {
     let folder = Folder::new("lang");

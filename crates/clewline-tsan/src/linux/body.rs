@@ -126,8 +126,8 @@ impl Explorable for Body {
         let call = |(): &()| {
             let Program { main, argc, argv, environment } = PROGRAM.get();
             // SAFETY: this is `main` with its arguments.
-            let status =
-                unsafe { call_with(argc as usize, argv, environment, main as *const () as usize) } as c_int;
+            let status = unsafe { call_with(argc as usize, argv, environment, 0, main as *const () as usize) }
+                as c_int;
             let Some(control) = current_task::control() else { return status.into() };
             if status != 0 {
                 let unsaid = || Panic {

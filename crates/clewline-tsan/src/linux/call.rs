@@ -34,12 +34,18 @@ pub(super) unsafe extern "C" fn call(argument: usize, function: usize) -> usize 
     std::arch::naked_asm!("sub rsp, 8", "call rsi", "add rsp, 8", "ret")
 }
 
-/// The same with three arguments.
+/// The same with four arguments.
 ///
 /// # Safety
 ///
-/// `function` takes such arguments.
+/// `function` takes such arguments, or fewer.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn call_with(one: usize, two: usize, three: usize, function: usize) -> usize {
-    std::arch::naked_asm!("sub rsp, 8", "call rcx", "add rsp, 8", "ret")
+pub(super) unsafe extern "C" fn call_with(
+    one: usize,
+    two: usize,
+    three: usize,
+    four: usize,
+    function: usize,
+) -> usize {
+    std::arch::naked_asm!("sub rsp, 8", "call r8", "add rsp, 8", "ret")
 }

@@ -11,14 +11,19 @@ use super::{
 };
 
 pub(super) type Work = extern "C" fn();
-pub(super) type Function = extern "C" fn(c_long) -> c_long;
+/// An operation, with room for four arguments.
+pub(super) type Function = extern "C" fn(c_long, c_long, c_long, c_long) -> c_long;
+
+/// How many arguments an operation may have.
+pub(super) const ARGUMENTS_MAX: usize = 4;
 
 /// An operation of the subject.
 #[derive(Clone, Debug)]
 pub(super) struct Operation {
     pub(super) name: String,
     pub(super) function: Function,
-    pub(super) takes_argument: bool,
+    /// The number of its arguments.
+    pub(super) arguments: usize,
 }
 
 /// All declarations.
@@ -57,9 +62,9 @@ extern "C" fn clewline_register_finish(finish: Work) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn clewline_register_operation(name: *const c_char, function: Function, takes_argument: c_int) {
-    let operation = Operation { name: text(name), function, takes_argument: takes_argument != 0 };
-    registered().operations.push(operation);
+extern "C" fn clewline_register_operation(name: *const c_char, function: Function, arguments: c_int) {
+    let arguments = usize::try_from(arguments).unwrap_or(0).min(ARGUMENTS_MAX);
+    registered().operations.push(Operation { name: text(name), function, arguments });
 }
 
 #[unsafe(no_mangle)]

@@ -10,18 +10,18 @@ use clewline_threads::{
 };
 
 use super::{
-    call::call,
+    call::call_with,
     current_task,
     foreign::ForeignCode,
     isolate,
-    register::{Function, Operation, Work, registered},
+    register::{ARGUMENTS_MAX, Function, Operation, Work, registered},
 };
 
 /// A call that can be made.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     function: Function,
-    argument: c_long,
+    arguments: [c_long; ARGUMENTS_MAX],
 }
 
 // Results that are not numbers.
@@ -62,7 +62,7 @@ impl Subject {
     }
 
     fn call(&self, label: &str) -> Result<Call, CodecError> {
-        let (name, argument) = match label.split_once('(') {
+        let (name, given) = match label.split_once('(') {
             Some((name, rest)) => (name.trim(), rest.trim_end().trim_end_matches(')').trim()),
             None => (label.trim(), ""),
         };
@@ -71,21 +71,44 @@ impl Subject {
             let known: Vec<&str> = self.operations.iter().map(|it| it.name.as_str()).collect();
             CodecError(format!("`{label}` cannot be called; what can be is {}", known.join(", ")))
         })?;
-        let argument = match (operation.takes_argument, argument) {
-            (false, "") => 0,
-            (true, number) if let Ok(number) = number.parse() => number,
-            (true, _) => return Err(CodecError(format!("`{label}`: expected a number, as in `{name}(1)`"))),
-            (false, _) => return Err(CodecError(format!("`{label}`: {name} takes no argument"))),
-        };
-        Ok(Call { function: operation.function, argument })
+        let given: Vec<&str> = if given.is_empty() { Vec::new() } else { given.split(',').collect() };
+        if given.len() != operation.arguments {
+            let example = invocation(name, &EXAMPLE_ARGUMENTS[..operation.arguments]);
+            return Err(CodecError(match operation.arguments {
+                0 => format!("`{label}`: {name} takes no argument"),
+                1 => format!("`{label}`: expected a number, as in `{example}`"),
+                n => format!("`{label}`: expected {n} numbers, as in `{example}`"),
+            }));
+        }
+        let mut arguments = [0; ARGUMENTS_MAX];
+        for (argument, text) in arguments.iter_mut().zip(given) {
+            let misfit = |_| CodecError(format!("`{label}`: expected a number, found `{}`", text.trim()));
+            *argument = text.trim().parse().map_err(misfit)?;
+        }
+        Ok(Call { function: operation.function, arguments })
     }
+}
+
+const EXAMPLE_ARGUMENTS: [c_long; ARGUMENTS_MAX] = [1, 2, 3, 4];
+
+/// The text of a call.
+fn invocation(name: &str, arguments: &[c_long]) -> String {
+    if arguments.is_empty() {
+        return name.to_owned();
+    }
+    let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+    format!("{name}({})", arguments.join(", "))
 }
 
 impl Explorable for Subject {
     fn invocations(&self) -> Vec<String> {
-        let of = |it: &Operation| match it.takes_argument {
-            true => vec![format!("{}(1)", it.name), format!("{}(2)", it.name)],
-            false => vec![it.name.clone()],
+        // Each argument is 1 or 2.
+        let of = |it: &Operation| {
+            let (name, n) = (it.name.clone(), it.arguments);
+            (0..1 << n).map(move |bits: c_long| {
+                let arguments: Vec<c_long> = (0..n).rev().map(|at| 1 + (bits >> at & 1)).collect();
+                invocation(&name, &arguments)
+            })
         };
         self.operations.iter().flat_map(of).collect()
     }
@@ -103,8 +126,10 @@ impl Explorable for Subject {
             }
         };
         let call = |it: &Call| {
-            // SAFETY: the function takes a number and returns one.
-            unsafe { call(it.argument as usize, it.function as *const () as usize) as i64 }
+            let [one, two, three, four] = it.arguments.map(|it| it as usize);
+            // SAFETY: the function takes up to four numbers and returns one.
+            let result = unsafe { call_with(one, two, three, four, it.function as *const () as usize) };
+            result as i64
         };
         Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))
     }
