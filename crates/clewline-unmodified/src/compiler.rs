@@ -19,6 +19,8 @@ pub struct Compiler {
     kind: CompilerKind,
     /// The wanted flags that it accepts.
     flags: Vec<&'static str>,
+    /// Those that come after the flags of the user.
+    last_flags: Vec<&'static str>,
     /// The flags for linking.
     linking: Vec<&'static str>,
 }
@@ -62,7 +64,8 @@ const REQUIRED_FLAGS: [&str; 3] = ["-g", "-fno-omit-frame-pointer", "-fsanitize=
 /// Little optimization, so that lines in reports are those of the source. 16 bytes are one access.
 const OPTIONAL_FLAGS: [&[&str]; 2] = [&["-O1"], &["-mcx16"]];
 
-/// gcc inlines small copies without a call, and treats volatile as plain.
+/// gcc inlines small copies without a call, and treats volatile as plain. What it inlines for
+/// builtin functions is replaced in [`BUILTINS`](super::runtime::BUILTINS).
 const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
     &["-fno-builtin-memcpy", "-fno-builtin-memset", "-fno-builtin-memmove"],
     &["--param", "tsan-distinguish-volatile=1"],
@@ -72,6 +75,11 @@ const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
 /// clang reports only the write of `x += 1`, and treats volatile as plain.
 const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
     [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
+
+/// clang does not instrument vectors of more than 16 bytes. Code with the checks of the C library is
+/// inlined whatever the other flags are.
+const LAST_FLAGS: [&str; 1] = ["-U_FORTIFY_SOURCE"];
+const LAST_CLANG_FLAGS: [&[&str]; 2] = [&["-fno-vectorize"], &["-fno-slp-vectorize"]];
 
 /// Symbols are bound at startup, since data is restored between executions; memory copies go
 /// through the runtime.
@@ -116,7 +124,13 @@ impl Compiler {
         let mut flags = REQUIRED_FLAGS.to_vec();
         // Flags that a version does not support are omitted: they are only improvements.
         flags.extend(wanted.filter(|it| probe.accepts(it).is_ok()).copied().flatten());
-        Ok(Some(Compiler { name: name.to_owned(), kind, flags, linking: LINKER_FLAGS.to_vec() }))
+        let mut last_flags = LAST_FLAGS.to_vec();
+        if kind == CompilerKind::Clang {
+            last_flags
+                .extend(LAST_CLANG_FLAGS.iter().filter(|it| probe.accepts(it).is_ok()).copied().flatten());
+        }
+        let linking = LINKER_FLAGS.to_vec();
+        Ok(Some(Compiler { name: name.to_owned(), kind, flags, last_flags, linking }))
     }
 
     /// Its name.
@@ -135,6 +149,12 @@ impl Compiler {
     #[must_use]
     pub fn flags(&self) -> &[&'static str] {
         &self.flags
+    }
+
+    /// The flags for instrumentation that take precedence over those of the user.
+    #[must_use]
+    pub fn last_flags(&self) -> &[&'static str] {
+        &self.last_flags
     }
 
     /// The flags for linking.

@@ -11,9 +11,9 @@ use clewline_remote::RunOptions;
 
 use super::{
     assembly::{UnseenInstruction, unseen_instructions},
-    compiler::{Compiler, Language, including},
+    compiler::{Compiler, CompilerKind, Language, including},
     error::Error,
-    runtime::{HEADER, Runtime},
+    runtime::{BUILTINS, HEADER, Runtime},
     scratch::Scratch,
     session::{OutputMode, Session},
 };
@@ -71,6 +71,7 @@ impl Program {
         let Some(first) = sources.files.first() else { return Err(Error::NoSources) };
         let scratch = Scratch::new()?;
         scratch.write("clewline.h", HEADER)?;
+        let builtins = scratch.write("clewline-builtins.h", BUILTINS)?;
         let mut blind_spots = Vec::new();
         let mut objects = Vec::new();
         let mut linked_as = Language::C;
@@ -88,7 +89,8 @@ impl Program {
                 Language::C => (),
                 Language::Cpp => linked_as = Language::Cpp,
             }
-            let (object, unseen) = compile(file, number, language, sources, compiler, &scratch)?;
+            let unit = Unit { file, number, language, builtins: &builtins };
+            let (object, unseen) = compile(&unit, sources, compiler, &scratch)?;
             blind_spots.extend(unseen.into_iter().map(BlindSpot::Instruction));
             objects.push(object);
         }
@@ -198,11 +200,18 @@ fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
     Ok(if output.status.success() { Ok(()) } else { Err(message()) })
 }
 
-/// Compiles one file to assembly, which is searched, and then to an object file.
-fn compile(
-    file: &Path,
+/// A file to compile.
+struct Unit<'a> {
+    file: &'a Path,
     number: usize,
     language: Language,
+    /// The header that replaces builtin functions.
+    builtins: &'a Path,
+}
+
+/// Compiles one file to assembly, which is searched, and then to an object file.
+fn compile(
+    &Unit { file, number, language, builtins }: &Unit<'_>,
     sources: &Sources,
     compiler: &Compiler,
     scratch: &Scratch,
@@ -214,8 +223,12 @@ fn compile(
     };
     let mut command = compiler.command(language);
     command.args(compiler.flags()).arg(including(scratch.path()));
-    // The user's flags come last, so they take precedence.
-    command.args(&sources.flags).arg("-S").arg(file).arg("-o").arg(&text);
+    if compiler.kind() == CompilerKind::Gcc {
+        command.arg("-include").arg(builtins);
+    }
+    // The user's flags take precedence, except where code would not be instrumented.
+    command.args(&sources.flags).args(compiler.last_flags());
+    command.arg("-S").arg(file).arg("-o").arg(&text);
     output(&mut command)?.map_err(failed)?;
     let bytes = fs::read(&text).map_err(Error::io(text.display().to_string()))?;
     let mut command = compiler.command(language);

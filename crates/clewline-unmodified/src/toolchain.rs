@@ -107,6 +107,8 @@ impl Toolchain {
         flags.push(with("-Clink-arg=-Wl,-rpath,", ",--disable-new-dtags"));
         // Restoring data would undo late binding.
         flags.push("-Clink-arg=-Wl,-z,now".into());
+        // Vectors of more than 16 bytes are not instrumented.
+        flags.extend(["-Cno-vectorize-loops".into(), "-Cno-vectorize-slp".into()]);
         flags
     }
 }

@@ -13,4 +13,5 @@ mod main_explored;
 mod points;
 mod program;
 mod structures;
+mod torn;
 mod wrong;

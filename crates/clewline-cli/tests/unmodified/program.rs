@@ -45,7 +45,7 @@ fn look_for_tools() -> Option<(Vec<Compiler>, Runtime)> {
     (!compilers.is_empty()).then_some((compilers, runtime))
 }
 
-/// The program in `file` with `defines`; `None`, with a notice, if there is no compiler.
+/// The program in `file` with `defines`, or flags; `None`, with a notice, if there is no compiler.
 pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     let name: String = [&[file], defines].concat().join("_").replace(['=', '.', '/'], "_");
     // Tests run at the same time, and some want the same program.
@@ -56,7 +56,8 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     }
     let (compilers, runtime) = tools()?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs").join(file);
-    let mut flags: Vec<OsString> = defines.iter().map(|it| format!("-D{it}").into()).collect();
+    let flag = |it: &&str| if it.starts_with('-') { (*it).into() } else { format!("-D{it}").into() };
+    let mut flags: Vec<OsString> = defines.iter().map(flag).collect();
     // Some compilers are content with an older one.
     flags.extend(file.ends_with(".cc").then(|| "-std=c++17".into()));
     let sources = Sources { files: vec![source], flags };

@@ -16,7 +16,7 @@ use clewline_explore::TaskId;
 use clewline_threads::instrument::{Control, Place};
 
 struct CurrentTask {
-    // The thread pointer of the running task; 0 if there is none.
+    // The thread pointer of the running task, with the postponed bit; 0 if there is none.
     task: AtomicUsize,
     // The thread pointer of the running code under test.
     code: AtomicUsize,
@@ -56,14 +56,51 @@ pub(super) fn thread_pointer() -> usize {
     pointer
 }
 
-/// The control of the task that this code runs in, if any.
+/// The control of the task that this code runs in, if any. Work that was
+/// [postponed](postpone) is done first.
 #[inline(always)]
 pub(super) fn control() -> Option<Control> {
     if thread_pointer() != CURRENT.task.load(Relaxed) {
-        return None;
+        return control_after_work();
     }
     // SAFETY: this thread wrote it before `task`.
     Some(unsafe { (*CURRENT.control.get()).assume_init() })
+}
+
+#[cold]
+fn control_after_work() -> Option<Control> {
+    let control = postponed()?;
+    resume();
+    POSTPONED.get()(control);
+    Some(control)
+}
+
+// Thread pointers are aligned, so the bit is free. With it, the task is not recognized as the
+// running one, which costs nothing if nothing is postponed.
+const POSTPONED_BIT: usize = 1;
+static POSTPONED: RuntimeCell<fn(Control)> = RuntimeCell::new(|_| ());
+
+/// The running task does this when it next calls the runtime.
+pub(super) fn postpone(work: fn(Control)) {
+    POSTPONED.set(work);
+    CURRENT.task.fetch_or(POSTPONED_BIT, Relaxed);
+}
+
+/// The control of the running task, if work is postponed.
+pub(super) fn postponed() -> Option<Control> {
+    // SAFETY: as above.
+    let control = || unsafe { (*CURRENT.control.get()).assume_init() };
+    (thread_pointer() | POSTPONED_BIT == CURRENT.task.load(Relaxed)).then(control)
+}
+
+/// Postponed work is not done.
+pub(super) fn resume() {
+    CURRENT.task.fetch_and(!POSTPONED_BIT, Relaxed);
+}
+
+/// Does postponed work: code that the runtime called has returned.
+pub(super) fn settle() {
+    let _control = control();
 }
 
 /// Whether this is code under test: a task, or code that constructs a subject.

@@ -112,6 +112,17 @@ pub(super) fn grain(address: usize) -> GrainState {
     unsafe { std::mem::transmute(*HEAP.get().shadow.add((address - HEAP_BASE) / GRAIN_BYTES)) }
 }
 
+/// Whether all of these bytes, which begin in the heap, are in live blocks.
+pub(super) fn is_live(address: usize, size: usize) -> bool {
+    let (first, last) = ((address - HEAP_BASE) / GRAIN_BYTES, (address + size - 1 - HEAP_BASE) / GRAIN_BYTES);
+    if HEAP_BYTES / GRAIN_BYTES <= last {
+        return false;
+    }
+    // SAFETY: the shadow has a byte for each grain.
+    let grains = unsafe { slice::from_raw_parts(HEAP.get().shadow.add(first), last - first + 1) };
+    grains.iter().all(|it| *it == GrainState::Live as u8)
+}
+
 impl Heap {
     fn set(&mut self, address: usize, size: usize, grain: GrainState) {
         // SAFETY: the block is inside the heap, so its grains are inside the shadow.

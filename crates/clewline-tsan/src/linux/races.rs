@@ -243,6 +243,8 @@ struct Races {
     /// Places that race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
+    /// The code of blocks with words that race.
+    blocks: Option<FxHashSet<usize>>,
     /// How many there were when a recorded execution ran.
     shown: Option<usize>,
     /// Words on stacks that tasks other than their owner access.
@@ -254,6 +256,7 @@ static RACES: RuntimeOwned<Races> = RuntimeOwned::new(Races {
     words: WordTable::new(),
     racing: Vec::new(),
     is_racing: None,
+    blocks: None,
     shown: None,
     shared: None,
 });
@@ -289,14 +292,40 @@ impl Races {
     }
 }
 
-/// Whether the code at `pc` is a point.
+/// Whether the access at this place is a point.
 #[inline(always)]
-pub(super) fn is_point(pc: usize) -> bool {
+pub(super) fn is_point(place: usize) -> bool {
     match points() {
         Points::All => true,
         Points::Atomics => false,
-        Points::Racing => RACES.get().is_racing.as_ref().is_some_and(|it| it.contains(&pc)),
+        Points::Racing => RACES.get().is_racing.as_ref().is_some_and(|it| it.contains(&place)),
     }
+}
+
+// A place is the address of code; of a block, each word that is read and each that is written is a
+// place. Addresses of code leave the upper bits free.
+const WORD_SHIFT: u32 = 48;
+const WORDS_MAX: usize = (1 << 15) - 1;
+const WRITE_BIT: usize = 1 << 63;
+
+/// The place of an access to a word of the block that the code at `pc` accesses. All words from the
+/// 32,768th on are one place.
+pub(super) fn word_place(pc: usize, number: usize, is_write: bool) -> usize {
+    pc | number.min(WORDS_MAX) << WORD_SHIFT | if is_write { WRITE_BIT } else { 0 }
+}
+
+/// Whether a word of the block that the code at `pc` accesses may be a point.
+pub(super) fn may_have_points(pc: usize) -> bool {
+    match points() {
+        Points::All => true,
+        Points::Atomics => false,
+        Points::Racing => RACES.get().blocks.as_ref().is_some_and(|it| it.contains(&pc)),
+    }
+}
+
+/// Whether accesses of the task are recorded.
+pub(super) fn records(control: Control) -> bool {
+    points() == Points::Racing && !runs_alone(control.task())
 }
 
 /// These places race and are points from the start.
@@ -346,6 +375,7 @@ fn insert(pc: usize) -> bool {
     let is_new = races.is_racing.get_or_insert_default().insert(pc);
     if is_new {
         races.racing.push(pc);
+        races.blocks.get_or_insert_default().insert(pc & ((1 << WORD_SHIFT) - 1));
     }
     is_new
 }
@@ -404,7 +434,7 @@ fn bytes(word: usize, address: usize, size: usize) -> u8 {
 /// A plain access. If it is found to race, the exploration restarts.
 #[inline(always)]
 pub(super) fn plain(control: Control, address: usize, size: usize, is_write: bool, pc: usize) {
-    if points() == Points::Racing && !runs_alone(control.task()) {
+    if records(control) {
         record(control, address, size, is_write, pc);
     }
 }

@@ -12,7 +12,7 @@ use clewline_threads::control::FailureKind;
 
 use super::{
     current_task::{self, RuntimeCell},
-    modules, output, places,
+    entry, modules, output, places,
 };
 
 static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
@@ -141,6 +141,7 @@ fn name(signal: c_int) -> &'static str {
 
 extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
+    entry::abandon_blocks();
     let (touched, place) = current_task::last_access();
     if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
         // The runtime made an access for the code, or the runtime has a bug; and calls into the

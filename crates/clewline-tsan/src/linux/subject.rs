@@ -129,6 +129,7 @@ impl Explorable for Subject {
             let [one, two, three, four] = it.arguments.map(|it| it as usize);
             // SAFETY: the function takes up to four numbers and returns one.
             let result = unsafe { call_with(one, two, three, four, it.function as *const () as usize) };
+            current_task::settle();
             result as i64
         };
         Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))

@@ -1,11 +1,15 @@
 //! The functions that the compiler calls.
 //!
 //! `plain` is called before a non-atomic access, which the code then makes itself. `atomic` makes
-//! the access. Both arrive at a point first, if the access is one.
+//! the access. Both arrive at a point first, if the access is one. `block` divides accesses to more
+//! than one word.
 
 mod atomic;
+mod block;
 mod libatomic;
 mod plain;
+
+pub(super) use block::{abandon as abandon_blocks, begin as begin_blocks};
 
 use clewline_explore::Access;
 use clewline_threads::{control::FailureKind, instrument::Control};

@@ -1,12 +1,13 @@
 //! Non-atomic accesses.
 
-use std::ffi::c_int;
-
 use clewline_explore::Access;
 use clewline_remote::Points;
 use clewline_threads::instrument::Control;
 
-use super::{check, describe_address, point, shown};
+use super::{
+    block::{self, Block, copy, fill},
+    check, describe_address, point, shown,
+};
 use crate::linux::{call::stubs, current_task, heap, races};
 
 // After this many consecutive accesses that are not points, other tasks run: the code may be
@@ -16,9 +17,16 @@ const IDLE_ACCESSES_MAX: u32 = 20_000;
 /// The code is about to access `size` bytes.
 #[inline(always)]
 fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
-    if let Some(control) = current_task::control() {
+    if !is_in_one_word(address, size) {
+        block::access(Block::new(address, size, is_write, pc));
+    } else if let Some(control) = current_task::control() {
         access(control, address, size, is_write, races::is_point(pc), pc);
     }
+}
+
+#[inline(always)]
+fn is_in_one_word(address: usize, size: usize) -> bool {
+    (address & 7) + size <= 8
 }
 
 #[inline(always)]
@@ -38,9 +46,8 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         }
         let value = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
         control.set_detail(|| format!("{}{}", describe_address(address), value()));
-    } else if IDLE_ACCESSES_MAX <= current_task::count_idle() {
-        current_task::reset_idle();
-        control.yield_once(current_task::place(pc));
+    } else {
+        count_idle(control, pc);
     }
     if is_write {
         current_task::count_write();
@@ -49,8 +56,17 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
     races::plain(control, address, size, is_write, pc);
 }
 
+/// Counts an access that is not a point.
+#[inline(always)]
+pub(super) fn count_idle(control: Control, pc: usize) {
+    if IDLE_ACCESSES_MAX <= current_task::count_idle() {
+        current_task::reset_idle();
+        control.yield_once(current_task::place(pc));
+    }
+}
+
 /// The value that a plain read is going to return.
-fn peek(address: usize, size: usize, pc: usize) -> String {
+pub(super) fn peek(address: usize, size: usize, pc: usize) -> String {
     current_task::set_last_access(address, pc);
     let pointer = address as *const u8;
     // SAFETY: the code is about to read the same memory. An invalid access is a finding.
@@ -66,16 +82,11 @@ fn peek(address: usize, size: usize, pc: usize) -> String {
     format!("{}, plain", shown(value))
 }
 
-/// An access to any number of bytes.
-pub(in crate::linux) fn access_range(address: usize, size: usize, is_write: bool, pc: usize) {
-    if size != 0 {
-        plain(address, size, is_write, pc);
-    }
-}
-
 /// A volatile access is always a point.
 fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
-    if let Some(control) = current_task::control() {
+    if !is_in_one_word(address, size) {
+        block::access(Block::new(address, size, is_write, pc).volatile());
+    } else if let Some(control) = current_task::control() {
         access(control, address, size, is_write, races::points() != Points::Atomics, pc);
     }
 }
@@ -115,29 +126,15 @@ extern "C" fn update_vptr(address: usize, _value: usize, pc: usize) {
 }
 
 extern "C" fn read_range(address: usize, size: usize, pc: usize) {
-    access_range(address, size, false, pc);
+    if size != 0 {
+        plain(address, size, false, pc);
+    }
 }
 
 extern "C" fn write_range(address: usize, size: usize, pc: usize) {
-    access_range(address, size, true, pc);
-}
-
-/// Copies memory that may overlap.
-extern "C" fn copy(to: *mut u8, from: *const u8, size: usize, pc: usize) -> *mut u8 {
-    access_range(from as usize, size, false, pc);
-    access_range(to as usize, size, true, pc);
-    current_task::set_last_access(to as usize, pc);
-    // SAFETY: the code under test requests this access. An invalid access is a finding.
-    unsafe { std::ptr::copy(from, to, size) };
-    to
-}
-
-extern "C" fn fill(to: *mut u8, value: c_int, size: usize, pc: usize) -> *mut u8 {
-    access_range(to as usize, size, true, pc);
-    current_task::set_last_access(to as usize, pc);
-    // SAFETY: as above.
-    unsafe { std::ptr::write_bytes(to, value as u8, size) };
-    to
+    if size != 0 {
+        plain(address, size, true, pc);
+    }
 }
 
 stubs! {

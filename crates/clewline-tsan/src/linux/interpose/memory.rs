@@ -117,6 +117,7 @@ extern "C" fn realloc_at(block: *mut u8, size: usize, pc: usize) -> *mut u8 {
         free_at(block, pc);
         return ptr::null_mut();
     }
+    current_task::settle();
     let old = heap::size_of(address);
     let new = allocate(size, 16, pc);
     if !new.is_null() {

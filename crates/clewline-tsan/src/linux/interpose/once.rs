@@ -50,6 +50,7 @@ pub(super) extern "C" fn once_at(once: *mut c_int, work: extern "C" fn(), pc: us
     if unsafe { *once } != DONE {
         enter(control, address);
         work();
+        current_task::settle();
         leave(control, address, pc);
         // SAFETY: as above. No other task reads it before it arrives at a point.
         unsafe { *once = DONE };

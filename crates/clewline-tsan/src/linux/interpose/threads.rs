@@ -60,6 +60,7 @@ pub(super) extern "C" fn create(
 /// The running task has ended with `result`.
 fn end(control: Control, result: *mut c_void) {
     keys::end(control);
+    current_task::settle();
     RESULTS.get()[control.task().index()] = result as usize;
 }
 
