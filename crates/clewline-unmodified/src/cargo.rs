@@ -55,8 +55,19 @@ pub struct TestId {
     /// The options of `cargo test` that select its executable, if there are several: `-p bank
     /// --lib`.
     pub selection: Option<String>,
+    /// Whether it is run only on request: `#[ignore]`.
+    pub is_ignored: bool,
     executable: PathBuf,
     folder: PathBuf,
+}
+
+/// What the executables of a crate list.
+#[derive(Clone, Debug, Default)]
+pub struct ListedTests {
+    /// Their tests, in their order.
+    pub tests: Vec<TestId>,
+    /// Executables that list no tests, since they have a harness of their own.
+    pub unlisted: Vec<PathBuf>,
 }
 
 impl Crate {
@@ -209,34 +220,46 @@ impl BuiltTests {
     /// # Errors
     ///
     /// If an executable cannot be run.
-    pub fn tests(&self, filter: Option<&str>) -> Result<Vec<TestId>, Error> {
-        let mut tests = Vec::new();
+    pub fn tests(&self, filter: Option<&str>) -> Result<ListedTests, Error> {
+        let mut found = ListedTests::default();
         for executable in &self.executables {
-            let shown = executable.path.display().to_string();
-            let mut command = Command::new(&executable.path);
-            command.args(["--list", "--format", "terse"]).current_dir(&executable.folder);
-            let output = command.output().map_err(Error::io(shown.clone()))?;
-            if !output.status.success() {
-                let message = String::from_utf8_lossy(&output.stderr).into_owned();
-                return Err(Error::Building {
-                    message: format!("{shown} does not list its tests: {message}"),
-                });
-            }
-            tests.extend(names(&String::from_utf8_lossy(&output.stdout)).map(|name| TestId {
-                name: name.to_owned(),
+            let Some(all) = executable.listed(&[])? else {
+                found.unlisted.push(executable.path.clone());
+                continue;
+            };
+            let ignored: BTreeSet<String> =
+                executable.listed(&["--ignored"])?.into_iter().flatten().collect();
+            found.tests.extend(all.into_iter().map(|name| TestId {
+                is_ignored: ignored.contains(&name),
+                name,
                 selection: (1 < self.executables.len()).then(|| executable.selection.clone()),
                 executable: executable.path.clone(),
                 folder: executable.folder.clone(),
             }));
         }
-        tests.retain(|it| filter.is_none_or(|filter| it.name.contains(filter)));
-        Ok(tests)
+        found.tests.retain(|it| filter.is_none_or(|filter| it.name.contains(filter)));
+        Ok(found)
     }
 }
 
-/// The names in the output of `--list`: lines that end with `: test`.
-fn names(listed: &str) -> impl Iterator<Item = &str> {
-    listed.lines().filter_map(|it| it.strip_suffix(": test"))
+impl Executable {
+    /// The names of its tests; `None` if it does not list them.
+    fn listed(&self, more: &[&str]) -> Result<Option<Vec<String>>, Error> {
+        let mut command = Command::new(&self.path);
+        command.arg("--list").args(more).current_dir(&self.folder).stdin(Stdio::null());
+        let output = command.output().map_err(Error::io(self.path.display().to_string()))?;
+        let listed = output.status.success().then(|| names(&String::from_utf8_lossy(&output.stdout)));
+        Ok(listed.flatten())
+    }
+}
+
+/// The names in the output of `--list`: lines that end with `: test`, before the last, which counts
+/// them. `None` if nothing is counted.
+fn names(listed: &str) -> Option<Vec<String>> {
+    let counts = listed.trim_end().lines().last()?;
+    let is_count = counts.ends_with(" benchmarks") || counts.ends_with(" benchmark");
+    let names = listed.lines().filter_map(|it| it.strip_suffix(": test")).map(str::to_owned);
+    is_count.then(|| names.collect())
 }
 
 impl TestId {
@@ -251,6 +274,9 @@ impl TestId {
         // to the runtime.
         let arguments = [self.name.as_str(), "--exact", "--test-threads=1", "--nocapture"];
         command.args(arguments).current_dir(&self.folder);
+        if self.is_ignored {
+            command.arg("--include-ignored");
+        }
         // The report shows the place of a panic. A backtrace would search the runtime's symbols
         // each time.
         command.env("RUST_BACKTRACE", "0");
@@ -302,7 +328,13 @@ mod tests {
 
     #[test]
     fn benchmarks_are_not_tests() {
-        let listed = "tests::one: test\ntests::two: benchmark\n\n2 tests, 1 benchmark\n";
-        assert_eq!(names(listed).collect::<Vec<_>>(), ["tests::one"]);
+        let listed = "tests::one: test\ntests::two: benchmark\n\n1 test, 1 benchmark\n";
+        assert_eq!(names(listed), Some(vec!["tests::one".to_owned()]));
+        assert_eq!(names("0 tests, 0 benchmarks\n"), Some(Vec::new()));
+    }
+
+    #[test]
+    fn a_harness_of_its_own_lists_nothing() {
+        assert_eq!([names(""), names("hello\n"), names("running one: test\n")], [None, None, None]);
     }
 }

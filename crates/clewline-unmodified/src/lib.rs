@@ -36,7 +36,7 @@ mod session;
 mod toolchain;
 
 pub use assembly::{UnseenCause, UnseenInstruction};
-pub use cargo::{BuiltTests, Crate, TestId};
+pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
 pub use clewline_remote::{Points, Remote, RunOptions};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};

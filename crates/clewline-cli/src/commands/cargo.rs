@@ -1,12 +1,18 @@
 //! `clewline cargo test`: every interleaving of the tests of a Rust crate.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use clewline_report::render::{
-    summary::{self, Entry},
+    summary::{self, Entry, Word},
     text::shell_word,
 };
-use clewline_unmodified::{Crate, Instrumentation, OutputMode, RunOptions, Runtime, TestId, Toolchain};
+use clewline_unmodified::{
+    Crate, Instrumentation, ListedTests, OutputMode, RunOptions, Runtime, TestId, Toolchain,
+};
+use serde_json::json;
 
 use super::{
     cc::print_blind_spots,
@@ -14,7 +20,7 @@ use super::{
     explore_program::{StartedProgram, explore_started, lost, parse},
     output::{Output, Stdout},
     run::halves,
-    status::{Failure, Status, print_error},
+    status::{Failure, Status, print_error, print_note},
     summaries::Nouns,
 };
 
@@ -22,9 +28,10 @@ use super::{
 ///
 /// Each test runs in its own process, repeatedly, under every schedule within the bound. Panics,
 /// deadlocks, crashes, double frees and uses after free are shown with the schedule that causes
-/// them. Tests should be small: two or three threads with a few calls each. The current toolchain
-/// is used, stable or nightly; the build directory is `target/clewline/build`. A summary of all
-/// tests comes last. `cargo clewline test` is the same command.
+/// them. Ignored tests are not run, and listed. Tests should be small: two or three threads with a
+/// few calls each. The current toolchain is used, stable or nightly; the build directory is
+/// `target/clewline/build`. A summary of all tests comes last. `cargo clewline test` is the same
+/// command.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -38,7 +45,7 @@ enum Subcommand {
     #[command(override_usage = "clewline cargo test [FILTER] [CARGO_TEST_OPTION]… [-- EXPLORE_OPTION…]")]
     Test {
         /// Part of the test name; options of `cargo test`; after `--`: options of `clewline
-        /// explore`
+        /// explore`, and `--ignored` or `--include-ignored`
         #[arg(value_name = "FILTER", trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
@@ -49,6 +56,7 @@ Examples:
   clewline cargo test
   clewline cargo test two_senders
   clewline cargo test two_senders -p my-channel --features std -- --preemptions 3
+  clewline cargo test -- --include-ignored
 
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments or compile error, 3 unknown.";
 
@@ -58,8 +66,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let Subcommand::Test { words } = &args.command;
     let (words, explored) = halves(words, std::env::args_os());
     let words = Words::of(words);
+    let (runs, explored) = Runs::of(explored);
     // Invalid options are reported before anything is built.
-    let options = match parse("test", explored)? {
+    let options = match parse("test", &explored)? {
         Ok((_, options)) => options,
         Err(status) => return Ok(status),
     };
@@ -77,26 +86,53 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     if words.only_builds {
         return Ok(Status::Done);
     }
-    let tests = built.tests(words.filter.as_deref())?;
-    if tests.is_empty() {
+    let ListedTests { tests, unlisted } = built.tests(words.filter.as_deref())?;
+    // A filter selects tests by their names, and these have none.
+    let unlisted = if words.filter.is_some() { Vec::new() } else { unlisted };
+    if tests.is_empty() && unlisted.is_empty() {
         return Err(Failure::Message(match &words.filter {
             Some(filter) => format!("no test name contains `{filter}`"),
             None => "the crate has no tests".to_owned(),
         }));
     }
-    options.accept_programs(tests.len(), NOUNS.nouns)?;
+    let (run, left_out): (Vec<&TestId>, Vec<&TestId>) = tests.iter().partition(|it| runs.include(it));
+    options.accept_programs(run.len(), NOUNS.nouns)?;
     let (mut statuses, mut entries) = (Vec::new(), Vec::new());
     // A test that is alone writes its files itself, if it has a verdict.
-    let mut are_written = tests.len() == 1;
-    for (number, test) in tests.iter().enumerate() {
-        let Tested { status, entry, is_lost } = explore_test(&words, test, (number, tests.len()), explored)?;
+    let mut are_written = run.len() == 1 && tests.len() == 1 && unlisted.is_empty();
+    for (number, test) in run.iter().enumerate() {
+        let Tested { status, entry, is_lost } = explore_test(&words, test, (number, run.len()), &explored)?;
         are_written &= !is_lost;
         statuses.push(status);
         entries.push(Entry { name: shown_name(test), ..entry });
     }
+    if run.is_empty() {
+        statuses.push(Status::Unknown);
+    }
+    entries.extend(left_out.iter().filter(|it| it.is_ignored).map(|it| ignored_entry(&words, it)));
+    for file in &unlisted {
+        statuses.push(Status::Unknown);
+        entries.push(unlisted_entry(file));
+    }
     let summary = NOUNS.summary(entries);
-    if options.format() == Output::Text {
-        Stdout::new().print(format!("\n{}", summary::lines(&summary)).as_bytes())?;
+    let mut out = Stdout::new();
+    match options.format() {
+        Output::Text => {
+            out.print(format!("\n{}", summary::lines(&summary)).as_bytes())?;
+            if summary.count(Word::Ignored) != 0 {
+                print_note(
+                    "ignored tests were not run: `-- --ignored` explores these, `-- --include-ignored` all tests",
+                );
+            }
+        }
+        Output::Json => {
+            for entry in summary.entries.iter().skip(run.len()) {
+                let (word, why) = (entry.verdict.as_str(), &entry.headline);
+                let name = entry.name.split(" (").next();
+                let line = json!({ "subject": name, "verdict": word, "reason": why });
+                out.print(format!("{line}\n").as_bytes())?;
+            }
+        }
     }
     if !are_written {
         options.write_of_all(summary)?;
@@ -110,8 +146,61 @@ impl Args {
     /// The options of `clewline explore` among the words of the command line as `typed`.
     pub(super) fn explore_options(&self, typed: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         let Subcommand::Test { words } = &self.command;
-        halves(words, typed).1.to_vec()
+        Runs::of(halves(words, typed).1).1
     }
+}
+
+/// Which tests are run, as for `cargo test -- --ignored`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Runs {
+    /// All but ignored ones.
+    #[default]
+    Usual,
+    /// Only ignored ones.
+    Ignored,
+    /// All.
+    All,
+}
+
+impl Runs {
+    /// Separates the options that say so from those of `clewline explore`.
+    fn of(words: &[OsString]) -> (Runs, Vec<OsString>) {
+        let (mut runs, mut others) = (Runs::default(), Vec::new());
+        for word in words {
+            match word.to_str() {
+                Some("--ignored") => runs = Runs::Ignored,
+                Some(INCLUDE_IGNORED) => runs = Runs::All,
+                _ => others.push(word.clone()),
+            }
+        }
+        (runs, others)
+    }
+
+    fn include(self, test: &TestId) -> bool {
+        match self {
+            Runs::Usual => !test.is_ignored,
+            Runs::Ignored => test.is_ignored,
+            Runs::All => true,
+        }
+    }
+}
+
+const INCLUDE_IGNORED: &str = "--include-ignored";
+
+/// A test that is not run, as its author wants.
+fn ignored_entry(words: &Words, test: &TestId) -> Entry {
+    let command = format!("{} -- {INCLUDE_IGNORED}", words.command(test));
+    let entry = lost(shown_name(test), "it is ignored and was not run".to_owned(), command);
+    Entry { verdict: Word::Ignored, ..entry }
+}
+
+/// An executable whose tests are not known.
+fn unlisted_entry(file: &Path) -> Entry {
+    let shown = file.display().to_string();
+    let name = file.file_name().map_or_else(|| shown.clone(), |it| it.to_string_lossy().into_owned());
+    let why = "it has a harness of its own that lists no tests, and was not run; its main can be explored";
+    let command = format!("clewline run {}", shell_word(&shown));
+    lost(name, why.to_owned(), command)
 }
 
 /// The end of the exploration of a test.
@@ -135,7 +224,10 @@ fn explore_test(
         entry: lost(test.name.clone(), headline, command.clone()),
         is_lost: true,
     };
-    let typed = format!("{command} --");
+    let typed = match test.is_ignored {
+        true => format!("{command} -- {INCLUDE_IGNORED}"),
+        false => format!("{command} --"),
+    };
     let started =
         StartedProgram { name: &test.name, typed, number: (1 < all).then_some(number), inputs: &[] };
     let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
@@ -244,5 +336,13 @@ mod tests {
             let expected = Words { filter: filter.map(str::to_owned), arguments, only_builds };
             assert_eq!(sorted(words), expected, "{words}");
         }
+    }
+
+    #[test]
+    fn options_about_ignored_tests_are_not_those_of_explore() {
+        let words: Vec<OsString> = ["--timeout", "1m", "--ignored"].map(OsString::from).to_vec();
+        assert_eq!(Runs::of(&words), (Runs::Ignored, words[..2].to_vec()));
+        assert_eq!(Runs::of(&words[..2]), (Runs::Usual, words[..2].to_vec()));
+        assert_eq!(Runs::of(&[INCLUDE_IGNORED.into()]), (Runs::All, Vec::new()));
     }
 }

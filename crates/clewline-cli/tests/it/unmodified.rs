@@ -478,6 +478,61 @@ fn a_test_that_is_killed_is_in_the_summary() {
     }
 }
 
+const IGNORED: &str = "\
+use std::{sync::atomic::{AtomicU32, Ordering::SeqCst}, thread};
+#[test]
+#[ignore = \"slow\"]
+fn something_is_lost() {
+    let count = AtomicU32::new(0);
+    thread::scope(|it| {
+        it.spawn(|| count.store(count.load(SeqCst) + 1, SeqCst));
+        it.spawn(|| count.store(count.load(SeqCst) + 1, SeqCst));
+    });
+    assert_eq!(count.into_inner(), 2);
+}
+#[test]
+fn nothing_is_lost() {}
+";
+
+/// A test that was not run has not passed, and neither has one that is not known.
+#[test]
+fn a_test_that_is_not_run_has_no_verdict() {
+    if !is_possible() || Toolchain::find().is_err() {
+        return;
+    }
+    let manifest =
+        format!("{}\n[[test]]\nname = \"own\"\nharness = false\n", CRATE.replace("lost", "ignored"));
+    let folder = Folder::new("cargo-ignored").with("Cargo.toml", &manifest);
+    for name in ["src", "tests"] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+    }
+    let folder = folder.with("src/lib.rs", IGNORED).with("tests/own.rs", "fn main() {}\n");
+    let ran = clewline(&folder, &["cargo", "test", "--lib", "--", "--junit", "all.xml"], "");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("\nignored  something_is_lost"), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("2 tests: 1 holds, 1 ignored\n"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("note: ignored tests were not run: `-- --ignored`"), "{}", ran.stderr);
+    let junit = folder.read("all.xml");
+    assert!(junit.contains("errors=\"0\" skipped=\"1\"") && junit.contains("<skipped message="), "{junit}");
+    // If no test is left, nothing is known.
+    let ran = clewline(&folder, &["cargo", "test", "something", "--", "--format", "json"], "");
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!((&ran.json()[0]["verdict"], ran.json().len()), (&"ignored".into(), 1), "{}", ran.stdout);
+    let ran = clewline(&folder, &["cargo", "test", "--lib", "--", "--ignored"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.ends_with("1 test: 1 violated\n"), "{}", ran.stdout);
+    let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
+    assert!(typed.contains(" -- --include-ignored "), "{typed}");
+    let words = words(typed);
+    let again = clewline(&folder, &words.iter().skip(1).map(String::as_str).collect::<Vec<_>>(), "");
+    assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
+    // The executable with a harness of its own.
+    let ran = clewline(&folder, &["cargo", "test"], "");
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("\nunknown  own-"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("it has a harness of its own that lists no tests"), "{}", ran.stdout);
+}
+
 const TWO: &str = "\
 #[test]
 fn one() {}

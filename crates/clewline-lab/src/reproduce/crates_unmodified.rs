@@ -149,7 +149,8 @@ impl Explorer<'_> {
     fn tests(&self, new: &NewCrate) -> Result<Vec<TestId>, Error> {
         let tested =
             Crate { folder: new.folder().to_owned(), arguments: Vec::new(), output: OutputMode::Captured };
-        tested.build_in(self.target.folder(), self.toolchain, self.runtime)?.tests(None)
+        let built = tested.build_in(self.target.folder(), self.toolchain, self.runtime)?;
+        built.tests(None).map(|it| it.tests)
     }
 
     fn explore(&self, test: &TestId) -> ExplorationResult {

@@ -85,6 +85,8 @@ pub enum Word {
     Unknown,
     /// All is well.
     Holds,
+    /// It was not run, as its author wants.
+    Ignored,
 }
 
 impl Word {
@@ -96,13 +98,14 @@ impl Word {
             Word::Unreadable => "unreadable",
             Word::Unknown => "unknown",
             Word::Holds => "holds",
+            Word::Ignored => "ignored",
         }
     }
 
     /// The word for a verdict; `None` if it is not one.
     #[must_use]
     pub fn find(word: &str) -> Option<Word> {
-        [Word::Violated, Word::Unreadable, Word::Unknown, Word::Holds]
+        [Word::Violated, Word::Unreadable, Word::Unknown, Word::Holds, Word::Ignored]
             .into_iter()
             .find(|it| it.as_str() == word)
     }
@@ -118,10 +121,12 @@ pub enum Clock {
 }
 
 impl Summary {
-    /// The word for all entries: the worst. Without entries the verdict is unknown.
+    /// The word for all entries: the worst. If there is none, or all are ignored, the verdict is
+    /// unknown.
     #[must_use]
     pub fn word(&self) -> Word {
-        self.entries.iter().map(|it| it.verdict).min().unwrap_or(Word::Unknown)
+        let verdicts = self.entries.iter().map(|it| it.verdict);
+        verdicts.filter(|it| *it != Word::Ignored).min().unwrap_or(Word::Unknown)
     }
 
     /// How many entries have that verdict.
@@ -138,6 +143,7 @@ impl Summary {
             (Word::Unreadable, "unreadable"),
             (Word::Unknown, "unknown"),
             (Word::Holds, if self.count(Word::Holds) == 1 { "holds" } else { "hold" }),
+            (Word::Ignored, "ignored"),
         ];
         let counts: Vec<String> = kinds
             .iter()
@@ -202,7 +208,7 @@ fn more(rest: &[&Entry]) -> String {
 fn of(word: Word) -> &'static str {
     match word {
         Word::Holds => "of which hold",
-        Word::Violated | Word::Unreadable | Word::Unknown => word.as_str(),
+        Word::Violated | Word::Unreadable | Word::Unknown | Word::Ignored => word.as_str(),
     }
 }
 
@@ -218,14 +224,17 @@ pub fn lines(summary: &Summary) -> String {
             entry.verdict.as_str().to_owned(),
             entry.name.clone(),
             work,
-            super::text::duration(entry.elapsed),
+            match entry.verdict {
+                Word::Ignored => String::new(),
+                _ => super::text::duration(entry.elapsed),
+            },
         ]
     };
     let rows: Vec<Vec<String>> = ordered.iter().map(row).collect();
     let mut text = String::new();
     for (entry, shown) in ordered.iter().zip(aligned(&rows, LINE_COLUMNS_MAX)) {
         line(&mut text, &shown);
-        if entry.verdict != Word::Holds {
+        if !matches!(entry.verdict, Word::Holds | Word::Ignored) {
             for more in std::iter::once(&entry.headline).chain(entry.next.first()) {
                 line(&mut text, &format!("    {more}"));
             }
@@ -244,7 +253,7 @@ pub fn annotations(summary: &Summary) -> String {
         let level = match entry.verdict {
             Word::Violated | Word::Unreadable => "error",
             Word::Unknown => "warning",
-            Word::Holds => continue,
+            Word::Holds | Word::Ignored => continue,
         };
         let mut properties = Vec::new();
         if let Some((file, line)) = &entry.place {

@@ -29,7 +29,7 @@ pub(super) fn section(summary: &Summary, clock: Clock, headline: &str) -> String
         };
         let why = match entry.verdict {
             Word::Holds => String::new(),
-            Word::Violated | Word::Unknown | Word::Unreadable => {
+            Word::Violated | Word::Unknown | Word::Unreadable | Word::Ignored => {
                 format!("<div class=\"quiet\">{}</div>", escaped(&entry.headline))
             }
         };

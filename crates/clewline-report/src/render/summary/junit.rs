@@ -1,7 +1,8 @@
 //! JUnit's XML, which nearly every continuous integration server can show.
 //!
 //! An entry is a test case. A violated one has failed, and its type is the cause; an unknown or
-//! unreadable one is an error, since most servers count a skipped test as passed.
+//! unreadable one is an error, since most servers count a skipped test as passed. An ignored one is
+//! skipped.
 
 use std::fmt::Write;
 
@@ -13,10 +14,11 @@ use super::{super::svg::escaped, Clock, Entry, Summary, Word};
 #[must_use]
 pub fn junit(summary: &Summary, clock: Clock) -> String {
     let figures = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\"{}",
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"{}",
         summary.entries.len(),
         summary.count(Word::Violated),
         summary.count(Word::Unknown) + summary.count(Word::Unreadable),
+        summary.count(Word::Ignored),
         seconds(summary.entries.iter().map(|it| it.elapsed).sum(), clock),
     );
     let name = escaped(summary.tool);
@@ -55,6 +57,10 @@ fn case(xml: &mut String, summary: &Summary, entry: &Entry, clock: Clock) {
     let element = match entry.verdict {
         Word::Holds => {
             xml.push_str("/>\n");
+            return;
+        }
+        Word::Ignored => {
+            xml.push_str(&format!(">\n<skipped message=\"{}\"/>\n</testcase>\n", escaped(&entry.headline)));
             return;
         }
         Word::Violated => "failure",

@@ -18,7 +18,7 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
     text.push_str(if took { "|---|---|---:|---|---:|\n" } else { "|---|---|---:|---|\n" });
     let mut holding = 0;
     for entry in summary.ordered() {
-        holding += usize::from(entry.verdict == Word::Holds);
+        holding += usize::from(matches!(entry.verdict, Word::Holds | Word::Ignored));
         if holding <= HOLDING_ROWS_MAX {
             row(&mut text, entry, clock);
         }
@@ -26,7 +26,8 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
     if HOLDING_ROWS_MAX < holding {
         text.push_str(&format!("\n… and {} more that hold.\n", holding - HOLDING_ROWS_MAX));
     }
-    let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(|it| it.verdict != Word::Holds).collect();
+    let is_wrong = |it: &&Entry| !matches!(it.verdict, Word::Holds | Word::Ignored);
+    let wrong: Vec<&Entry> = summary.ordered().into_iter().filter(is_wrong).collect();
     for entry in wrong.iter().take(SECTIONS_MAX) {
         section(&mut text, entry);
     }
@@ -38,7 +39,7 @@ pub fn markdown(summary: &Summary, clock: Clock) -> String {
 
 fn row(text: &mut String, entry: &Entry, clock: Clock) {
     let word = match entry.verdict {
-        Word::Holds => "holds".to_owned(),
+        Word::Holds | Word::Ignored => entry.verdict.as_str().to_owned(),
         Word::Violated | Word::Unreadable | Word::Unknown => format!("**{}**", entry.verdict.as_str()),
     };
     let work = entry.work.map_or_else(|| "–".to_owned(), grouped);
