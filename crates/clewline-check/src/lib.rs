@@ -12,6 +12,7 @@ mod lists;
 mod minimize;
 mod observations;
 mod options;
+mod pace;
 pub mod relaxed;
 pub mod search;
 mod stream;

@@ -20,6 +20,9 @@ pub struct Interner<T> {
     index: HashTable<u32>,
 }
 
+// Of the index, for each value: a number, and a byte of the table.
+const INDEX_BYTES: usize = size_of::<u32>() + 1;
+
 impl<T> Default for Interner<T> {
     fn default() -> Self {
         Interner { values: Vec::new(), index: HashTable::new() }
@@ -76,6 +79,13 @@ impl<T: Hash + Eq> Interner<T> {
 }
 
 impl<T> Interner<T> {
+    /// Bytes that the next new value takes besides its own, while the index grows: both the old and
+    /// the new one are held then.
+    #[must_use]
+    pub fn growth(&self) -> usize {
+        if self.index.len() < self.index.capacity() { 0 } else { 2 * self.index.capacity() * INDEX_BYTES }
+    }
+
     /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -54,6 +54,13 @@ pub trait Automaton {
     /// Approximate size in bytes of the states and cached steps.
     fn bytes(&self) -> usize;
 
+    /// How many bytes more the next step may take while a table grows. Steps that are cached, and
+    /// states, take less than a table has room for.
+    fn growth(&self) -> usize;
+
+    /// A measure of the work done so far, in bytes of states: copying a state takes its size.
+    fn work(&self) -> u64;
+
     /// Removes every state except those in `path`, whose ids are updated in place.
     fn forget_all_but(&mut self, path: &mut [&mut StateId]);
 }
@@ -630,9 +637,15 @@ struct InterningAutomaton<'p, S: Specification> {
     states: Interner<S::State>,
     // The size of `states` and `further` in bytes.
     state_bytes: usize,
+    // The size of the largest state in bytes, and the work so far.
+    state_bytes_max: usize,
+    work: u64,
     // By state and label, in tables that grow one at a time, so that the memory does not double at
     // once.
     steps: [FxHashMap<u64, Outcomes>; STEP_TABLES],
+    // The size of `steps` in bytes, and of the largest one that is full.
+    step_bytes: usize,
+    step_growth: usize,
     // Second and later outcomes of nondeterministic steps.
     further: Vec<Box<[StateId]>>,
     scratch: Vec<S::State>,
@@ -653,6 +666,10 @@ struct Outcomes {
 
 const NO_INDEX: u32 = u32::MAX;
 const STEP_TABLES: usize = 16;
+// A byte of the table is for control.
+const STEP_BYTES: usize = size_of::<(u64, Outcomes)>() + 1;
+// The work of a step besides copying a state.
+const STEP_WORK: u64 = 256;
 
 impl<'p, S: Specification> InterningAutomaton<'p, S> {
     fn new(pair: &'p SpecAndHistory<'_, S>, problem: &Problem<'_>) -> Self {
@@ -678,7 +695,11 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
             reads,
             states: Interner::new(),
             state_bytes: 0,
+            state_bytes_max: 0,
+            work: 0,
             steps: Default::default(),
+            step_bytes: 0,
+            step_growth: 0,
             further: Vec::new(),
             scratch: Vec::new(),
             results: Interner::new(),
@@ -689,7 +710,9 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
         let known = self.states.len();
         let number = self.states.intern(state);
         if number as usize == known {
-            self.state_bytes += self.specification.state_bytes(&self.states[number]) + size_of::<u32>() + 1;
+            let bytes = self.specification.state_bytes(&self.states[number]);
+            self.state_bytes += bytes + size_of::<u32>() + 1;
+            self.state_bytes_max = self.state_bytes_max.max(bytes);
         }
         StateId(number)
     }
@@ -724,8 +747,21 @@ impl<'p, S: Specification> InterningAutomaton<'p, S> {
             self.further.push(ids.into());
         }
         let outcomes = Outcomes { first, further };
-        self.steps[table].insert(key, outcomes);
+        self.insert_step(table, key, outcomes);
+        self.work += self.state_bytes_max as u64 + STEP_WORK;
         outcomes
+    }
+
+    fn insert_step(&mut self, table: usize, key: u64, outcomes: Outcomes) {
+        let steps = &mut self.steps[table];
+        let capacity = steps.capacity();
+        steps.insert(key, outcomes);
+        if steps.capacity() != capacity || steps.len() == steps.capacity() {
+            let bytes = |it: &FxHashMap<u64, Outcomes>| it.capacity() * STEP_BYTES;
+            let is_full = |it: &&FxHashMap<u64, Outcomes>| it.len() == it.capacity();
+            self.step_bytes = self.steps.iter().map(bytes).sum();
+            self.step_growth = 2 * self.steps.iter().filter(is_full).map(bytes).max().unwrap_or(0);
+        }
     }
 }
 
@@ -780,17 +816,38 @@ impl<S: Specification> Automaton for InterningAutomaton<'_, S> {
     }
 
     fn bytes(&self) -> usize {
-        let steps: usize = self.steps.iter().map(FxHashMap::capacity).sum();
-        self.state_bytes + steps * (size_of::<(u64, Outcomes)>() + 1)
+        self.state_bytes + self.step_bytes
+    }
+
+    fn growth(&self) -> usize {
+        self.step_growth.max(self.states.growth())
+    }
+
+    fn work(&self) -> u64 {
+        self.work
     }
 
     fn forget_all_but(&mut self, path: &mut [&mut StateId]) {
-        let states = std::mem::take(&mut self.states);
         self.state_bytes = 0;
+        self.state_bytes_max = 0;
         self.steps = Default::default();
+        (self.step_bytes, self.step_growth) = (0, 0);
         self.further = Vec::new();
+        // States are moved: those of a long path may take most of the memory, and are not held
+        // twice.
+        let mut states: Vec<Option<S::State>> =
+            std::mem::take(&mut self.states).into_values().into_iter().map(Some).collect();
+        let mut renamed: FxHashMap<StateId, StateId> = FxHashMap::default();
         for id in path {
-            **id = self.intern(states[id.0].clone());
+            **id = match states[id.index()].take() {
+                Some(state) => {
+                    let new = self.intern(state);
+                    renamed.insert(**id, new);
+                    new
+                }
+                // It is on the path twice.
+                None => renamed[&**id],
+            };
         }
     }
 }

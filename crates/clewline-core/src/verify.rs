@@ -38,7 +38,8 @@ impl Witness {
         // The operation with the latest call so far: every later one must return after that call.
         let (mut latest, mut latest_id) = (0, None);
         let mut replay = problem.replay();
-        let mut positions: Vec<u32> = Vec::with_capacity(BUDGET_CHECK_INTERVAL_OPERATIONS);
+        let mut positions: Vec<u32> =
+            Vec::with_capacity(self.order.len().min(BUDGET_CHECK_INTERVAL_OPERATIONS));
         let mut last = 0;
         for (nth, batch) in self.order.chunks(BUDGET_CHECK_INTERVAL_OPERATIONS).enumerate() {
             // A verdict on a few operations that was reached in time is not taken back.

@@ -98,12 +98,18 @@ pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<M
     }
 }
 
-/// The verdict of the monitor, with its evidence.
+/// About how much a monitor takes for each operation.
+const BYTES_PER_OPERATION: usize = 200;
+
+/// The verdict of the monitor, with its evidence; unknown if there is not enough memory for it.
 ///
 /// # Errors
 ///
 /// If there is no such monitor or it cannot decide.
 pub fn decide(problem: &Problem<'_>, budget: &Budget) -> Result<Verdict, Unsupported> {
+    if let Err(limit) = budget.allow_memory(problem.len() * BYTES_PER_OPERATION) {
+        return Ok(Verdict::Unknown(limit));
+    }
     Ok(verdict(problem, judge(problem, Want::Witness, budget)?, |at| at))
 }
 

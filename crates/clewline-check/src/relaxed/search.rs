@@ -46,7 +46,10 @@ use super::{
     relaxation::Relaxation,
     witness::QuasiWitness,
 };
-use crate::lists::Lists;
+use crate::{
+    lists::Lists,
+    pace::{LOOK_WORK, Pace, STEP_WORK},
+};
 
 // How many places from the first operation that is left others are placed at first.
 const INITIAL_REACH_OPERATIONS: usize = 4;
@@ -286,6 +289,7 @@ impl<'p> Search<'p> {
         if self.complete_left == 0 {
             return Ok(true);
         }
+        let mut pace = Pace::default();
         let mut frames = vec![Frame { made: None, start: 0 }];
         self.extend(initial);
         while let Some(frame) = frames.last() {
@@ -297,6 +301,12 @@ impl<'p> Search<'p> {
                 continue;
             };
             self.make(made);
+            // The last key is about as long as that of this move.
+            pace.add(STEP_WORK + self.key.len() as u64);
+            if pace.is_due(self.automaton.work(), self.growth()) {
+                charge.set(self.bytes + self.automaton.bytes());
+                pace.check(self.budget, self.visited, self.automaton.work(), self.growth())?;
+            }
             if self.complete_left == 0 {
                 if self.sequentialize_windows() {
                     return Ok(true);
@@ -309,19 +319,25 @@ impl<'p> Search<'p> {
                 continue;
             }
             self.visited += 1;
-            if self.budget.configurations() < self.visited || self.visited.is_multiple_of(256) {
-                charge.set(self.bytes + self.automaton.bytes());
+            if self.budget.configurations() < self.visited {
                 self.budget.allow(self.visited)?;
             }
             // Copied only once a branch ends, as most are longer than the one before by one.
             let start = self.moves.len();
-            self.extend(made.state);
+            pace.add(LOOK_WORK * self.extend(made.state));
             if self.moves.len() == start && self.longest.len() < self.legal.len() {
                 self.longest.clone_from(&self.legal);
             }
             frames.push(Frame { made: Some(made), start });
         }
         Ok(false)
+    }
+
+    /// How many bytes more the next move may take while a table grows.
+    fn growth(&self) -> usize {
+        let is_full = self.seen.len() == self.seen.capacity();
+        let seen = if is_full { 2 * self.seen.capacity() * size_of::<Box<[u32]>>() } else { 0 };
+        self.automaton.growth().max(seen)
     }
 
     fn make(&mut self, made: Move) {
@@ -434,13 +450,11 @@ impl<'p> Search<'p> {
         is_new
     }
 
-    /// Pushes the moves from here, the best last.
-    fn extend(&mut self, state: StateId) {
+    /// Pushes the moves from here, the best last. Returns how many operations were looked at.
+    fn extend(&mut self, state: StateId) -> u64 {
         let mut candidates: Vec<usize> = Vec::new();
         let n_classes = self.instance.classes.len();
-        for list in 0..2 * n_classes {
-            self.add_candidates(list, &mut candidates);
-        }
+        let looked_at: u64 = (0..2 * n_classes).map(|list| self.add_candidates(list, &mut candidates)).sum();
         let first = (0..n_classes).filter_map(|it| self.by_call.members(it).next()).min().unwrap_or(0);
         let count = candidates.len();
         candidates.retain(|&at| at < first.saturating_add(self.reach));
@@ -466,16 +480,20 @@ impl<'p> Search<'p> {
                 nth += 1;
             }
         }
+        looked_at
     }
 
-    /// Adds the members of a list that may be placed next (rules 1 and 3).
-    fn add_candidates(&self, list: usize, candidates: &mut Vec<usize>) {
+    /// Adds the members of a list that may be placed next (rules 1 and 3). Returns how many
+    /// operations were looked at.
+    fn add_candidates(&self, list: usize, candidates: &mut Vec<usize>) -> u64 {
         let instance = &self.instance;
         let class = list % instance.classes.len();
         let widest = instance.classes[class].widest;
         let placed = self.progress[class].placed;
         let first = candidates.len();
+        let mut looked_at = 0;
         for at in self.by_call.members(list) {
+            looked_at += 1 + (candidates.len() - first) as u64;
             if widest.is_some_and(|widest| placed + widest < instance.before[at]) {
                 break;
             }
@@ -491,6 +509,7 @@ impl<'p> Search<'p> {
                 candidates.push(at);
             }
         }
+        looked_at
     }
 
     /// The candidates for the next place in the sequentialization if `next` is placed: none yet, or

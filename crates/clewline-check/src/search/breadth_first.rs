@@ -33,11 +33,10 @@ use clewline_core::{
     Automaton, Budget, Charge, End, LabelId, OperationId, Problem, Reason, ResultId, Span, StateId,
 };
 
+use crate::pace::{LOOK_WORK, Pace, STEP_WORK};
+
 /// The most operations that may be open at a time.
 pub(crate) const OPEN_OPERATIONS_MAX: usize = 128;
-
-// How many configurations are made between two checks of the budget.
-const BUDGET_CHECK_INTERVAL_CONFIGS: u64 = 1_024;
 
 // States of no configuration are dropped when all states take more bytes than this, unless the
 // budget allows less.
@@ -66,6 +65,7 @@ pub(crate) struct BreadthFirst<'p> {
     todo: Vec<Configuration>,
     made: u64,
     reported: u64,
+    pace: Pace,
     forget_at: usize,
     charge: Charge,
 }
@@ -120,6 +120,7 @@ impl<'p> BreadthFirst<'p> {
             todo: Vec::new(),
             made: 0,
             reported: 0,
+            pace: Pace::default(),
             forget_at: STATES_BYTES_MAX.min(budget.memory() / 4),
             charge: budget.charge(),
         }
@@ -310,9 +311,19 @@ impl<'p> BreadthFirst<'p> {
 
     fn count(&mut self) -> Result<(), Reason> {
         self.made += 1;
-        let is_due = self.made.is_multiple_of(BUDGET_CHECK_INTERVAL_CONFIGS)
-            || self.budget.configurations() < self.made;
+        // Each successor is compared with all open operations.
+        self.pace.add(STEP_WORK + LOOK_WORK * (self.open.len() * self.open.len()) as u64);
+        let growth = self.growth();
+        let is_due =
+            self.pace.is_due(self.automaton.work(), growth) || self.budget.configurations() < self.made;
         if is_due { self.check_budget() } else { Ok(()) }
+    }
+
+    /// How many bytes more the next expansion may take while a table grows.
+    fn growth(&self) -> usize {
+        let room = self.visited.capacity() - self.visited.len();
+        let visited = if room < self.open.len() { 2 * self.visited.capacity() } else { 0 };
+        self.automaton.growth().max(visited * size_of::<Configuration>())
     }
 
     fn check_budget(&mut self) -> Result<(), Reason> {
@@ -320,7 +331,8 @@ impl<'p> BreadthFirst<'p> {
         // Each is held in `visited`, and in one list or another.
         let configurations = 2 * self.visited.capacity() * size_of::<Configuration>();
         self.charge.set(self.automaton.bytes() + configurations);
-        self.budget.allow(self.made)
+        let (work, growth) = (self.automaton.work(), self.growth());
+        self.pace.check(self.budget, self.made, work, growth)
     }
 
     fn report(&mut self) {
@@ -333,7 +345,9 @@ impl<'p> BreadthFirst<'p> {
             let mut states: Vec<&mut StateId> =
                 self.configurations.iter_mut().map(|it| &mut it.state).collect();
             self.automaton.forget_all_but(&mut states);
-            self.forget_at = self.forget_at.max(2 * self.automaton.bytes());
+            let bytes = self.automaton.bytes();
+            let most = (self.budget.memory() / 10 * 9).max(bytes + bytes / 4);
+            self.forget_at = self.forget_at.max(2 * bytes).min(most);
         }
     }
 }

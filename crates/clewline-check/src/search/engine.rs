@@ -46,7 +46,10 @@ use clewline_core::{
 };
 
 use super::configurations::{self, Configurations};
-use crate::lists::Lists;
+use crate::{
+    lists::Lists,
+    pace::{LOOK_WORK, Pace, STEP_WORK},
+};
 
 /// What distinguishes one search from another.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,10 @@ pub(super) enum Memory {
 
 /// Decides `problem`.
 pub(super) fn search(problem: &Problem<'_>, budget: &Budget, strategy: Strategy) -> Verdict {
-    let mut engine = Engine::new(problem, budget, strategy);
+    let mut engine = match Engine::new(problem, budget, strategy) {
+        Ok(engine) => engine,
+        Err(reason) => return Verdict::Unknown(reason),
+    };
     let found = engine.run();
     budget.visit(engine.configurations - engine.reported);
     match found {
@@ -95,7 +101,7 @@ pub(super) fn final_state_witnesses(
     strategy: Strategy,
     most: usize,
 ) -> Result<Vec<Witness>, Verdict> {
-    let mut engine = Engine::new(problem, budget, strategy);
+    let mut engine = Engine::new(problem, budget, strategy).map_err(Verdict::Unknown)?;
     let found = engine.find_all(most);
     budget.visit(engine.configurations - engine.reported);
     match found {
@@ -105,8 +111,8 @@ pub(super) fn final_state_witnesses(
     }
 }
 
-// How many configurations are tried between two checks of the budget.
-const BUDGET_CHECK_INTERVAL_CONFIGS: u64 = 1_024;
+// Of each operation, for the tables that are made before the search begins.
+const BYTES_PER_OPERATION: usize = 96;
 
 // Of consecutive configurations with a single candidate, a graph search remembers one in this many.
 const FORCED_CONFIGS_PER_ENTRY: usize = 16;
@@ -147,8 +153,7 @@ struct Engine<'p> {
     has_retreated: bool,
     configurations: u64,
     reported: u64,
-    // How many attempts there were to enter a configuration, failed ones included.
-    attempts: u64,
+    pace: Pace,
     // A tree search drops what it can when its states take more bytes than this.
     forget_at: usize,
     charge: Charge,
@@ -172,15 +177,18 @@ struct Frame {
 }
 
 impl<'p> Engine<'p> {
-    fn new(problem: &'p Problem<'p>, budget: &'p Budget, strategy: Strategy) -> Self {
+    fn new(problem: &'p Problem<'p>, budget: &'p Budget, strategy: Strategy) -> Result<Self, Reason> {
+        budget.allow_memory(problem.len() * BYTES_PER_OPERATION)?;
         let spans = problem.spans();
         let mut automaton = problem.automaton();
+        budget.allow(0)?;
         let labels = automaton.labels().to_vec();
         let mut by_return: Vec<u32> =
             (0..spans.len() as u32).filter(|&it| !spans[it as usize].is_pending()).collect();
         by_return.sort_unstable_by_key(|&it| spans[it as usize].end());
         let mut by_call: Vec<u32> = (0..spans.len() as u32).collect();
         sort_by_key(&mut by_call, |it| spans[it as usize].call());
+        budget.allow(0)?;
         // A pending read can always be left out: it changes nothing, and nothing depends on it.
         let reads: Vec<bool> = labels.iter().map(|&it| automaton.is_read(it)).collect();
         by_call.retain(|&at| !(spans[at as usize].is_pending() && reads[at as usize]));
@@ -195,7 +203,7 @@ impl<'p> Engine<'p> {
         }
         let seen_label = vec![(0, 0); labelled];
         let state = automaton.initial();
-        Engine {
+        Ok(Engine {
             problem,
             budget,
             strategy,
@@ -219,11 +227,11 @@ impl<'p> Engine<'p> {
             has_retreated: false,
             configurations: 0,
             reported: 0,
-            attempts: 0,
+            pace: Pace::default(),
             forget_at: TREE_STATES_BYTES_MAX.min(budget.memory() / 4),
             charge: budget.charge(),
             longest: Longest::default(),
-        }
+        })
     }
 
     /// Whether every complete operation can be linearized.
@@ -259,8 +267,8 @@ impl<'p> Engine<'p> {
 
     /// Enters the current configuration, unless it has been entered before.
     fn enter(&mut self) -> Result<bool, Reason> {
-        self.attempts += 1;
-        if self.attempts.is_multiple_of(BUDGET_CHECK_INTERVAL_CONFIGS)
+        self.pace.add(STEP_WORK);
+        if self.pace.is_due(self.automaton.work(), self.automaton.growth())
             || self.budget.configurations() <= self.configurations
         {
             self.check_budget()?;
@@ -343,6 +351,7 @@ impl<'p> Engine<'p> {
             }
         }
         let spans = self.spans;
+        self.pace.add(LOOK_WORK * (self.candidates.len() - start) as u64);
         self.candidates[start..].sort_unstable_by_key(|&it| (spans[it as usize].call(), it));
     }
 
@@ -352,6 +361,7 @@ impl<'p> Engine<'p> {
         let deadline = self.deadline(self.frontier);
         let mut next = self.left.first(COMPLETE);
         while let Some(at) = next.filter(|&at| self.spans[at].call() < deadline) {
+            self.pace.add(LOOK_WORK);
             next = self.left.after(at);
             let label = self.labels[at];
             if self.reads[at] && self.automaton.step(self.state, label, 0).is_some() {
@@ -376,8 +386,9 @@ impl<'p> Engine<'p> {
     /// The first pending operation from `at` on that may be tried before `deadline`.
     ///
     /// Of equal ones that is the one called first, so that those before it have been used.
-    fn next_pending(&self, mut at: Option<usize>, deadline: u32) -> Option<u32> {
+    fn next_pending(&mut self, mut at: Option<usize>, deadline: u32) -> Option<u32> {
         while let Some(it) = at.filter(|&it| self.spans[it].call() < deadline) {
+            self.pace.add(LOOK_WORK);
             if self.twin[it].is_none_or(|twin| self.is_used(twin as usize)) {
                 return Some(it as u32);
             }
@@ -479,12 +490,16 @@ impl<'p> Engine<'p> {
             let mut path: Vec<&mut StateId> = self.frames.iter_mut().map(|it| &mut it.state).collect();
             path.push(&mut self.state);
             self.automaton.forget_all_but(&mut path);
-            self.forget_at = self.forget_at.max(2 * self.automaton.bytes());
+            let bytes = self.automaton.bytes();
+            // Before the limit, and not again at once.
+            let most = (self.budget.memory() / 10 * 9).max(bytes + bytes / 4);
+            self.forget_at = self.forget_at.max(2 * bytes).min(most);
         }
         let frames =
             self.frames.capacity() * size_of::<Frame>() + self.candidates.capacity() * size_of::<u32>();
         self.charge.set(self.entered.bytes() + self.automaton.bytes() + frames);
-        self.budget.allow(self.configurations + 1)
+        let (work, growth) = (self.automaton.work(), self.automaton.growth());
+        self.pace.check(self.budget, self.configurations + 1, work, growth)
     }
 
     fn witness(&self) -> Witness {

@@ -39,7 +39,10 @@ use clewline_core::{
 };
 use clewline_monitor::{Columns, Interval, NONE, Unsupported};
 
-use crate::checker::Checker;
+use crate::{
+    checker::Checker,
+    pace::{LOOK_WORK, Pace, STEP_WORK},
+};
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -105,9 +108,6 @@ fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
     }
     Ok(columns)
 }
-
-// How many steps are taken between two checks of the budget.
-const BUDGET_CHECK_INTERVAL_STEPS: u64 = 1_024;
 
 /// The operations that are left, in several lists, each in some order. The sentinels of the lists
 /// are the numbers from the number of operations on.
@@ -197,6 +197,7 @@ struct Search<'c> {
     shared: usize,
     configurations: u64,
     reported: u64,
+    pace: Pace,
     charge: Charge,
 }
 
@@ -223,6 +224,7 @@ impl<'c> Search<'c> {
             shared: 0,
             configurations: 0,
             reported: 0,
+            pace: Pace::default(),
             charge: budget.charge(),
         };
         let is_real = |at: &u32| columns.kinds[*at as usize] != RoleKind::NoEffect;
@@ -253,12 +255,11 @@ impl<'c> Search<'c> {
         self.check_budget()?;
         while let Some(first_deq) = self.kinds_by_return.first(DEQ) {
             self.configurations += 1;
-            if self.configurations.is_multiple_of(BUDGET_CHECK_INTERVAL_STEPS)
-                || self.budget.configurations() < self.configurations
-            {
+            if self.budget.configurations() < self.configurations {
                 self.check_budget()?;
             }
-            if !self.advance(first_deq) && !self.branch(first_deq) && !self.retreat() {
+            self.spend(STEP_WORK)?;
+            if !self.advance(first_deq) && !self.branch(first_deq)? && !self.retreat() {
                 return Ok(false);
             }
         }
@@ -277,6 +278,7 @@ impl<'c> Search<'c> {
         let deq_return = self.interval(first_deq).right;
         let mut next = self.kinds_by_call.first(DEQ);
         while let Some(deq) = next.filter(|&it| self.deq_begin(it) <= deq_return) {
+            self.pace.add(LOOK_WORK);
             next = self.kinds_by_call.after(deq);
             let value = 2 * self.columns.elements[deq as usize];
             if self.values_by_return.first(value + DEQ) == Some(deq)
@@ -293,7 +295,7 @@ impl<'c> Search<'c> {
 
     /// Removes the first of all pairs that may go first, and remembers the others; false if there
     /// is none, or if they have all been tried.
-    fn branch(&mut self, first_deq: u32) -> bool {
+    fn branch(&mut self, first_deq: u32) -> Result<bool, Reason> {
         let start = self.pairs.len();
         let first_return = self.first_return();
         let deq_return = self.interval(first_deq).right;
@@ -306,7 +308,9 @@ impl<'c> Search<'c> {
                 self.columns.elements[other as usize] == value
                     && self.interval(other).right <= self.interval(deq).right
             };
-            if self.pairs[start..].iter().any(is_better) {
+            let is_known = self.pairs[start..].iter().any(is_better);
+            self.spend(LOOK_WORK * (self.pairs.len() - start) as u64)?;
+            if is_known {
                 continue;
             }
             if let Some(enq) = self.first_enq(value, first_return) {
@@ -317,19 +321,20 @@ impl<'c> Search<'c> {
         let is_choice = start + 1 < self.pairs.len();
         if self.pairs.len() == start || (is_choice && !self.tried.insert((self.hash, self.floor))) {
             self.pairs.truncate(start);
-            return false;
+            return Ok(false);
         }
         self.frames.push(Frame { trail: self.trail.len(), floor: self.floor, start, next: start + 1 });
         let (enq, deq) = self.pairs[start];
         self.take_pair(enq, deq);
-        true
+        Ok(true)
     }
 
     /// Of the enqs of `value` that nothing precedes, the one that returns first.
-    fn first_enq(&self, value: u32, first_return: u32) -> Option<u32> {
+    fn first_enq(&mut self, value: u32, first_return: u32) -> Option<u32> {
         let mut best: Option<u32> = None;
         let mut next = self.kinds_by_call.first(ENQ);
         while let Some(enq) = next.filter(|&it| self.interval(it).left <= first_return) {
+            self.pace.add(LOOK_WORK);
             next = self.kinds_by_call.after(enq);
             let is_better = |it| self.interval(enq).right < self.interval(it).right;
             if self.columns.elements[enq as usize] == value && best.is_none_or(is_better) {
@@ -446,6 +451,19 @@ impl<'c> Search<'c> {
         self.by_return.first(0).map_or(NONE, |it| self.interval(it).right)
     }
 
+    /// Counts work, and checks the budget after much of it.
+    fn spend(&mut self, work: u64) -> Result<(), Reason> {
+        self.pace.add(work);
+        let growth = self.growth();
+        if self.pace.is_due(0, growth) { self.check_budget() } else { Ok(()) }
+    }
+
+    /// How many bytes more the next step may take while a table grows.
+    fn growth(&self) -> usize {
+        let is_full = self.tried.len() == self.tried.capacity();
+        if is_full { 2 * self.tried.capacity() * size_of::<(u128, u32)>() } else { 0 }
+    }
+
     fn check_budget(&mut self) -> Result<(), Reason> {
         self.budget.visit(self.configurations - self.reported);
         self.reported = self.configurations;
@@ -453,7 +471,8 @@ impl<'c> Search<'c> {
         let tried = 2 * self.tried.capacity() * size_of::<(u128, u32)>();
         let frames = self.frames.capacity() * size_of::<Frame>();
         self.charge.set(words * size_of::<u32>() + tried + frames);
-        self.budget.allow(self.configurations)
+        let growth = self.growth();
+        self.pace.check(self.budget, self.configurations, 0, growth)
     }
 
     /// The order that the removal of `trail` stands for, with all enqs that are needed.

@@ -11,6 +11,7 @@ mod failure_point;
 mod frontier;
 mod histories;
 mod judging;
+mod limits;
 mod monitor_counting;
 mod monitor_overtaking;
 mod monitor_priority_queue;
