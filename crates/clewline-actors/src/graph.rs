@@ -23,7 +23,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::parallel;
+use clewline_core::{is_interrupted, parallel};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -710,7 +710,7 @@ impl<'a> Worker<'a> {
         if search.states_max <= total && !(self.stack.is_empty() && self.is_single_threaded()) {
             return Err(StopReason::States);
         }
-        if search.deadline.is_some_and(|it| it <= Instant::now()) {
+        if is_interrupted() || search.deadline.is_some_and(|it| it <= Instant::now()) {
             return Err(StopReason::Time);
         }
         let mut bytes = (self.result.record.bytes() + self.exact_bytes) * common.jobs;

@@ -8,6 +8,7 @@
 
 use std::{collections::VecDeque, time::Instant};
 
+use clewline_core::is_interrupted;
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -54,7 +55,7 @@ pub fn trace(
     let mut actions = Vec::new();
     for looked in 1_usize.. {
         let Some(world) = queue.pop_front() else { break };
-        let is_late = || reach.deadline.is_some_and(|it| it <= Instant::now());
+        let is_late = || is_interrupted() || reach.deadline.is_some_and(|it| it <= Instant::now());
         if looked.is_multiple_of(CLOCK_EVERY) && is_late() {
             return TraceResult::GivenUp;
         }

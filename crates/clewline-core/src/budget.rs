@@ -2,16 +2,31 @@
 //!
 //! This crate reads no clock and makes no system calls. A time limit is enforced by the caller,
 //! which calls [`Budget::stop`]; the memory that the process really uses can be supplied by a
-//! gauge.
+//! gauge. [`interrupt`] stops everything in the process at once.
 
 use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
+
+static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Requests everything in this process to stop and to report what was found so far: the process is
+/// to end soon. Every [`Budget`] is stopped with [`Reason::Interrupted`]. A signal handler may call
+/// this.
+pub fn interrupt() {
+    IS_INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether the process was [interrupted](interrupt). What runs for long without a budget asks.
+#[must_use]
+pub fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
+}
 
 /// How much a checker may use before it has to return
 /// [`Verdict::Unknown`](crate::Verdict::Unknown).
@@ -25,6 +40,7 @@ pub struct Budget {
     // depend on the machine.
     quota: usize,
     gauge: Option<fn() -> usize>,
+    is_urgent: bool,
     shared: Arc<Shared>,
 }
 
@@ -41,7 +57,15 @@ impl Budget {
     #[must_use]
     pub fn unlimited() -> Budget {
         let (configurations, memory) = (u64::MAX, usize::MAX);
-        Budget { configurations, memory, quota: usize::MAX, gauge: None, shared: Arc::default() }
+        let (gauge, is_urgent) = (None, false);
+        Budget { configurations, memory, quota: usize::MAX, gauge, is_urgent, shared: Arc::default() }
+    }
+
+    /// Is not stopped by [`interrupt`]: for short work without which what was found cannot be
+    /// reported.
+    #[must_use]
+    pub fn urgent(self) -> Budget {
+        Budget { is_urgent: true, ..self }
     }
 
     /// At most this many configurations in each search.
@@ -85,7 +109,8 @@ impl Budget {
     /// Why searches have to stop; `None` if they may continue.
     #[must_use]
     pub fn stopped(&self) -> Option<Reason> {
-        self.shared.lineage().find_map(|it| it.stop.get().cloned())
+        let stopped = self.shared.lineage().find_map(|it| it.stop.get().cloned());
+        stopped.or_else(|| (is_interrupted() && !self.is_urgent).then_some(Reason::Interrupted))
     }
 
     /// Whether a search that has visited `configurations` may continue.
@@ -204,6 +229,8 @@ pub enum Reason {
     Time(Duration),
     /// It was stopped because its result was no longer needed.
     Cancelled,
+    /// The process was [interrupted](interrupt).
+    Interrupted,
     /// It does not support such a problem.
     Refused(String),
     /// Its evidence did not stand up to verification: a bug in Clewline.
@@ -217,6 +244,7 @@ impl fmt::Display for Reason {
             Reason::Memory(limit) => write!(f, "the memory limit of {} was hit", Bytes(*limit)),
             Reason::Time(limit) => write!(f, "the time limit of {limit:?} was hit"),
             Reason::Cancelled => write!(f, "the search was stopped because it was no longer needed"),
+            Reason::Interrupted => write!(f, "interrupted"),
             Reason::Refused(why) => write!(f, "{why}"),
             Reason::Internal(what) => write!(f, "internal error: {what}; please report this bug in Clewline"),
         }

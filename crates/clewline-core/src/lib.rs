@@ -44,7 +44,7 @@ mod verify;
 mod witness;
 
 pub use borrowed::{BorrowedHistory, EmptyHistory};
-pub use budget::{Budget, Charge, Reason};
+pub use budget::{Budget, Charge, Reason, interrupt, is_interrupted};
 pub use codec::{Codec, CodecError, Encoded};
 pub use erased::{
     ErasedHistory, ErasedSpec, LoadError, WriteHistory, erase_with, erase_with_codec, erase_with_debug,

@@ -57,6 +57,14 @@ impl Coverage {
     }
 }
 
+impl Limit {
+    /// Whether the process was [interrupted](clewline_core::interrupt).
+    #[must_use]
+    pub fn is_interruption(&self) -> bool {
+        *self == Limit::Budget(Reason::Interrupted)
+    }
+}
+
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use clewline_core::{Reason, is_interrupted};
+
 use crate::{
     coverage::{Coverage, Limit},
     scheduler::{Begin, Diverged, Scheduler},
@@ -38,7 +40,7 @@ pub trait System {
 }
 
 /// Runs `system` under `scheduler` until nothing is left to try, `executions_max` executions have
-/// been run, or `visit` breaks.
+/// been run, `visit` breaks, or the process is interrupted.
 ///
 /// The scheduler is reset first. `visit` is called for every execution that is not redundant, with
 /// the number of executions so far.
@@ -50,6 +52,9 @@ pub fn explore<S: System + ?Sized>(
 ) -> (Coverage, u64) {
     let (mut executions, mut cut, mut begin) = (0, 0, Begin::Anew);
     while executions < executions_max {
+        if is_interrupted() {
+            return (Coverage::Limited(Limit::Budget(Reason::Interrupted)), executions);
+        }
         if !scheduler.begin(begin) {
             return (coverage_when_done(cut), executions);
         }

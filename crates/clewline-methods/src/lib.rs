@@ -36,7 +36,7 @@ mod saving;
 pub mod stress;
 pub mod typed;
 
-pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, out_of_time};
+pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
 pub use error::Error;
 pub use limits::available_memory;
 pub use matrix::{Alphabet, BadMatrix, Matrix, calls};

@@ -1,5 +1,6 @@
 //! Encoding of steps and endings.
 
+use clewline_core::Reason;
 use clewline_explore::{Access, Coverage, Diverged, Ending, Limit, SharedId, Step, TaskId, TaskSet};
 
 use crate::message::Message;
@@ -108,6 +109,7 @@ impl Message {
                 self.put(DIVERGED);
                 self.put_diverged(diverged);
             }
+            Coverage::Limited(Limit::Budget(Reason::Interrupted)) => self.put(INTERRUPTED),
             // An exploration of threads has no other limits.
             Coverage::Limited(other) => {
                 self.put(OTHER);
@@ -122,6 +124,7 @@ impl Message {
             CUT => Limit::Cut(self.take()),
             SCHEDULES => Limit::Schedules(self.take()),
             STOPPED => Limit::Stopped,
+            INTERRUPTED => Limit::Budget(Reason::Interrupted),
             DIVERGED => Limit::Diverged(self.take_diverged()),
             _ => Limit::Other(self.take_text()),
         })
@@ -133,7 +136,8 @@ const CUT: u64 = 1;
 const SCHEDULES: u64 = 2;
 const STOPPED: u64 = 3;
 const DIVERGED: u64 = 4;
-const OTHER: u64 = 5;
+const INTERRUPTED: u64 = 5;
+const OTHER: u64 = 6;
 
 #[cfg(test)]
 mod tests {
@@ -168,6 +172,7 @@ mod tests {
             Limit::Cut(3),
             Limit::Schedules(4),
             Limit::Stopped,
+            Limit::Budget(Reason::Interrupted),
             Limit::Diverged(diverged()),
             Limit::Other("it rains".to_owned()),
         ];

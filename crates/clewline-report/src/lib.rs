@@ -21,7 +21,7 @@ use std::{
 
 use clewline_core::Recording;
 
-pub use output_file::{OutputFile, is_same_file, place_of, replace_file};
+pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
 
 /// One way of writing histories down.
 pub trait Format: Sync {

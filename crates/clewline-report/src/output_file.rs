@@ -4,13 +4,32 @@
 //! new one, and never a part of it.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File, Metadata},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
     process,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
+
+/// The files beside their place that are neither complete nor removed.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what was written of files that are not complete: for a process that is about to exit.
+/// Afterwards no file can be completed.
+pub fn remove_unfinished_files() {
+    let unfinished = unfinished();
+    unfinished.iter().for_each(|it| drop(fs::remove_file(it)));
+    // Held to the end of the process: another thread must not begin the next one.
+    std::mem::forget(unfinished);
+}
 
 /// A file that is being written. It gets its name with [`commit`](Self::commit); without that
 /// nothing is left of it.
@@ -98,11 +117,14 @@ impl OutputFile {
         out.flush()?;
         let Some(aside) = &self.aside else { return Ok(()) };
         drop(out);
+        let mut unfinished = unfinished();
         match fs::rename(aside, &self.path) {
             // The copy is removed when `self` is dropped.
             Err(error) if is_refusal(&error) => overwrite(&self.path, aside, error),
             outcome => {
                 outcome?;
+                unfinished.retain(|it| it != aside);
+                drop(unfinished);
                 self.aside = None;
                 Ok(())
             }
@@ -137,7 +159,9 @@ impl Drop for OutputFile {
         if let Some(aside) = &self.aside {
             // Writes nothing more, and drops the file before its name.
             drop(self.out.take().map(BufWriter::into_parts));
+            let mut unfinished = unfinished();
             let _best_effort = fs::remove_file(aside);
+            unfinished.retain(|it| it != aside);
         }
     }
 }
@@ -217,15 +241,42 @@ fn overwrite(path: &Path, from: &Path, refusal: io::Error) -> io::Result<()> {
 fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+    remove_stale(path, name);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let mut aside = OsString::from(".");
         aside.push(name);
         aside.push(format!(".{}-{number}.part", process::id()));
         let aside = path.with_file_name(aside);
+        let mut unfinished = unfinished();
         match File::create_new(&aside) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
-            outcome => return outcome.map(|file| (file, aside)),
+            Ok(file) => {
+                // Where files cannot be locked, what a killed process leaves behind stays.
+                let _unlocked = file.try_lock();
+                unfinished.push(aside.clone());
+                return Ok((file, aside));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Removes what killed processes have left of the file `name` at `path`.
+fn remove_stale(path: &Path, name: &OsStr) {
+    // Without `/proc` it is not known which processes have ended.
+    let (Some(name), true) = (name.to_str(), Path::new("/proc/self").exists()) else { return };
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let id = found.to_str().and_then(|it| {
+            let rest = it.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
+            rest.strip_suffix(".part")?.split_once('-')?.0.parse::<u32>().ok()
+        });
+        // The number alone is not enough: processes that share a folder need not see each other.
+        let is_free = || File::open(entry.path()).is_ok_and(|it| it.try_lock().is_ok());
+        if id.is_some_and(|it| !Path::new("/proc").join(it.to_string()).exists()) && is_free() {
+            let _best_effort = fs::remove_file(entry.path());
         }
     }
 }

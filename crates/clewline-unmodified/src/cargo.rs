@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use super::{
     assembly::{UnseenInstruction, unseen_instructions},
+    children::{output, output_of},
     error::Error,
     runtime::Runtime,
     session::{OutputMode, Session, set_argv0},
@@ -101,13 +102,12 @@ impl Crate {
         command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "1").env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         // Instrumented code must not be mixed with other code.
         command.env("CARGO_TARGET_DIR", target);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stdout(Stdio::piped());
         command.stderr(match self.output {
             OutputMode::Captured => Stdio::piped(),
             OutputMode::Inherited => Stdio::inherit(),
         });
-        let output =
-            command.spawn().and_then(std::process::Child::wait_with_output).map_err(Error::io("cargo"))?;
+        let output = output_of(&mut command).map_err(Error::io("cargo"))?;
         if !output.status.success() {
             return Err(Error::Building { message: String::from_utf8_lossy(&output.stderr).into_owned() });
         }
@@ -247,7 +247,7 @@ impl Executable {
     fn listed(&self, more: &[&str]) -> Result<Option<Vec<String>>, Error> {
         let mut command = Command::new(&self.path);
         command.arg("--list").args(more).current_dir(&self.folder).stdin(Stdio::null());
-        let output = command.output().map_err(Error::io(self.path.display().to_string()))?;
+        let output = output(&mut command).map_err(Error::io(self.path.display().to_string()))?;
         let listed = output.status.success().then(|| names(&String::from_utf8_lossy(&output.stdout)));
         Ok(listed.flatten())
     }

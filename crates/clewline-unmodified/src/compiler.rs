@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    children::output,
     error::{Error, check_platform},
     scratch::Scratch,
 };
@@ -108,7 +109,7 @@ impl Compiler {
 
     /// `None` if there is no such compiler.
     fn named(name: &str) -> Result<Option<Compiler>, Error> {
-        let message = match Command::new(name).arg("--version").output() {
+        let message = match output(Command::new(name).arg("--version")) {
             Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io(name)(error)),
@@ -217,7 +218,7 @@ impl Probe<'_> {
     fn accepts<S: AsRef<OsStr>>(&self, flags: &[S]) -> Result<(), String> {
         let mut command = Command::new(self.name);
         command.arg("-Werror").args(flags).args(["-c", "probe.c", "-o", "probe.o"]);
-        match command.current_dir(self.scratch.path()).output() {
+        match output(command.current_dir(self.scratch.path())) {
             Ok(output) if output.status.success() => Ok(()),
             Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
             Err(error) => Err(error.to_string()),

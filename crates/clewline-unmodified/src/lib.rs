@@ -26,6 +26,7 @@
 
 mod assembly;
 mod cargo;
+mod children;
 mod compiler;
 mod error;
 mod new_crate;
@@ -37,6 +38,7 @@ mod toolchain;
 
 pub use assembly::{UnseenCause, UnseenInstruction};
 pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
+pub use children::end_children;
 pub use clewline_remote::{Points, Remote, RunOptions};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};

@@ -11,6 +11,7 @@ use clewline_remote::RunOptions;
 
 use super::{
     assembly::{UnseenInstruction, unseen_instructions},
+    children,
     compiler::{Compiler, CompilerKind, Language, including},
     error::Error,
     runtime::{BUILTINS, HEADER, Runtime},
@@ -195,7 +196,7 @@ impl Program {
 /// Runs a compiler; the inner error is its message.
 fn output(command: &mut Command) -> Result<Result<(), String>, Error> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(Error::io(name))?;
+    let output = children::output(command).map_err(Error::io(name))?;
     let message = || String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(if output.status.success() { Ok(()) } else { Err(message()) })
 }

@@ -3,14 +3,17 @@
 use std::{
     ffi::OsStr,
     io::{self, Read},
-    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
-    sync::Arc,
+    process::{ChildStderr, Command, ExitStatus, Stdio},
+    sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
 };
 
 use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, RunOptions};
 
-use super::error::{Error, GaveUp};
+use super::{
+    children::ChildGroup,
+    error::{Error, GaveUp},
+};
 
 /// Where the output of a program goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +33,12 @@ pub struct Session {
 
 #[derive(Debug)]
 struct Running {
-    child: Child,
+    /// Killed when dropped.
+    child: ChildGroup,
     /// Reads the program's standard error, if captured.
     stderr_reader: Option<JoinHandle<String>>,
-    has_ended: bool,
+    /// Ends the program if this process is interrupted.
+    _watched: Sender<()>,
 }
 
 impl Session {
@@ -49,12 +54,13 @@ impl Session {
         if talk == OutputMode::Captured {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
-        let mut child = command.spawn().map_err(Error::io(name))?;
+        let mut child = ChildGroup::spawn(&mut command).map_err(Error::io(name))?;
         // While this process also has the program's end open, it does not notice that the program
         // has ended.
         drop(command);
-        let complaints = child.stderr.take().map(|it| thread::spawn(|| read(it)));
-        let running = Running { child, stderr_reader: complaints, has_ended: false };
+        let complaints = child.take_stderr().map(|it| thread::spawn(|| read(it)));
+        let _watched = child.end_when_interrupted();
+        let running = Running { child, stderr_reader: complaints, _watched };
         match Remote::connect(line, wanted) {
             Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
@@ -94,9 +100,7 @@ fn read(mut from: ChildStderr) -> String {
 
 impl Running {
     fn wait(&mut self) -> Result<ExitStatus, Error> {
-        let status = self.child.wait().map_err(Error::io("the program"))?;
-        self.has_ended = true;
-        Ok(status)
+        self.child.wait().map_err(Error::io("the program"))
     }
 
     /// The program sent an invalid message: its code may have overwritten the runtime.
@@ -123,16 +127,6 @@ impl Running {
             }
         };
         Error::GaveUp { why, message }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if !self.has_ended {
-            // An error means that it has ended.
-            let _ended = self.child.kill();
-            let _waited = self.child.wait();
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 use std::{ffi::OsString, fs, path::PathBuf, process::Command};
 
 use super::{
+    children::output,
     error::{Error, check_platform},
     runtime::Runtime,
     scratch::Scratch,
@@ -64,7 +65,7 @@ impl Toolchain {
             let mut command = Command::new(&rustc);
             command.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "--target", TARGET]);
             command.args(flags).arg(&source).arg("-o").arg(&object);
-            let output = command.output().map_err(Error::io(rustc.to_string_lossy()))?;
+            let output = output(&mut command).map_err(Error::io(rustc.to_string_lossy()))?;
             if !output.status.success() {
                 message = String::from_utf8_lossy(&output.stderr).into_owned();
                 continue;

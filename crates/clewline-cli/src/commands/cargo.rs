@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::{
     summary::{self, Entry, Word},
     text::shell_word,
@@ -224,6 +225,9 @@ fn explore_test(
         entry: lost(test.name.clone(), headline, command.clone()),
         is_lost: true,
     };
+    if is_interrupted() {
+        return Ok(lost(Status::Unknown, Reason::Interrupted.to_string()));
+    }
     let typed = match test.is_ignored {
         true => format!("{command} -- {INCLUDE_IGNORED}"),
         false => format!("{command} --"),

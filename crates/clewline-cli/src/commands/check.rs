@@ -5,16 +5,12 @@ mod next;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{self, RecvTimeoutError},
-    },
-    thread,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use clewline_core::{Verdict, parallel};
-use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, out_of_time};
+use clewline_core::{Reason, Verdict, is_interrupted, parallel};
+use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, given_up};
 use clewline_report::render::{
     Publish, WitnessShown, json,
     present::first_line,
@@ -27,6 +23,7 @@ pub(super) use args::Args;
 use super::{
     output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
+    signals::{Late, within},
     status::{Failure, Status, print_error},
     summaries::Nouns,
     timed_input::TimedInput,
@@ -173,10 +170,7 @@ fn check_file(args: &Args, check: &Check, path: &Path) -> Result<Report<'static>
         order: if args.ordered { LineOrder::Promised } else { LineOrder::Seen },
         name,
     };
-    match args.timeout {
-        Some(limit) => task.run_within(limit),
-        None => task.run(),
-    }
+    task.run_within(args.timeout)
 }
 
 /// The check of one file.
@@ -205,35 +199,23 @@ impl FileCheck {
         }
     }
 
-    /// The check stops by itself soon after its time is up. Where it takes longer to notice, it is
-    /// left to itself: the limit is kept whatever it is doing.
-    fn run_within(self, limit: Duration) -> Result<Report<'static>, Error> {
+    /// The check of a file, within its time limit and until the process is interrupted.
+    fn run_within(self, limit: Option<Duration>) -> Result<Report<'static>, Error> {
         let begun = Instant::now();
-        let (sender, receiver) = mpsc::channel();
         let task = self.clone();
-        let run = move || {
-            // Fails if the result is no longer wanted.
-            let _unwanted = sender.send(task.run());
-        };
-        // As much as the main thread has.
-        let thread = thread::Builder::new().name("check".to_owned()).stack_size(CHECK_STACK_BYTES).spawn(run);
-        let grace = limit / TIMEOUT_GRACE_DIVISOR + TIMEOUT_GRACE_MIN;
-        match receiver.recv_timeout(limit.saturating_add(grace)) {
-            Ok(outcome) => outcome,
-            Err(RecvTimeoutError::Timeout) => Ok(out_of_time(&self.check, &self.name, &self.spec, begun)),
-            Err(RecvTimeoutError::Disconnected) => match thread.map(thread::JoinHandle::join) {
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No thread was started.
-                Ok(Ok(())) | Err(_) => self.run(),
-            },
+        let given_up = |reason| Ok(given_up(&self.check, &self.name, &self.spec, begun, reason));
+        if is_interrupted() {
+            return given_up(Reason::Interrupted);
+        }
+        match within(limit, move || task.run()) {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(Late::Interrupted)) => given_up(Reason::Interrupted),
+            Ok(Err(Late::Time)) => given_up(Reason::Time(limit.unwrap_or_default())),
+            // No thread was started.
+            Err(_) => self.run(),
         }
     }
 }
-
-// A check that has not stopped this long after its time limit is left to itself.
-const TIMEOUT_GRACE_MIN: Duration = Duration::from_millis(50);
-const TIMEOUT_GRACE_DIVISOR: u32 = 20;
-const CHECK_STACK_BYTES: usize = 8 << 20;
 
 /// The name of the file in a report.
 fn name(args: &Args, path: &Path) -> String {

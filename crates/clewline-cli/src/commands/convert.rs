@@ -11,6 +11,7 @@ use clewline_methods::{Check, Error, Keys};
 
 use super::{
     output::{DASH, check_outputs, format_of, write},
+    signals::until_interrupted,
     status::{Failure, Status},
 };
 
@@ -53,7 +54,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let keys = if args.keyed { Keys::InValues } else { Keys::None };
     let check = Check::new().format(args.input_format.parse().map_err(Error::from)?).keyed(keys);
     check_outputs([args.from.as_path()], [args.to.as_path()])?;
-    let recording = read(&check, &args.from)?;
+    let from = args.from.clone();
+    let recording = until_interrupted(move || read(&check, &from))??;
     write(&recording, format, &args.to)?;
     Ok(Status::Done)
 }

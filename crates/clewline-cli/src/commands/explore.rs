@@ -15,7 +15,7 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::parallel;
+use clewline_core::{is_interrupted, parallel};
 use clewline_explore::Schedule;
 use clewline_methods::{
     line_up::{
@@ -96,7 +96,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
         (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
         (Some(_) | None, _) => exploration.explore(&plan)?,
     }
-    if subject.is_lost() {
+    if subject.is_lost() && !is_interrupted() {
         // The reason was already printed.
         return Ok(Explored { status: Status::Failed, entry: None });
     }
@@ -242,9 +242,10 @@ impl Exploration<'_> {
         };
         check_all(subject.explorable(), &mut matrices, options, jobs, &mut visit).map_err(codec_failure)?;
         drop(shown);
-        if is_late.load(Ordering::Relaxed) {
-            self.summary.stopped =
-                Some("the time limit was reached before all matrices were checked".to_owned());
+        let is_late = is_late.load(Ordering::Relaxed);
+        if is_late || is_interrupted() && self.worst.is_none() {
+            let why = if is_late { "the time limit was reached" } else { "interrupted" };
+            self.summary.stopped = Some(format!("{why} before all matrices were checked"));
         }
         failure.map_or(Ok(()), Err)
     }
@@ -274,8 +275,7 @@ impl Exploration<'_> {
             PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
         let line =
             (self.args.format == Output::Json).then(|| written(&presented, Output::Json, WitnessShown::Not));
-        let is_listed = self.args.summaries.are_asked_for() || self.args.drawings.have_page();
-        let entry = is_listed.then(|| presented.entry());
+        let entry = self.is_listed().then(|| presented.entry());
         self.entries.extend(entry);
         if let Some(line) = line {
             self.out.print(line.as_bytes())?;
@@ -284,6 +284,11 @@ impl Exploration<'_> {
             self.worst = Some((checked, smallest));
         }
         Ok(())
+    }
+
+    /// Whether something lists all matrices.
+    fn is_listed(&self) -> bool {
+        self.args.summaries.are_asked_for() || self.args.drawings.have_page()
     }
 
     fn context<'t>(&'t self, next: &'t [String]) -> ReportContext<'t> {
@@ -312,15 +317,21 @@ impl Exploration<'_> {
         }
         let next = plan::next(self.args, self.subject, self.options, plan, &self.summary, shown);
         let found = worst.as_ref().map(|it| &it.0.matrix);
-        if self.args.format == Output::Text {
+        // No matrix says that there would have been more.
+        let is_cut = is_interrupted() && self.summary.verdict() == "unknown" && self.summary.unknown == 0;
+        if self.args.format == Output::Text || is_cut {
             let context = self.context(&next);
             let presented = Presented { context, summary: &self.summary, shown, found };
-            let text = written(&presented, Output::Text, WitnessShown::Not);
+            let text = written(&presented, self.args.format, WitnessShown::Not);
             self.out.print(text.as_bytes())?;
         }
         let mut entries = std::mem::take(&mut self.entries);
         if let Some(entry) = entries.iter_mut().find(|it| it.verdict == Word::Violated) {
             entry.next.clone_from(&next);
+        }
+        if is_cut && self.is_listed() {
+            let context = self.context(&next);
+            entries.push(Presented { context, summary: &self.summary, shown, found }.entry());
         }
         let entries = NOUNS.summary(entries);
         if self.subject.number().is_none() {

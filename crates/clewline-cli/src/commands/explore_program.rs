@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::summary::{Entry, Word};
 use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
 
@@ -73,6 +74,7 @@ pub(super) fn explore_started(
     args.check_outputs(inputs)?;
     let session = match start(&wanted) {
         Err(Error::GaveUp { why, .. }) => return ended(why.into()),
+        Err(_) if is_interrupted() => return Err(Failure::Message(Reason::Interrupted.to_string())),
         other => other?,
     };
     let remote = Arc::clone(session.remote());
@@ -93,6 +95,8 @@ pub(super) fn explore_started(
     let explored = explore::run_registered(args, given);
     match session.finish() {
         Ok(()) => explored,
+        // It may have been killed because it did not stop by itself.
+        Err(_) if is_interrupted() => explored,
         Err(Error::GaveUp { why, .. }) => ended(why.into()),
         Err(error) => Err(error.into()),
     }

@@ -7,6 +7,7 @@ use clewline_specs::{check_mix, find};
 
 use super::{
     output::{DASH, format_of, write},
+    signals::until_interrupted,
     status::{Failure, Status},
     units,
 };
@@ -99,11 +100,12 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         pending: args.pending,
         seed: args.seed,
     };
-    let mut recording = specification.generate(&plan);
-    if let Some(kind) = args.violate {
-        recording = plant(&*specification, &recording, kind, args.seed)
-            .map_err(|it| Failure::Message(it.to_string()))?;
-    }
+    let (violate, seed) = (args.violate, args.seed);
+    let recording = until_interrupted(move || {
+        let recording = specification.generate(&plan);
+        let Some(kind) = violate else { return Ok(recording) };
+        plant(&*specification, &recording, kind, seed).map_err(|it| Failure::Message(it.to_string()))
+    })??;
     write(&recording, format, &args.output)?;
     Ok(Status::Done)
 }

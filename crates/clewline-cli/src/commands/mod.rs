@@ -22,6 +22,7 @@ mod registered;
 #[cfg(feature = "lab")]
 mod reproduce;
 mod run;
+mod signals;
 mod specs;
 mod status;
 #[cfg(feature = "lab")]
@@ -70,7 +71,7 @@ Examples:
   clewline specs                                   list the sequential specifications
   clewline generate --spec queue --operations 50   generate a random history
 
-Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated,\n2 invalid arguments or unreadable input, 3 unknown.";
+Exit codes of `check`, `stress`, `explore`, `actors`, `cc`, `run` and `cargo`: 0 holds, 1 violated,\n2 invalid arguments or unreadable input, 3 unknown, 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -107,7 +108,9 @@ pub fn run() -> ExitCode {
 /// The same with `extensions` in addition to the built-in entries. A program calls it once.
 #[must_use]
 pub fn run_with(extensions: Extensions) -> ExitCode {
-    ExitCode::from(report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute())) as u8)
+    signals::handle();
+    let status = report_failure(extensions.add().map_err(Failure::Message).and_then(|()| execute()));
+    ExitCode::from(signals::status().unwrap_or(status) as u8)
 }
 
 /// The commands, their arguments and their help, from which the reference of the manual is

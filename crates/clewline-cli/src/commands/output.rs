@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_core::{ParseError, Recording, visible};
+use clewline_core::{ParseError, Recording, is_interrupted, visible};
 use clewline_report::{
     Format, OutputFile, WriteError, formats, is_same_file, place_of,
     render::{
@@ -99,7 +99,7 @@ pub(super) fn format_names() -> String {
 /// Writes `recording` to `path`, or to standard output.
 pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == DASH {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(UntilInterrupted(io::stdout().lock()));
         return match format.write(recording, &mut out).and_then(|()| Ok(out.flush()?)) {
             Ok(()) => Ok(()),
             Err(WriteError::Io(error)) => Err(error.into()),
@@ -107,11 +107,24 @@ pub(super) fn write(recording: &Recording, format: &dyn Format, path: &Path) -> 
         };
     }
     let write = || -> Result<(), WriteError> {
-        let mut out = OutputFile::create(path)?;
+        let mut out = UntilInterrupted(OutputFile::create(path)?);
         format.write(recording, &mut out)?;
-        Ok(out.commit()?)
+        Ok(out.0.commit()?)
     };
     write().map_err(|it| Failure::at(&path.display().to_string(), cannot(format, &it)))
+}
+
+/// An output that ends with an error when the process is interrupted.
+struct UntilInterrupted<W>(W);
+
+impl<W: Write> Write for UntilInterrupted<W> {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        if is_interrupted() { Err(io::Error::other("interrupted")) } else { self.0.write(buffer) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn cannot(format: &dyn Format, error: &WriteError) -> String {

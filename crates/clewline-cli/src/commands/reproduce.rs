@@ -17,6 +17,7 @@ use clewline_report::{
 use super::{
     output::{Output, Stdout, check_outputs},
     progress::ProgressLine,
+    signals::until_interrupted,
     status::{Failure, Status},
 };
 
@@ -106,15 +107,15 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
         };
         let _shown = ProgressLine::start(message);
-        let note = |it: Step<'_>| {
+        let note = move |it: Step<'_>| {
             let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
         };
         let options = Options { size, seed: args.seed };
-        match run {
-            Run::Infallible(run) => run(&options, &note),
-            Run::Compiled(run) => run(&options, &note)?,
-        }
+        until_interrupted(move || match run {
+            Run::Infallible(run) => Ok(run(&options, &note)),
+            Run::Compiled(run) => run(&options, &note),
+        })??
     };
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;

@@ -16,6 +16,10 @@ pub(super) enum Status {
     Failed = 2,
     /// A verdict is unknown, and none is worse.
     Unknown = 3,
+    /// Ctrl-C: what was found until then is reported.
+    Interrupted = 130,
+    /// The same, by SIGTERM.
+    Terminated = 143,
 }
 
 /// An error that ends a command; printed on standard error as `error: …`.

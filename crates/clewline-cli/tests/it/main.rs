@@ -18,6 +18,7 @@ mod explore;
 mod generate;
 mod hostile;
 mod html;
+mod interrupts;
 mod library;
 mod line_up;
 mod line_up_hard;

@@ -4,8 +4,8 @@ use clewline_actors::{
     Action, ActorId, EnabledStep, ExecutedStep, Execution, Faults, HistoryEvent, Modality, Schedule,
     ScheduleMismatch, StepKind,
 };
-use clewline_check::{Judgement, judge};
-use clewline_core::{ErasedHistory, OperationId};
+use clewline_check::{Judgement, Options, judge};
+use clewline_core::{Budget, ErasedHistory, OperationId};
 use clewline_report::render::{Cause, CheckedHistory, Source};
 
 use super::{staged::DynScenario, token::Token};
@@ -164,21 +164,10 @@ pub(super) fn finding_of(
     let roots = walk.engine().roots() as u32;
     let steps = walk.events().iter().map(|event| step(scene, event, roots, &id)).collect();
     let waiting = waiting(scene, walk, roots);
-    let case = scene.history(&chronicle);
-    let judgement = judge(case.problems(), &clewline_check::Options::default());
     let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
-    Finding {
-        why,
-        token: part.token(&walk.schedule()),
-        faults: part.faults,
-        calls_at_first: part.program.len(),
-        program,
-        steps,
-        is_given_up: false,
-        waiting,
-        case,
-        judgement,
-    }
+    let token = part.token(&walk.schedule());
+    let alone = finding_without_schedule(scene, part, &chronicle, why);
+    Finding { token, program, steps, is_given_up: false, waiting, ..alone }
 }
 
 /// The finding for the client history `events`, if its schedule is not known.
@@ -189,7 +178,9 @@ pub(super) fn finding_without_schedule(
     why: ViolationKind,
 ) -> Finding {
     let case = scene.history(events);
-    let judgement = judge(case.problems(), &clewline_check::Options::default());
+    // The history of a few calls: the evidence is judged even if time is up.
+    let options = Options { budget: Budget::unlimited().urgent(), ..Options::default() };
+    let judgement = judge(case.problems(), &options);
     Finding {
         why,
         token: part.token(&Schedule::default()),

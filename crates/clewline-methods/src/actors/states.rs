@@ -5,7 +5,7 @@ use clewline_actors::{
     Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
     explore_states, trace,
 };
-use clewline_core::Reason;
+use clewline_core::{Reason, is_interrupted};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -120,6 +120,7 @@ fn coverage(explored: &Explored, options: &Options) -> Coverage {
         StopReason::Violated => Limit::Violations(1),
         StopReason::States => Limit::States(options.states),
         StopReason::Memory => Limit::Budget(Reason::Memory(options.memory.unwrap_or(usize::MAX))),
+        StopReason::Time if is_interrupted() => Limit::Budget(Reason::Interrupted),
         StopReason::Time => Limit::Budget(Reason::Time(options.timeout.unwrap_or_default())),
         StopReason::BadHandler => Limit::Other("a handler cannot be explored".to_owned()),
     })

@@ -44,10 +44,15 @@ pub use outcome::Report;
 pub use progress::Progress;
 pub use watch::{Alarm, Watch, follow::LineOrder};
 
-/// The report on the input `name` that was given up because the time of `check` was up: for a program
-/// that leaves a check to itself that does not stop.
-pub fn out_of_time(check: &Check, name: &str, specification: &str, begun: Instant) -> Report<'static> {
-    let reason = Reason::Time(check.timeout.unwrap_or_default());
+/// The report on the input `name` that was given up for that reason: for a program that leaves a
+/// check to itself that does not stop.
+pub fn given_up(
+    check: &Check,
+    name: &str,
+    specification: &str,
+    begun: Instant,
+    reason: Reason,
+) -> Report<'static> {
     check.report(name, specification, begun, check.not_judged(reason))
 }
 
@@ -505,7 +510,7 @@ impl Check {
     pub fn recording(&self, name: &str, input: impl Read) -> Result<Recording, Error> {
         match self.read(name, input, &Budget::unlimited())? {
             ReadResult::Whole(recording) => Ok(*recording),
-            ReadResult::Stopped(_) => unreachable!("a budget without limits stops nothing"),
+            ReadResult::Stopped(reason) => Err(Error::of_file(name, io::Error::other(reason.to_string()))),
         }
     }
 

@@ -288,8 +288,9 @@ impl MatrixCheck<'_> {
             Coverage::Limited(Limit::Diverged(diverged)) => {
                 Verdict::Unknown(divergence(diverged, self.trial))
             }
-            Coverage::Limited(_) => Verdict::Unknown(format!(
-                "the limit was reached after {} executions; those that were explored hold",
+            Coverage::Limited(limit) => Verdict::Unknown(format!(
+                "{} after {} executions; those that were explored hold",
+                if limit.is_interruption() { "interrupted" } else { "the limit was reached" },
                 explored.executions
             )),
         }

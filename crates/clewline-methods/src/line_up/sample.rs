@@ -2,14 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use clewline_core::{CodecError, parallel};
+use clewline_core::{CodecError, is_interrupted, parallel};
 use clewline_threads::Explorable;
 
 use super::{check, finding::Checked, options::Options};
 use crate::matrix::Matrix;
 
 /// Checks each matrix, on `jobs` threads, and passes the results to `visit` in the order of the
-/// matrices, until it breaks. The results do not depend on the number of threads.
+/// matrices, until it breaks or the process is interrupted. The results do not depend on the number
+/// of threads.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub fn check_all(
     let flow = parallel::map_in_order(
         jobs,
         0,
-        matrices,
+        matrices.take_while(|_| !is_interrupted()),
         |matrix| check(subject, &matrix, options),
         |checked| match checked {
             Ok(checked) => visit(checked).map_break(Ok),

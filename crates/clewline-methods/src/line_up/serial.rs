@@ -89,6 +89,9 @@ pub(crate) fn observe(
         Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),
         Coverage::Limited(Limit::Diverged(diverged)) => Some(divergence(&diverged, trial)),
         Coverage::Limited(_) if observed.panicked.is_some() => None,
+        Coverage::Limited(limit) if limit.is_interruption() => {
+            Some(format!("interrupted after {executions} serial executions"))
+        }
         Coverage::Limited(_) => {
             Some(format!("there are more than {executions} serial executions, and not all were run"))
         }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clewline_core::CodecError;
+use clewline_core::{CodecError, is_interrupted};
 use clewline_explore::schedulers::bounded;
 use clewline_report::render::Cause;
 use clewline_threads::Explorable;
@@ -71,7 +71,7 @@ fn smaller(matrix: &Matrix, options: &Options) -> Vec<Matrix> {
 }
 
 fn is_late(until: Option<Instant>) -> bool {
-    until.is_some_and(|it| it <= Instant::now())
+    is_interrupted() || until.is_some_and(|it| it <= Instant::now())
 }
 
 fn first_that_fails(

@@ -13,7 +13,7 @@ use std::{
 };
 
 use clewline_check::{Options, Stuck};
-use clewline_core::{Budget, GeneratorConfig, Random, Reason, Value, Verdict};
+use clewline_core::{Budget, GeneratorConfig, Random, Reason, Value, Verdict, is_interrupted};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, RunResult};
 
@@ -80,7 +80,8 @@ fn record(
     let mut worked = RecordingResult { time: Duration::ZERO, is_pinned: true };
     let mut drawn = session.draw(&inputs(stress, 0));
     for run in 0.. {
-        let is_last = stress.executions.is_some_and(|runs| runs <= run)
+        let is_last = is_interrupted()
+            || stress.executions.is_some_and(|runs| runs <= run)
             || time.is_some_and(|time| time <= begun.elapsed())
             || judging.is_over.load(Ordering::Relaxed);
         if is_last {
@@ -290,6 +291,7 @@ impl<'s> JudgePool<'s> {
             panic::resume_unwind(payload);
         }
         let stress = self.stress;
+        let reason = reason.or_else(|| is_interrupted().then_some(Reason::Interrupted));
         Outcome {
             subject: stress.name.clone(),
             spec: stress.spec.clone(),

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub(super) asked: Option<QuasiRequest>,
     /// How many histories have an unknown verdict: a limit was reached.
     pub unknown: u64,
-    /// The first such limit.
+    /// The first such limit; or the interruption, after which there were no further runs.
     pub reason: Option<Reason>,
     /// The time until the finding, or until the end.
     pub elapsed: Duration,
@@ -165,11 +165,10 @@ impl Outcome {
     /// The verdict in a word: `holds`, `violated` or `unknown`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
-        match (&self.finding, self.runs, self.unknown) {
+        match (&self.finding, self.runs, &self.reason) {
             (Some(_), ..) => "violated",
-            (None, 0, _) => "unknown",
-            (None, _, 0) => "holds",
-            (None, ..) => "unknown",
+            (None, 0, _) | (None, _, Some(_)) => "unknown",
+            (None, _, None) => "holds",
         }
     }
 

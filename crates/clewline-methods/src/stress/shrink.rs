@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::ValueDomain;
+use clewline_core::{ValueDomain, is_interrupted};
 use clewline_specs::entry;
 
 use super::{
@@ -44,7 +44,7 @@ pub(super) fn shrink(stress: &Stress, finding: &Finding) -> Shrinking {
     let may_vary = ShrinkableParameters::of(stress);
     let search = search(&stress.workload, may_vary, |workload| {
         let left = limit.saturating_sub(begun.elapsed());
-        if left.is_zero() {
+        if left.is_zero() || is_interrupted() {
             return Attempt::OutOfTime;
         }
         let found =

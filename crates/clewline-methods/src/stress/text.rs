@@ -287,20 +287,25 @@ fn judged_as(outcome: &Outcome) -> String {
 /// Some runs have an unknown verdict, or there was none.
 fn given_up(outcome: &Outcome) -> String {
     let subject = &outcome.subject;
-    if outcome.runs == 0 {
-        return format!("no run of {subject} was made");
-    }
-    let reason = outcome.reason.as_ref().map_or_else(String::new, |it| format!(": {it}"));
     let (unknown, runs) = (grouped(outcome.unknown), count(outcome.runs, "run", "runs"));
+    let reason = match &outcome.reason {
+        Some(Reason::Interrupted) => return format!("interrupted after {runs} of {subject}"),
+        _ if outcome.runs == 0 => return format!("no run of {subject} was made"),
+        reason => reason.as_ref().map_or_else(String::new, |it| format!(": {it}")),
+    };
     format!("{unknown} of {runs} of {subject} could not be judged{reason}")
 }
 
 fn unknown(outcome: &Outcome) -> String {
-    if outcome.runs == 0 {
-        return "Time was up before the first run, so nothing is known.".to_owned();
-    }
     let sentence = match outcome.runs - outcome.unknown {
+        0 if outcome.runs == 0 => return "There was no run, so nothing is known.".to_owned(),
         0 => "No run was judged, so nothing is known.".to_owned(),
+        judged if outcome.reason == Some(Reason::Interrupted) => {
+            return format!(
+                "{} judged, and nothing is wrong with them.",
+                count(judged, "run was", "runs were")
+            );
+        }
         judged => format!(
             "{} judged, and nothing is wrong with {}; but those that were given up may hide a violation.",
             count(judged, "other run was", "other runs were"),

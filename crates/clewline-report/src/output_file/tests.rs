@@ -183,3 +183,18 @@ fn a_file_has_one_place_before_it_exists() {
     assert_eq!(place_of("a.txt").unwrap(), place_of("./a.txt").unwrap());
     assert!(place_of(folder.join("none/a.txt")).is_err());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_killed_process_has_left_is_removed() {
+    let folder = folder("stale");
+    // No process has this number: the greatest possible one is less.
+    for name in [".a.txt.4194305-0.part", ".b.txt.4194305-0.part", ".a.txt.x-0.part"] {
+        fs::write(folder.join(name), "half").unwrap();
+    }
+    let used = File::create(folder.join(".a.txt.4194306-0.part")).unwrap();
+    used.lock().unwrap();
+    replace_file(folder.join("a.txt"), "whole").unwrap();
+    let expected = [".a.txt.4194306-0.part", ".a.txt.x-0.part", ".b.txt.4194305-0.part", "a.txt"];
+    assert_eq!(names(&folder), expected);
+}

@@ -29,6 +29,8 @@ pub(super) fn connect() -> (Line, RunOptions) {
         // Programs started by this one have no driver.
         std::env::remove_var(DRIVEN_VARIABLE);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Requests this program to report what it has.
+        signals::handle(libc::SIGTERM, on_end, libc::SA_RESTART);
         let copy = || libc::fcntl(0, libc::F_DUPFD_CLOEXEC, LINE_FILE_MIN);
         [copy(), copy()]
     };
@@ -43,6 +45,10 @@ pub(super) fn connect() -> (Line, RunOptions) {
         Some(wanted) => (line, wanted),
         None => lost(),
     }
+}
+
+unsafe extern "C" fn on_end(_signal: c_int, _info: *mut libc::siginfo_t, _context: *mut c_void) {
+    clewline_core::interrupt();
 }
 
 const LINE_FILE_MIN: c_int = 100;

@@ -51,6 +51,7 @@ fn more(args: &Args, file: &Path, reason: &Reason, same: RepeatedOptions) -> Vec
             }
             LOW_MEMORY_ALGORITHM
         }
+        Reason::Interrupted => return vec![command(args, file, same)],
         Reason::Refused(_) => "auto",
         _ => PARALLEL_ALGORITHM,
     };

@@ -1,0 +1,258 @@
+//! Ctrl-C and SIGTERM: what was found so far is reported, and nothing is left behind.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    process::{Child, ChildStdin, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use clewline_unmodified::{Compiler, Runtime};
+
+use crate::run::{Folder, GOOD, Ran};
+
+/// A command that was started.
+pub(crate) struct Started {
+    child: Child,
+    /// Stays open: waiting for the child would close it.
+    stdin: ChildStdin,
+    stdout: thread::JoinHandle<String>,
+    stderr: thread::JoinHandle<String>,
+    /// The first line on standard output or standard error, whichever comes first.
+    first_line: std::sync::mpsc::Receiver<()>,
+}
+
+/// Starts the binary, and waits until it handles signals.
+pub(crate) fn start(folder: &Folder, args: &[&str]) -> Started {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+    if let Ok(runtime) = Runtime::find() {
+        command.env("CLEWLINE_RUNTIME", runtime.file());
+    }
+    command.args(args).current_dir(folder.path("."));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let (sender, first_line) = std::sync::mpsc::channel();
+    let stdout = read(child.stdout.take().unwrap(), sender.clone());
+    let stderr = read(child.stderr.take().unwrap(), sender);
+    let stdin = child.stdin.take().unwrap();
+    let mut started = Started { child, stdin, stdout, stderr, first_line };
+    while !started.handles_signals() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    started
+}
+
+fn read(from: impl Read + Send + 'static, first: std::sync::mpsc::Sender<()>) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let (mut from, mut text) = (BufReader::new(from), String::new());
+        from.read_line(&mut text).unwrap();
+        let _unwanted = first.send(());
+        from.read_to_string(&mut text).unwrap();
+        text
+    })
+}
+
+impl Started {
+    /// Whether SIGINT is caught, or the command has ended.
+    fn handles_signals(&mut self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        caught(&status) & (1 << 1) != 0 || self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Waits for the first line that it prints.
+    pub(crate) fn wait_for_line(&self) {
+        self.first_line.recv().unwrap();
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.stdin.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Sends `INT`, `TERM` or `KILL`.
+    pub(crate) fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).output();
+        assert!(sent.unwrap().status.success() || name == "KILL");
+    }
+
+    /// Its end; the code is 128 more than the signal's number if one ended it, as in a shell.
+    pub(crate) fn end(mut self) -> Ran {
+        use std::os::unix::process::ExitStatusExt;
+        let status = self.child.wait().unwrap();
+        let code = status.code().or_else(|| status.signal().map(|it| 128 + it)).unwrap();
+        Ran { code, stdout: self.stdout.join().unwrap(), stderr: self.stderr.join().unwrap() }
+    }
+
+    #[track_caller]
+    pub(crate) fn ends_by(self, name: &str) -> Ran {
+        self.signal(name);
+        let ran = self.end();
+        assert_eq!(ran.code, if name == "INT" { 130 } else { 143 }, "{ran:?}");
+        ran
+    }
+}
+
+/// No file that is being written is left.
+#[track_caller]
+pub(crate) fn check_no_parts(folder: &Folder) {
+    let names = fs::read_dir(folder.path(".")).unwrap().map(|it| it.unwrap().file_name());
+    let parts: Vec<_> = names.filter(|it| it.to_string_lossy().ends_with(".part")).collect();
+    assert!(parts.is_empty(), "{parts:?}");
+}
+
+#[test]
+fn the_verdicts_of_all_files_are_reported() {
+    let folder = Folder::new("interrupts-check").with("good.jsonl", GOOD);
+    let files = ["check", "good.jsonl", "-", "good.jsonl", "--spec", "queue"];
+    let outputs = ["--format", "json", "--junit", "all.xml", "--html", "all.html"];
+    let mut started = start(&folder, &[&files[..], &outputs].concat());
+    started.write(GOOD);
+    started.wait_for_line();
+    let ran = started.ends_by("INT");
+    let verdicts: Vec<_> =
+        ran.json().iter().map(|it| (it["verdict"].clone(), it["reason"].clone())).collect();
+    let unknown = ("unknown".into(), "interrupted".into());
+    assert_eq!(verdicts, [("holds".into(), serde_json::Value::Null), unknown.clone(), unknown], "{ran:?}");
+    let junit = folder.read("all.xml");
+    assert_eq!((junit.matches("<testcase").count(), junit.matches("<error").count()), (3, 2), "{junit}");
+    assert!(folder.read("all.html").contains("interrupted"));
+    assert!(ran.stderr.contains("note: interrupted; a second signal ends the command at once"), "{ran:?}");
+}
+
+#[test]
+fn the_runs_so_far_are_reported() {
+    let folder = Folder::new("interrupts-stress");
+    let args = ["stress", "treiber-stack", "--operations", "50", "--timeout", "10m", "--junit", "it.xml"];
+    let started = start(&folder, &args);
+    started.wait_for_line();
+    let ran = started.ends_by("TERM");
+    assert!(ran.first_line().starts_with("unknown: interrupted after "), "{ran:?}");
+    assert!(folder.read("it.xml").contains("interrupted after"), "{ran:?}");
+    let args = ["stress", "treiber-stack", "--operations", "50", "--timeout", "10m", "--format", "json"];
+    let started = start(&folder, &args);
+    started.wait_for_line();
+    let ran = started.ends_by("INT");
+    let json = &ran.json()[0];
+    assert_eq!((&json["verdict"], &json["reason"]), (&"unknown".into(), &"interrupted".into()), "{ran:?}");
+}
+
+#[test]
+fn the_matrices_so_far_are_reported() {
+    let folder = Folder::new("interrupts-explore");
+    let long = ["explore", "ms-queue", "--threads", "3", "--operations", "3", "--samples", "1000"];
+    let outputs = ["--preemptions", "none", "--format", "json", "--junit", "it.xml", "--html", "it.html"];
+    let ran = start(&folder, &[&long[..], &outputs].concat()).ends_by("INT");
+    let last = ran.json().pop().unwrap();
+    assert_eq!(last["verdict"], "unknown", "{ran:?}");
+    assert!(last["reason"].as_str().unwrap().starts_with("interrupted "), "{ran:?}");
+    assert!(folder.read("it.xml").contains("<error"), "{ran:?}");
+    assert!(folder.read("it.html").contains("nterrupted "), "{ran:?}");
+    let ran = start(&folder, &long).ends_by("TERM");
+    assert!(ran.stdout.contains("nterrupted "), "{ran:?}");
+    assert!(ran.first_line().starts_with("unknown: "), "{ran:?}");
+}
+
+#[test]
+fn the_states_so_far_are_reported() {
+    let folder = Folder::new("interrupts-actors");
+    for scheduler in ["states", "random"] {
+        let long = ["actors", "paxos", "--harness", "3r+3w", "--crash", "2", "--scheduler", scheduler];
+        let args = [&long[..], &["--executions", "100000000", "--format", "json"]].concat();
+        let ran = start(&folder, &args).ends_by("INT");
+        let json = &ran.json()[0];
+        let found = (&json["verdict"], &json["reason"]);
+        assert_eq!(found, (&"unknown".into(), &"interrupted".into()), "{ran:?}");
+    }
+}
+
+#[test]
+fn commands_without_a_verdict_end_and_leave_no_file() {
+    let folder = Folder::new("interrupts-files");
+    let generate = ["generate", "--spec", "queue", "--operations", "20000000", "-o", "it.jsonl"];
+    let convert = ["convert", "-", "it.jsonl"];
+    let reproduce = ["reproduce", "lowe-fig4-queue", "--csv", "it.csv"];
+    for args in [&generate[..], &convert, &reproduce] {
+        let ran = start(&folder, args).ends_by("INT");
+        assert!(ran.stderr.contains("error: ") && ran.stderr.contains("interrupted"), "{ran:?}");
+        assert_eq!(
+            (ran.stdout.as_str(), fs::read_dir(folder.path(".")).unwrap().count()),
+            ("", 0),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let folder = Folder::new("interrupts-twice");
+    let args = ["reproduce", "lowe-fig4-queue", "--csv", "it.csv"];
+    let started = start(&folder, &args);
+    started.signal("INT");
+    started.wait_for_line();
+    let ran = started.ends_by("TERM");
+    assert!(ran.stdout.is_empty(), "{ran:?}");
+    check_no_parts(&folder);
+}
+
+const COUNTERS: &str = "\
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int a, b;
+static void *run(void *unused) {
+    for (int i = 0; i < 6; i++) {
+        atomic_fetch_add(&a, 1);
+        atomic_fetch_add(&b, 1);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t them[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&them[i], 0, run, 0);
+    for (int i = 0; i < 3; i++)
+        pthread_join(them[i], 0);
+    return 0;
+}
+";
+
+/// The processes that run this program, and whether they catch SIGALRM, as the runtime does.
+fn processes(name: &str) -> Vec<bool> {
+    let all = fs::read_dir("/proc").unwrap();
+    let all = all.filter_map(|it| fs::read_to_string(it.ok()?.path().join("status")).ok());
+    let named = all.filter(|it| it.lines().next() == Some(&format!("Name:\t{name}")));
+    named.map(|it| caught(&it) & (1 << 13) != 0).collect()
+}
+
+/// The signals that a process catches, one bit each, from its status.
+fn caught(status: &str) -> u64 {
+    let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:"));
+    caught.map_or(0, |it| u64::from_str_radix(it.trim(), 16).unwrap())
+}
+
+#[test]
+fn a_program_under_test_is_not_left_behind() {
+    if let Some(missing) = Runtime::find().err().or(Compiler::find(None).err()) {
+        return eprintln!("notice: skipped: {missing}");
+    }
+    let folder = Folder::new("interrupts-cc").with("left_behind.c", COUNTERS);
+    let args = ["cc", "left_behind.c", "--preemptions", "none", "--format", "json", "--junit", "it.xml"];
+    for signal in ["INT", "TERM", "KILL"] {
+        let mut started = start(&folder, &args);
+        while processes("left_behind") != [true] {
+            assert!(started.child.try_wait().unwrap().is_none(), "it has not ended");
+            thread::sleep(Duration::from_millis(5));
+        }
+        if signal == "KILL" {
+            started.signal(signal);
+            assert_eq!(started.end().code, 137);
+        } else {
+            let ran = started.ends_by(signal);
+            assert_eq!(ran.json()[0]["verdict"], "unknown", "{ran:?}");
+            assert!(folder.read("it.xml").contains("interrupted"), "{ran:?}");
+        }
+        // The system ends it when its parent has ended.
+        while !processes("left_behind").is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Child processes: compilers, and programs under test.
+//!
+//! Each leads a process group of its own. A signal of the terminal then reaches only this process,
+//! which decides when its children end; and what a child has started, such as the compilers of
+//! `cargo`, ends with it. None is left behind when this process is interrupted.
+
+use std::{
+    io::{self, Read},
+    process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use clewline_core::is_interrupted;
+
+/// The children that were not waited for: their numbers are theirs for as long as they are in here.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+// After an interruption a child has this long to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const POLL_INTERVAL_MIN: Duration = Duration::from_micros(200);
+
+fn running() -> MutexGuard<'static, Vec<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A signal to a child.
+#[derive(Clone, Copy)]
+enum Signal {
+    /// Requests it to report and to end.
+    End,
+    /// The same, of all its group.
+    EndGroup,
+    /// Ends all its group at once.
+    KillGroup,
+}
+
+/// Sends a signal, if the child was not waited for.
+fn send(id: u32, signal: Signal, running: &[u32]) {
+    if !running.contains(&id) {
+        return;
+    }
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal as System, kill_process, kill_process_group};
+        let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return };
+        // An error means that it has ended.
+        let _ended = match signal {
+            Signal::End => kill_process(id, System::TERM),
+            Signal::EndGroup => kill_process_group(id, System::TERM),
+            Signal::KillGroup => kill_process_group(id, System::KILL),
+        };
+    }
+    #[cfg(not(unix))]
+    let _not_here = signal;
+}
+
+/// Ends all children of this crate at once, with everything that they have started: for a process
+/// that is about to exit.
+pub fn end_children() {
+    let running = running();
+    running.iter().for_each(|&it| send(it, Signal::KillGroup, &running));
+}
+
+/// A child process and its group. It is killed when dropped.
+#[derive(Debug)]
+pub(super) struct ChildGroup {
+    child: Child,
+}
+
+impl ChildGroup {
+    pub(super) fn spawn(command: &mut Command) -> io::Result<ChildGroup> {
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(command, 0);
+        let mut running = running();
+        let child = command.spawn()?;
+        running.push(child.id());
+        Ok(ChildGroup { child })
+    }
+
+    pub(super) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Its exit status, if it has ended.
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let mut running = running();
+        let status = self.child.try_wait()?;
+        if status.is_some() {
+            running.retain(|it| *it != self.child.id());
+        }
+        Ok(status)
+    }
+
+    /// Waits for its end. If this process is interrupted, the child has to end, too.
+    pub(super) fn wait(&mut self) -> io::Result<ExitStatus> {
+        let mut pause = POLL_INTERVAL_MIN;
+        let mut interrupted_at: Option<Instant> = None;
+        loop {
+            if let Some(status) = self.try_wait()? {
+                return Ok(status);
+            }
+            match interrupted_at {
+                None if is_interrupted() => {
+                    interrupted_at = Some(Instant::now());
+                    send(self.child.id(), Signal::EndGroup, &running());
+                }
+                Some(at) if GRACE <= at.elapsed() => send(self.child.id(), Signal::KillGroup, &running()),
+                Some(_) | None => (),
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(POLL_INTERVAL);
+        }
+    }
+
+    /// Until the result is dropped: if this process is interrupted, the child is requested to
+    /// report what it has, and is killed if it does not.
+    pub(super) fn end_when_interrupted(&self) -> Sender<()> {
+        let (done, waiting) = mpsc::channel::<()>();
+        let id = self.child.id();
+        // Nothing is ever sent.
+        let is_done = move |time| waiting.recv_timeout(time) != Err(RecvTimeoutError::Timeout);
+        thread::spawn(move || {
+            while !is_interrupted() {
+                if is_done(POLL_INTERVAL) {
+                    return;
+                }
+            }
+            send(id, Signal::End, &running());
+            if !is_done(GRACE) {
+                send(id, Signal::KillGroup, &running());
+            }
+        });
+        done
+    }
+}
+
+impl Drop for ChildGroup {
+    fn drop(&mut self) {
+        if let Ok(None) = self.try_wait() {
+            send(self.child.id(), Signal::KillGroup, &running());
+            let _killed = self.child.kill();
+            while let Ok(None) = self.try_wait() {
+                thread::sleep(POLL_INTERVAL_MIN);
+            }
+        }
+    }
+}
+
+/// Runs a command to its end, and captures what it prints; as [`Command::output`] does. Its input
+/// is empty.
+///
+/// # Errors
+///
+/// If it cannot be started, or this process is interrupted.
+pub(super) fn output(command: &mut Command) -> io::Result<Output> {
+    output_of(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+}
+
+/// The same, with the output that `command` says: only pipes are read.
+pub(super) fn output_of(command: &mut Command) -> io::Result<Output> {
+    if is_interrupted() {
+        return Err(interrupted());
+    }
+    let mut group = ChildGroup::spawn(command.stdin(Stdio::null()))?;
+    let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
+    let [stdout, stderr] = [stdout.map(reader), stderr.map(reader)];
+    let status = group.wait()?;
+    let [stdout, stderr] =
+        [stdout, stderr].map(|it| it.and_then(|it| it.join().ok()).unwrap_or_else(|| Ok(Vec::new())));
+    if is_interrupted() {
+        Err(interrupted())
+    } else {
+        Ok(Output { status, stdout: stdout?, stderr: stderr? })
+    }
+}
+
+fn interrupted() -> io::Error {
+    io::Error::other("interrupted")
+}
+
+fn reader(mut from: impl Read + Send + 'static) -> thread::JoinHandle<io::Result<Vec<u8>>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).map(|_| bytes)
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn output_is_captured_with_the_exit_code() {
+        let output = output(&mut shell("echo out; echo err >&2; read line || exit 7")).unwrap();
+        assert_eq!((&*output.stdout, &*output.stderr), (&b"out\n"[..], &b"err\n"[..]));
+        assert_eq!(output.status.code(), Some(7));
+    }
+
+    /// What a child has started is in its group.
+    #[test]
+    fn a_group_ends_with_its_leader() {
+        let mut command = shell("sleep 1000 & echo $!; wait");
+        let mut group = ChildGroup::spawn(command.stdout(Stdio::piped())).unwrap();
+        let mut started = String::new();
+        let mut stdout = group.child.stdout.take().unwrap();
+        while !started.ends_with('\n') {
+            let mut byte = [0];
+            stdout.read_exact(&mut byte).unwrap();
+            started.push(char::from(byte[0]));
+        }
+        drop(group);
+        // Both ends of the pipe are closed only if both processes have ended.
+        assert_eq!(stdout.read_to_end(&mut Vec::new()).unwrap(), 0);
+    }
+}
