@@ -235,6 +235,8 @@ pub enum Reason {
     Refused(String),
     /// Its evidence did not stand up to verification: a bug in Clewline.
     Internal(String),
+    /// Operations of the system under test did not return, for no known cause: they may be slow.
+    NoReturn(String),
 }
 
 impl fmt::Display for Reason {
@@ -245,7 +247,7 @@ impl fmt::Display for Reason {
             Reason::Time(limit) => write!(f, "the time limit of {limit:?} was hit"),
             Reason::Cancelled => write!(f, "the search was stopped because it was no longer needed"),
             Reason::Interrupted => write!(f, "interrupted"),
-            Reason::Refused(why) => write!(f, "{why}"),
+            Reason::Refused(why) | Reason::NoReturn(why) => write!(f, "{why}"),
             Reason::Internal(what) => write!(f, "internal error: {what}; please report this bug in Clewline"),
         }
     }

@@ -30,8 +30,8 @@ use super::{
 ///
 /// In each execution several threads call random operations concurrently. Invocations and responses
 /// are recorded, and each history is checked for linearizability while the next one is recorded.
-/// The command stops at the first history that is not linearizable, at the first panic, when no
-/// operation returns any more (deadlock or livelock), or when a limit is reached.
+/// The command stops at the first history that is not linearizable, at the first panic, at the
+/// first deadlock, or when a limit is reached.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

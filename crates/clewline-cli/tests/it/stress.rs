@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use clewline_core::{Deterministic, Value, ValueDomain};
+use clewline_core::{Deterministic, Reason, Value, ValueDomain};
 use clewline_lab::subjects;
 use clewline_methods::stress::{Outcome, RunFailure, Stress};
 use clewline_specs::{
@@ -243,11 +243,12 @@ fn a_thread_may_wait_forever_for_a_lock_that_another_thread_holds() {
 
 #[test]
 fn a_thread_that_waits_for_a_free_lock_is_stuck() {
+    // They spin, so that it is not certain; but it is no success.
     let outcome = lock_once(true);
-    let finding = outcome.finding.as_ref().unwrap();
-    let RunFailure::Stuck(_, standings) = &finding.failure else { panic!("{outcome}") };
-    assert_eq!(standings.len(), 2);
-    assert!(standings[0].place.is_some_and(|it| it.file().ends_with("stress.rs")), "{standings:?}");
+    assert_eq!((outcome.runs, outcome.unknown, outcome.finding.is_none()), (2, 2, true), "{outcome}");
+    let Some(Reason::NoReturn(why)) = &outcome.reason else { panic!("{outcome}") };
+    assert!(why.contains("thread 0 in ") && why.contains("; thread 1 in "), "{why}");
+    assert!(why.contains("last seen at ") && why.contains("stress.rs:"), "{why}");
 }
 
 #[test]

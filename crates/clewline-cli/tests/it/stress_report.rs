@@ -258,8 +258,41 @@ impl<const PANICS: bool> Subject<Register> for Fourth<PANICS> {
 }
 
 #[test]
-fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
+fn a_run_that_may_be_slow_is_unknown() {
     let stress = alone(Stress::new(Register::new(), Fourth::<false>::default))
+        .mix([("read", 1)])
+        .patience(Duration::from_millis(100));
+    let outcome = run(&stress);
+    assert!(outcome.finding.is_none() && !outcome.holds(), "{outcome}");
+    let printed = outcome.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(printed.starts_with("unknown: "), "{printed}");
+    let why = "no operation returned for 100 ms, but it is not certain that none would (thread 0 in read(): ";
+    assert!(printed.contains(why), "{printed}");
+    assert!(printed.contains("may be in a livelock, or slow"), "{printed}");
+}
+
+/// A register whose lock is not released by its fourth call.
+#[derive(Default)]
+struct KeepsLock {
+    calls: AtomicUsize,
+    value: Mutex<Option<Value>>,
+}
+
+impl Subject<Register> for KeepsLock {
+    fn call(&self, _read: &register::Call) -> Value {
+        let held = self.value.lock().unwrap();
+        let read = held.unwrap_or(Value::NIL);
+        if self.calls.fetch_add(1, Ordering::Relaxed) == 3 {
+            std::mem::forget(held);
+        }
+        read
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_deadlock_names_the_operation_of_each_thread() {
+    let stress = alone(Stress::new(Register::new(), KeepsLock::default))
         .mix([("read", 1)])
         .patience(Duration::from_millis(100))
         .shrink(Duration::from_millis(300));
@@ -269,12 +302,12 @@ fn a_stuck_run_names_the_operation_and_the_location_of_its_thread() {
         "{outcome}"
     );
     let printed = outcome.to_string();
-    assert!(printed.starts_with("violated: Fourth has a livelock in read()\n"), "{printed}");
+    assert!(printed.starts_with("violated: KeepsLock has a deadlock in read()\n"), "{printed}");
     assert!(
-        printed.contains("3 operations had returned, and then none did for 100 ms. 1 thread has not"),
+        printed.contains("4 operations had returned, and then none did for 100 ms. 1 thread has not"),
         "{printed}"
     );
-    assert!(printed.contains("\n  thread 0 in read(): "), "{printed}");
+    assert!(printed.contains("\n  thread 0 in read(): sleeps until another thread wakes it"), "{printed}");
     assert!(printed.contains("No result was wrong"), "{printed}");
     assert!(printed.contains("\nsmaller:  not tried"), "{printed}");
 }

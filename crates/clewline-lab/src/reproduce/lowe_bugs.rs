@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use clewline_core::Reason;
 use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
@@ -100,7 +101,11 @@ fn measure(stress: &Stress, plan: &Plan, seed: u64, step: impl Fn(u64)) -> Measu
         // Only the time to the first violation counts; minimizing and saving it would take longer.
         let stress = stress.shrink(Duration::ZERO).without_saving();
         let Ok(outcome) = stress.timeout(plan.time).patience(plan.patience).run() else { continue };
-        let Some(finding) = outcome.finding else { continue };
+        let Some(finding) = outcome.finding else {
+            // Threads that run, and do not return.
+            measured.stuck += u64::from(matches!(outcome.reason, Some(Reason::NoReturn(_))));
+            continue;
+        };
         match finding.failure {
             RunFailure::NotLinearizable(_) => measured.violated += 1,
             RunFailure::Stuck(..) => measured.stuck += 1,

@@ -76,6 +76,10 @@ fn asked(stress: &Stress, outcome: &Outcome, usual: &Workload) -> Vec<String> {
             let auto = Stress { algorithm: Algorithm::Auto, ..stress.clone() };
             vec![format!("{}{}{seed}", stressing(&auto, &stress.workload, usual), limits(stress))]
         }
+        (None, _) if matches!(outcome.reason, Some(Reason::NoReturn(_))) => {
+            let patient = Stress { patience: stress.patience * 10, ..stress.clone() };
+            vec![format!("{}{}{seed}", stressing(&patient, &stress.workload, usual), limits(stress))]
+        }
         // Shorter histories are easier to check.
         (None, _) => {
             let workload = &stress.workload;

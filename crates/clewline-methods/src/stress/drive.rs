@@ -15,13 +15,14 @@ use std::{
 use clewline_check::{Options, Stuck};
 use clewline_core::{Budget, GeneratorConfig, Random, Reason, Value, Verdict, is_interrupted};
 use clewline_report::render::Source;
-use clewline_threads::{Ending, Inputs, Pinning, RunResult};
+use clewline_threads::{Ending, Inputs, Pinning, RunResult, ThreadActivity};
 
 use super::{
     outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
     plan::{Phase, Progress, Stress},
     quasi::JudgedRun,
     role::thread_names,
+    text::no_proof_of_deadlock,
 };
 use crate::{
     check::Report,
@@ -60,6 +61,10 @@ pub(super) fn drive(stress: &Stress, time: Option<Duration>) -> Result<Outcome, 
 
 /// How often to poll whether a run has been judged.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+/// The test ends after this number of runs whose operations do not return, maybe because they are
+/// slow: each takes the whole patience, and its threads may go on running.
+const NO_RETURN_RUNS_MAX: u64 = 3;
 
 /// The result of recording all runs.
 struct RecordingResult {
@@ -156,6 +161,8 @@ struct JudgePool<'s> {
 struct StressStatistics {
     finding: Option<Finding>,
     unknown: u64,
+    // How many of these had operations that did not return.
+    no_returns: u64,
     reason: Option<Reason>,
     needed: FactorHistogram,
     // The panic of a checker.
@@ -226,21 +233,23 @@ impl<'s> JudgePool<'s> {
             (_, Ending::Panicked(panics)) => RunFailure::Panicked(panics),
             // A blocked operation may wait for those that panicked.
             (_, Ending::Stuck(.., panics)) if !panics.is_empty() => RunFailure::Panicked(panics),
-            // Every operation has returned: the teardown of the subject hangs.
-            (_, Ending::Stuck(patience, standings, _)) if case.spans().iter().all(|it| !it.is_pending()) => {
-                RunFailure::Stuck(patience, standings)
-            }
             (verdict, Ending::Stuck(patience, standings, _)) => {
-                match (&self.stress.stuck(&*case, &options), verdict) {
-                    (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => {
-                        RunFailure::Stuck(patience, standings)
+                // If every operation has returned, the teardown of the subject hangs.
+                if case.spans().iter().any(|it| it.is_pending()) {
+                    match (&self.stress.stuck(&*case, &options), verdict) {
+                        (Stuck::Forbidden(_) | Stuck::OneForbidden(_), _) => (),
+                        (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
+                            return self.abandon(reason);
+                        }
+                        // A blocked operation waits for an operation that has not happened.
+                        (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
                     }
-                    (Stuck::Unknown(reason), _) | (Stuck::Allowed, Verdict::Unknown(reason)) => {
-                        return self.abandon(reason);
-                    }
-                    // A blocked operation waits for an operation that has not happened.
-                    (Stuck::Allowed, Verdict::Holds(_) | Verdict::Violated(_)) => return,
                 }
+                if standings.iter().any(|it| it.activity != ThreadActivity::Waiting) {
+                    let why = no_proof_of_deadlock(&*case, &self.stress.workload, patience, &standings);
+                    return self.abandon(&Reason::NoReturn(why));
+                }
+                RunFailure::Stuck(patience, standings)
             }
             (Verdict::Unknown(reason), Ending::Full) => return self.abandon(reason),
             (Verdict::Holds(_), Ending::Full) => return self.count_factor(evidence.as_ref()),
@@ -277,6 +286,10 @@ impl<'s> JudgePool<'s> {
     fn abandon(&self, reason: &Reason) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.unknown += 1;
+        found.no_returns += u64::from(matches!(reason, Reason::NoReturn(_)));
+        if found.no_returns == NO_RETURN_RUNS_MAX {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
         found.reason.get_or_insert_with(|| reason.clone());
     }
 
@@ -285,7 +298,7 @@ impl<'s> JudgePool<'s> {
     }
 
     fn outcome(self, worked: &RecordingResult) -> Outcome {
-        let StressStatistics { finding, unknown, reason, needed, panic } =
+        let StressStatistics { finding, unknown, reason, needed, panic, .. } =
             self.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(payload) = panic {
             panic::resume_unwind(payload);

@@ -2,9 +2,9 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use clewline_core::{FailurePoint, OperationId, Reason, Verdict};
+use clewline_core::{ErasedHistory, FailurePoint, OperationId, Reason, Verdict};
 use clewline_report::render::{Cause, present, text::Style, timeline::call_and_result};
-use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread, ThreadActivity};
+use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
 use super::{plan::Workload, quasi_request::QuasiRequest};
 use crate::{check::Report, relaxed::FactorHistogram};
@@ -77,7 +77,8 @@ pub struct Finding {
 pub enum RunFailure {
     /// Its history is not linearizable. Operations may also be stuck or have panicked.
     NotLinearizable(Ending),
-    /// Nothing returned for this time, though the specification allows a return.
+    /// Nothing returned for this time, though the specification allows a return: a deadlock. All
+    /// threads wait for each other; if one of them may only be slow, the verdict is unknown.
     Stuck(Duration, Vec<StuckThread>),
     /// Operations panicked.
     Panicked(Vec<Panicked>),
@@ -121,13 +122,11 @@ pub enum Saved {
 }
 
 impl RunFailure {
-    /// The cause. A thread that runs although nothing returns makes a livelock of it.
+    /// The cause.
     #[must_use]
     pub fn cause(&self) -> Cause {
-        let runs = |it: &StuckThread| it.activity == ThreadActivity::Running;
         match self {
             RunFailure::NotLinearizable(_) => Cause::NotLinearizable,
-            RunFailure::Stuck(_, threads) if threads.iter().any(runs) => Cause::Livelock,
             RunFailure::Stuck(..) => Cause::Deadlock,
             RunFailure::Panicked(_) => Cause::Panic,
         }
@@ -146,13 +145,17 @@ impl Finding {
 
     /// The operation of that thread that did not return, as a report shows it: `deq()`.
     pub(super) fn pending(&self, thread: usize) -> Option<String> {
-        let case = self.report.case();
-        let is_it = |(at, id): (usize, OperationId)| {
-            (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
-        };
-        let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
-        ids.rev().find_map(is_it).map(|it| call_and_result(&case.label(it)).0)
+        pending(self.report.case(), thread)
     }
+}
+
+/// The operation of that thread that did not return, as a report shows it.
+pub(super) fn pending(case: &dyn ErasedHistory, thread: usize) -> Option<String> {
+    let is_it = |(at, id): (usize, OperationId)| {
+        (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)
+    };
+    let ids = (0..case.spans().len()).map(|at| (at, OperationId::from_index(at)));
+    ids.rev().find_map(is_it).map(|it| call_and_result(&case.label(it)).0)
 }
 
 impl Outcome {

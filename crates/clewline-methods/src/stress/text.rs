@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use clewline_core::{Reason, ValueDomain, Verdict};
+use clewline_core::{ErasedHistory, Reason, ValueDomain, Verdict};
 use clewline_report::render::{
     Present,
     block::{Block, Fact},
@@ -15,7 +15,7 @@ use clewline_report::render::{
 use clewline_threads::{Ending, Noise, Panicked, Pinning, StuckThread};
 
 use super::{
-    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking},
+    outcome::{Finding, Outcome, RunFailure, Saved, Shrinking, pending},
     plan::Workload,
     quasi_request::QuasiRequest,
 };
@@ -96,13 +96,30 @@ fn stuck(finding: &Finding, patience: Duration, standings: &[StuckThread]) -> [B
         show_patience(patience),
         count(pending, "thread has", "threads have"),
     );
-    let line = |standing: &StuckThread| {
-        let operation = finding
-            .pending(standing.thread)
-            .unwrap_or_else(|| "no operation: it drops the subject".to_owned());
-        format!("{} in {operation}: {standing}", finding.workload.thread_name(standing.thread))
-    };
+    let line = |it: &StuckThread| stuck_thread(finding.report.case(), &finding.workload, it);
     [Block::paragraph(sentence), Block::List(standings.iter().map(line).collect())]
+}
+
+/// `thread 0 in read(): runs`.
+fn stuck_thread(case: &dyn ErasedHistory, workload: &Workload, standing: &StuckThread) -> String {
+    let operation = pending(case, standing.thread);
+    let operation = operation.unwrap_or_else(|| "no operation: it drops the subject".to_owned());
+    format!("{} in {operation}: {standing}", workload.thread_name(standing.thread))
+}
+
+/// Why threads that do not return are no deadlock for certain.
+pub(super) fn no_proof_of_deadlock(
+    case: &dyn ErasedHistory,
+    workload: &Workload,
+    patience: Duration,
+    standings: &[StuckThread],
+) -> String {
+    let threads: Vec<String> = standings.iter().map(|it| stuck_thread(case, workload, it)).collect();
+    format!(
+        "no operation returned for {}, but it is not certain that none would ({})",
+        show_patience(patience),
+        threads.join("; "),
+    )
 }
 
 /// `3 s`: a setting, not a measurement.
@@ -315,6 +332,10 @@ fn unknown(outcome: &Outcome) -> String {
     let advice = match outcome.reason {
         Some(Reason::Refused(_)) => {
             "The chosen algorithm does not support such runs; `auto` selects one that does."
+        }
+        Some(Reason::NoReturn(_)) => {
+            "A thread that runs, or sleeps for a limited time, may be in a livelock, or slow. More patience rules \
+             out that it is slow; an exploration of all schedules finds livelocks for certain."
         }
         // Any other reason is a limit.
         Some(_) | None => "Shorter runs, and values that are all different, are easier to judge.",

@@ -20,9 +20,11 @@ pub struct StuckThread {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadActivity {
-    /// It is running or runnable: it loops.
+    /// It is running or runnable: it loops, or is slow.
     Running,
-    /// It sleeps; in this function of the kernel, if known.
+    /// It waits for another thread, without a time limit, and has not run for half of the patience.
+    Waiting,
+    /// It sleeps, maybe for a limited time; in this function of the kernel, if known.
     Sleeping(Option<String>),
     /// The system does not report it.
     Unknown,
@@ -31,8 +33,8 @@ pub enum ThreadActivity {
 impl fmt::Display for StuckThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.activity {
-            ThreadActivity::Running => f.write_str("runs, and gets nowhere")?,
-            ThreadActivity::Sleeping(Some(place)) if place.starts_with("futex") => {
+            ThreadActivity::Running => f.write_str("runs")?,
+            ThreadActivity::Waiting => {
                 f.write_str("sleeps until another thread wakes it (it waits for a lock or a signal)")?;
             }
             ThreadActivity::Sleeping(Some(place)) => write!(f, "sleeps in the system's {place}")?,
@@ -69,10 +71,58 @@ pub(crate) fn activity_of(thread: Option<u32>) -> ThreadActivity {
     };
     match state {
         'R' => ThreadActivity::Running,
+        'S' | 'D' if read("syscall").is_some_and(|it| is_wait_without_limit(&it)) => ThreadActivity::Waiting,
         'S' | 'D' => {
             let place = read("wchan").filter(|it| !it.is_empty() && it != "0");
             ThreadActivity::Sleeping(place)
         }
         _ => ThreadActivity::Unknown,
+    }
+}
+
+/// Whether a line of `/proc/PID/syscall` (a decimal number, then the arguments as `0x…`) is a wait for
+/// another thread that no time limit ends.
+#[cfg(target_os = "linux")]
+fn is_wait_without_limit(line: &str) -> bool {
+    const WAITS: [i32; 5] = [
+        libc::FUTEX_WAIT,
+        libc::FUTEX_WAIT_BITSET,
+        libc::FUTEX_LOCK_PI,
+        libc::FUTEX_LOCK_PI2,
+        libc::FUTEX_WAIT_REQUEUE_PI,
+    ];
+    let mut words = line.split_ascii_whitespace();
+    let number = words.next().and_then(|it| it.parse().ok());
+    let argument = |it: &str| u64::from_str_radix(it.strip_prefix("0x")?, 16).ok();
+    let arguments: Option<Vec<u64>> = words.map(argument).collect();
+    let Some([_address, operation, _value, limit, ..]) = arguments.as_deref() else { return false };
+    let operation = *operation as i32 & libc::FUTEX_CMD_MASK;
+    number == Some(libc::SYS_futex) && WAITS.contains(&operation) && *limit == 0
+}
+
+/// The system does not report it.
+#[cfg(not(target_os = "linux"))]
+fn is_wait_without_limit(_line: &str) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_with_a_time_limit_is_no_proof() {
+        let line = |number: i64, operation: i32, limit: u64| {
+            format!("{number} 0x7f00 {operation:#x} 0x2 {limit:#x} 0x0 0xffffffff 0x7ffe 0x7f01\n")
+        };
+        let private = libc::FUTEX_WAIT_BITSET | libc::FUTEX_PRIVATE_FLAG;
+        assert!(is_wait_without_limit(&line(libc::SYS_futex, private, 0)));
+        assert!(is_wait_without_limit(&line(libc::SYS_futex, libc::FUTEX_WAIT, 0)));
+        assert!(!is_wait_without_limit(&line(libc::SYS_futex, private, 0x7ffe_0000)));
+        assert!(!is_wait_without_limit(&line(libc::SYS_futex, libc::FUTEX_WAKE, 0)));
+        assert!(!is_wait_without_limit(&line(libc::SYS_read, 0, 0)));
+        for other in ["running\n", "", "-1 0x7ffe 0x7f01\n", "202\n", "202 0x0 zero 0x0 0x0\n"] {
+            assert!(!is_wait_without_limit(other), "{other}");
+        }
     }
 }

@@ -3,7 +3,9 @@
 //! The threads live through many runs. For each run every thread gets a log with its calls; all
 //! wait at a barrier, then start. The watchdog looks at the logs from time to time: if nothing has
 //! returned for too long, the run is *stuck*. The logs are read as they are, the threads are
-//! abandoned, and the workers are not used again.
+//! abandoned, and the workers are not used again. A deadlock is proven if each thread has waited for
+//! another one, without a time limit, and without running in between, for half of that time. A thread
+//! that runs, or sleeps in another way, may be slow.
 //!
 //! The history of a stuck run is a real one. The counts of returned operations are read twice, all
 //! of them before any is read again; if none has changed, there was a moment at which all of them
@@ -29,7 +31,7 @@ use super::{
     log::Log,
     noise::{Abandoned, BetweenCallsNoise, Noise, NoiseHook, StopFlag, WorkerRegistration},
     pin::{self, Pinning},
-    stuck_thread::{self, StuckThread},
+    stuck_thread::{self, StuckThread, ThreadActivity},
 };
 use crate::subject::Subject;
 
@@ -289,9 +291,10 @@ impl Threads {
             match self.reports.recv_timeout(self.settings.patience / 8) {
                 Ok((thread, outcome)) => waiting.note(thread, outcome),
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(full) = waiting.stuck(full(), &self.workers, self.settings.patience) {
+                    let (full, patience) = (full(), self.settings.patience);
+                    if let Some(proof) = waiting.stuck(&full, &self.workers, patience) {
                         self.is_spent = true;
-                        return self.give_up(waiting, &running, full);
+                        return self.give_up(waiting, &running, full, proof);
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => unreachable!("a thread lives as long as its workers"),
@@ -310,7 +313,13 @@ impl Threads {
     }
 
     /// Abandons the threads. Those that reach a [point](crate::point) end there.
-    fn give_up(&self, mut waiting: PendingReports, running: &Running, full: Vec<usize>) -> EndedRun {
+    fn give_up(
+        &self,
+        mut waiting: PendingReports,
+        running: &Running,
+        full: Vec<usize>,
+        proof: Proof,
+    ) -> EndedRun {
         let missing: Vec<usize> = (0..self.workers.len()).filter(|&it| !waiting.done[it]).collect();
         let stop_flags = || missing.iter().map(|&it| &self.workers[it].stop_flag);
         // Kept as long as the process lives: the threads may reach a point at any time.
@@ -320,7 +329,7 @@ impl Threads {
         let is_silent = |&thread: &usize| {
             let worker = &self.workers[thread];
             worker.stop_flag.place().is_none()
-                && stuck_thread::activity_of(worker.thread_id()) == stuck_thread::ThreadActivity::Running
+                && stuck_thread::activity_of(worker.thread_id()) == ThreadActivity::Running
         };
         while asked.elapsed() < PLACE_SEARCH_TIME && missing.iter().any(is_silent) {
             thread::sleep(PLACE_SEARCH_INTERVAL);
@@ -331,11 +340,13 @@ impl Threads {
         }
         let standing = |&thread: &usize| {
             let worker = &self.workers[thread];
-            StuckThread {
-                thread,
-                activity: stuck_thread::activity_of(worker.thread_id()),
-                place: worker.stop_flag.place(),
-            }
+            let activity = match (proof, stuck_thread::activity_of(worker.thread_id())) {
+                (Proof::Deadlock, _) => ThreadActivity::Waiting,
+                // One moment is no proof.
+                (Proof::None, ThreadActivity::Waiting) => ThreadActivity::Sleeping(None),
+                (Proof::None, activity) => activity,
+            };
+            StuckThread { thread, activity, place: worker.stop_flag.place() }
         };
         let standings = missing.iter().filter(|&&it| !waiting.done[it]).map(standing).collect();
         stop_flags().for_each(|it| it.is_abandoned.store(true, Ordering::Relaxed));
@@ -360,12 +371,25 @@ impl<S: Specification> fmt::Debug for Workers<S> {
 struct PendingReports {
     done: Vec<bool>,
     panicked: Vec<Panicked>,
-    // How many operations of each thread had returned at the last check, and since when none has
-    // returned.
+    // How many operations of each thread had returned at the last check.
     full: Vec<usize>,
-    since: Instant,
-    // The processor time of each thread at that moment.
-    processor_times: Vec<Option<Duration>>,
+    last_check: Instant,
+    // How long none has returned, as far as this process was running.
+    waited: Duration,
+    // How long all threads that have not reported have waited for another thread, and not run.
+    quiet: Duration,
+    // The processor times of the threads when an operation returned last, and at the last check.
+    times_at_return: Vec<Option<Duration>>,
+    times_at_check: Vec<Option<Duration>>,
+}
+
+/// What is known of threads that do not return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Proof {
+    /// Each waits for another thread, and none can wake it.
+    Deadlock,
+    /// They may be slow.
+    None,
 }
 
 impl PendingReports {
@@ -374,8 +398,11 @@ impl PendingReports {
             done: vec![false; threads],
             panicked: Vec::new(),
             full: Vec::new(),
-            since: Instant::now(),
-            processor_times: vec![None; threads],
+            last_check: Instant::now(),
+            waited: Duration::ZERO,
+            quiet: Duration::ZERO,
+            times_at_return: vec![None; threads],
+            times_at_check: vec![None; threads],
         }
     }
 
@@ -394,31 +421,48 @@ impl PendingReports {
         }
     }
 
-    /// Returns `full`, the number of returned operations per thread, if it has not changed for
-    /// `patience`.
-    fn stuck(&mut self, full: Vec<usize>, workers: &[Worker], patience: Duration) -> Option<Vec<usize>> {
+    /// Returns what is known of the threads if `full`, the number of returned operations per thread,
+    /// has not changed for `patience`.
+    ///
+    /// A thread that sleeps at two moments may have run in between; one that has used no processor
+    /// time has not.
+    fn stuck(&mut self, full: &[usize], workers: &[Worker], patience: Duration) -> Option<Proof> {
+        let now = Instant::now();
+        // If the whole process was stopped in between, nothing could return.
+        let passed = (now - self.last_check).min(patience / 4);
+        self.last_check = now;
+        let times: Vec<_> = workers.iter().map(|it| stuck_thread::processor_time(it.thread_id())).collect();
+        let before = std::mem::replace(&mut self.times_at_check, times);
         if full != self.full {
-            self.full = full;
-            self.since = Instant::now();
-            self.processor_times =
-                workers.iter().map(|it| stuck_thread::processor_time(it.thread_id())).collect();
+            self.full = full.to_vec();
+            (self.waited, self.quiet) = (Duration::ZERO, Duration::ZERO);
+            self.times_at_return.clone_from(&self.times_at_check);
             return None;
         }
-        let waited = self.since.elapsed();
-        let is_stuck = patience <= waited
-            && (patience * PATIENCE_FACTOR_MAX <= waited
-                || !self.is_starved(workers, patience / STARVED_SHARE_DIVISOR));
-        is_stuck.then_some(full)
+        self.waited += passed;
+        let mut missing = workers.iter().enumerate().filter(|it| !self.done[it.0]);
+        let do_all_wait = missing.all(|(number, worker)| {
+            before[number].is_some()
+                && before[number] == self.times_at_check[number]
+                && stuck_thread::activity_of(worker.thread_id()) == ThreadActivity::Waiting
+        });
+        self.quiet = if do_all_wait { self.quiet + passed } else { Duration::ZERO };
+        match self.waited {
+            waited if waited < patience => None,
+            _ if patience / 2 <= self.quiet => Some(Proof::Deadlock),
+            waited if patience * PATIENCE_FACTOR_MAX <= waited => Some(Proof::None),
+            _ if do_all_wait || self.is_starved(workers, patience / STARVED_SHARE_DIVISOR) => None,
+            _ => Some(Proof::None),
+        }
     }
 
     /// Whether a runnable thread got hardly any processor time: the machine may be busy, and the
     /// thread not stuck.
     fn is_starved(&self, workers: &[Worker], least: Duration) -> bool {
         workers.iter().enumerate().filter(|it| !self.done[it.0]).any(|(number, worker)| {
-            let thread = worker.thread_id();
-            let processor_times = stuck_thread::processor_time(thread).zip(self.processor_times[number]);
-            stuck_thread::activity_of(thread) == stuck_thread::ThreadActivity::Running
-                && processor_times.is_some_and(|(now, before)| now.saturating_sub(before) < least)
+            let times = self.times_at_check[number].zip(self.times_at_return[number]);
+            stuck_thread::activity_of(worker.thread_id()) == ThreadActivity::Running
+                && times.is_some_and(|(now, before)| now.saturating_sub(before) < least)
         })
     }
 }

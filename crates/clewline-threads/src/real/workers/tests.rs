@@ -347,12 +347,30 @@ fn a_sleeping_thread_is_reported() {
     let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
     assert_eq!(standings.iter().map(|it| it.thread).collect::<Vec<_>>(), [0, 1]);
     if cfg!(target_os = "linux") {
-        assert!(
-            standings.iter().all(|it| matches!(it.activity, ThreadActivity::Sleeping(_))),
-            "{standings:?}"
-        );
+        assert!(standings.iter().all(|it| it.activity == ThreadActivity::Waiting), "{standings:?}");
     }
     assert_eq!(run.logs.merge().operations().filter(|it| it.ret.is_none()).count(), 2);
+}
+
+#[test]
+fn a_thread_that_may_be_slow_is_no_deadlock() {
+    // With a time limit; awake in between; without another thread.
+    let waits: [fn(&Door); 3] = [
+        |_| {
+            let _timed_out = std::sync::mpsc::channel::<()>().1.recv_timeout(Duration::from_secs(1_000));
+        },
+        |door| {
+            while !door.is_open.load(Ordering::Relaxed) {
+                std::thread::park_timeout(Duration::from_millis(10));
+            }
+        },
+        |_| std::thread::sleep(Duration::from_secs(1_000)),
+    ];
+    for wait in waits {
+        let run = doors(wait, &[&["pass"], &["look"]]);
+        let Ending::Stuck(_, standings, _) = &run.ending else { panic!("{:?}", run.ending) };
+        assert!(standings.iter().all(|it| it.activity != ThreadActivity::Waiting), "{standings:?}");
+    }
 }
 
 #[test]
