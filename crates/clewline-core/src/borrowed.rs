@@ -78,6 +78,14 @@ where
     }
 }
 
+/// The name of a type without its path and its parameters: of a specification without a name.
+#[must_use]
+pub fn name_of_type<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 /// A history that was abandoned before it was read.
 #[derive(Debug, Default)]
 pub struct EmptyHistory {

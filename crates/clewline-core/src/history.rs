@@ -46,6 +46,27 @@ impl<C, R> Event<C, R> {
     pub fn ret(process: u32, ret: R) -> Self {
         Event::Return(ProcessId(process), ret)
     }
+
+    /// The process whose event this is.
+    #[must_use]
+    pub fn process(&self) -> ProcessId {
+        let (Event::Call(process, ..)
+        | Event::Return(process, _)
+        | Event::Fail(process)
+        | Event::Info(process)) = self;
+        *process
+    }
+
+    /// The same event, of another process.
+    #[must_use]
+    pub fn of(self, process: ProcessId) -> Self {
+        match self {
+            Event::Call(_, object, call) => Event::Call(process, object, call),
+            Event::Return(_, ret) => Event::Return(process, ret),
+            Event::Fail(_) => Event::Fail(process),
+            Event::Info(_) => Event::Info(process),
+        }
+    }
 }
 
 /// An operation with the times of its call and return, for [`History::from_operations`].
@@ -389,10 +410,7 @@ impl<C, R> EventLog<C, R> {
             return Err(Malformed { at, kind: MalformedKind::TooMany });
         }
         self.events += 1;
-        let (Event::Call(process, ..)
-        | Event::Return(process, _)
-        | Event::Fail(process)
-        | Event::Info(process)) = event;
+        let process = event.process();
         if let Event::Call(_, object, call) = event {
             if let Some(&other) = self.open.get(&process) {
                 let since = self.history.source(other);

@@ -43,7 +43,7 @@ mod verdict;
 mod verify;
 mod witness;
 
-pub use borrowed::{BorrowedHistory, EmptyHistory};
+pub use borrowed::{BorrowedHistory, EmptyHistory, name_of_type};
 pub use budget::{Budget, Charge, Reason, interrupt, is_interrupted};
 pub use codec::{Codec, CodecError, Encoded};
 pub use erased::{

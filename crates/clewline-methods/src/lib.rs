@@ -34,7 +34,6 @@ pub mod relaxed;
 mod saving;
 #[cfg(feature = "stress")]
 pub mod stress;
-pub mod typed;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
 pub use error::Error;

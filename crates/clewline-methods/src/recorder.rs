@@ -13,13 +13,12 @@ use clewline_core::{
     Codec, Event, History, Note, ObjectId, ProcessId, Recording, Specification, Value, Values,
     erase_with_codec,
 };
-use clewline_report::OutputFile;
 use rustc_hash::FxHashMap;
 
 use crate::{
     check::{Alarm, Watch},
     error::{Error, ErrorKind},
-    saving::write_recording,
+    saving::save_recording,
 };
 
 /// Records the operations of a running system, to be judged later or while it runs.
@@ -196,13 +195,10 @@ impl<S: Specification> Recorder<S> {
     pub fn history(&self) -> Result<History<S::Call, S::Return>, Error> {
         let Snapshot { events, processes, .. } = self.snapshot()?;
         let numbers = client_numbers(&processes);
-        Ok(history(events.into_iter().map(|mut event| {
-            let (Event::Call(process, ..)
-            | Event::Return(process, _)
-            | Event::Fail(process)
-            | Event::Info(process)) = &mut event;
-            *process = numbers.get(process.index()).copied().unwrap_or(*process);
-            event
+        let number = |it: ProcessId| numbers.get(it.index()).copied().unwrap_or(it);
+        Ok(history(events.into_iter().map(|it| {
+            let process = number(it.process());
+            it.of(process)
         })))
     }
 
@@ -249,16 +245,13 @@ impl<S: Specification> Recorder<S> {
         path: &Path,
         to_recording: impl FnOnce(History<S::Call, S::Return>) -> Result<Recording, Error>,
     ) -> Result<(), Error> {
-        let write = || -> Result<(), Error> {
+        save_recording(path, || {
             let Snapshot { events, processes, notes } = self.snapshot()?;
             let mut recording = to_recording(history(events))?;
             recording.names.processes = names(&processes, &mut recording.values);
             recording.names.notes = notes;
-            let mut out = OutputFile::create(path)?;
-            write_recording(&recording, &mut out)?;
-            Ok(out.commit()?)
-        };
-        write().map_err(|it| it.in_file(&path.display().to_string()))
+            Ok(recording)
+        })
     }
 
     /// What is recorded at this moment. Clients wait for a part of the copy at most.

@@ -1,14 +1,11 @@
-//! Histories in files: in which folder, and how they are written and read.
+//! Histories in files: how they are written and read.
 
-use std::{
-    env,
-    ffi::OsString,
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::Path};
 
 use clewline_core::Recording;
-use clewline_report::{WriteError, formats};
+use clewline_report::{OutputFile, WriteError, formats};
+
+use crate::error::Error;
 
 #[cfg(feature = "serde")]
 mod typed;
@@ -21,61 +18,16 @@ pub(crate) fn write_recording(recording: &Recording, out: &mut dyn Write) -> Res
     formats::find("jsonl").expect("it is the native format").write(recording, out)
 }
 
-/// The folder for histories of findings, in the target directory of Cargo.
-pub(crate) fn findings_folder() -> PathBuf {
-    Surroundings::of_process().target().join("clewline").join("failures")
+/// Saves a history as JSON lines. A file that is already there is replaced.
+pub(crate) fn save_recording(
+    path: &Path,
+    recording: impl FnOnce() -> Result<Recording, Error>,
+) -> Result<(), Error> {
+    let save = || -> Result<(), Error> {
+        let recording = recording()?;
+        let mut out = OutputFile::create(path)?;
+        write_recording(&recording, &mut out)?;
+        Ok(out.commit()?)
+    };
+    save().map_err(|it| it.in_file(&path.display().to_string()))
 }
-
-/// How a report names a file: relative to the project, if it is inside of it.
-pub(crate) fn relative_to_project(path: &Path) -> &Path {
-    let surroundings = Surroundings::of_process();
-    let inside = path.strip_prefix(surroundings.project());
-    inside.or_else(|_| path.strip_prefix(&surroundings.current)).unwrap_or(path)
-}
-
-/// What a process knows of the project whose tests it runs.
-struct Surroundings {
-    // The variables of Cargo, if they are set.
-    target: Option<OsString>,
-    manifest: Option<OsString>,
-    program: Option<PathBuf>,
-    current: PathBuf,
-}
-
-impl Surroundings {
-    fn of_process() -> Surroundings {
-        let variable = |name| env::var_os(name).filter(|it| !it.is_empty());
-        Surroundings {
-            target: variable("CARGO_TARGET_DIR"),
-            manifest: variable("CARGO_MANIFEST_DIR"),
-            program: env::current_exe().ok(),
-            current: env::current_dir().unwrap_or_default(),
-        }
-    }
-
-    /// The target directory of Cargo, which may have to be created.
-    fn target(&self) -> PathBuf {
-        match &self.target {
-            Some(target) if Path::new(target).is_absolute() => return target.into(),
-            Some(_) | None => (),
-        }
-        // Cargo tags its target directory, and the one of `clewline cargo test` in it. Documentation
-        // tests run elsewhere.
-        let is_tagged = |it: &&Path| it.join("CACHEDIR.TAG").is_file() && !it.ends_with("clewline/build");
-        let tagged = self.program.as_deref().and_then(|it| it.ancestors().find(is_tagged));
-        match (tagged, &self.target) {
-            (Some(tagged), _) => tagged.to_owned(),
-            (None, Some(relative)) => self.project().join(relative),
-            (None, None) => self.project().join("target"),
-        }
-    }
-
-    /// The folder of the workspace, or of the package; without Cargo, the current one.
-    fn project(&self) -> &Path {
-        let Some(manifest) = self.manifest.as_ref().map(Path::new) else { return &self.current };
-        manifest.ancestors().find(|it| it.join("Cargo.lock").is_file()).unwrap_or(manifest)
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -9,6 +9,7 @@ pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
 mod output_file;
+mod project;
 pub mod render;
 mod text;
 #[cfg(feature = "serde")]
@@ -22,6 +23,7 @@ use std::{
 use clewline_core::Recording;
 
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
+pub use project::{findings_folder, relative_to_project};
 
 /// One way of writing histories down.
 pub trait Format: Sync {

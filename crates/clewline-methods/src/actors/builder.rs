@@ -6,6 +6,7 @@ use clewline_actors::{
     ActorId, CallOf, ClientCall, Clients, Delivery, Faults, Harness, Mailbox, Restart, Scenario,
     schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
 };
+use clewline_core::name_of_type;
 use clewline_report::render::{present, text};
 
 use super::{
@@ -17,7 +18,7 @@ use super::{
     text::ReportContext,
     token::Token,
 };
-use crate::{environment::set_bounds, limits::available_memory, typed::name_of};
+use crate::{environment::set_bounds, limits::available_memory};
 
 /// A test under construction: every order of messages in an actor system, and whether clients can
 /// distinguish it from one object.
@@ -291,7 +292,7 @@ impl<H: Harness + 'static> Explore<H> {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
         let outcome = match self.run() {
             Ok(outcome) => outcome,
-            Err(error) => panic!("{}: {error}", name_of::<H>()),
+            Err(error) => panic!("{}: {error}", name_of_type::<H>()),
         };
         let next: Vec<String> = match outcome.finding() {
             Some(it) if !is_replay && !it.steps.is_empty() => {
@@ -300,9 +301,9 @@ impl<H: Harness + 'static> Explore<H> {
             Some(_) | None => Vec::new(),
         };
         let context = ReportContext {
-            system: name_of::<H>(),
+            system: name_of_type::<H>(),
             harness: "",
-            spec: name_of::<H::Specification>(),
+            spec: name_of_type::<H::Specification>(),
             scheduler,
             is_replay,
             next: &next,

@@ -21,7 +21,7 @@ use std::{
 use clewline_check::{Algorithm, Judgement, Options, judge};
 use clewline_core::{
     BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, Reason, Recording,
-    Specification, Verdict,
+    Specification, Verdict, name_of_type,
 };
 use clewline_report::{
     Format, ReadOptions,
@@ -37,7 +37,6 @@ use crate::{
     error::{Error, ErrorKind},
     limits::{BudgetedReader, Timer, with_process_memory},
     relaxed::{Plan, Quasi, QuasiEvidence, QuasiReading, judge_program},
-    typed::name_of,
 };
 
 pub use outcome::Report;
@@ -629,7 +628,7 @@ where
     Report {
         name: "the history".to_owned(),
         source: Source::Program,
-        spec: name_of::<S>().to_owned(),
+        spec: name_of_type::<S>().to_owned(),
         case: Box::new(case),
         judgement,
         elapsed: begun.elapsed(),

@@ -12,21 +12,16 @@ use std::{
 use clewline_check::Options;
 use clewline_core::{
     BorrowedHistory, ErasedHistory, Event, Names, ObjectId, ProcessId, Specification, Value, Values, Verdict,
+    name_of_type,
 };
 use clewline_report::render::{Source, Stream};
 
 use self::window::{DEFAULT_WINDOW_OPS, Load, Snapshot, StreamViolation, Window};
 use super::outcome::Report;
-use crate::{
-    error::{Error, ErrorKind},
-    typed::name_of,
-};
+use crate::error::{Error, ErrorKind};
 
 /// Makes the names of processes, by their numbers, in that table. It is called for an alarm only.
 pub(crate) type NameProcesses<'a> = &'a dyn Fn(&mut Values) -> Vec<Value>;
-
-/// Processes that are known by their numbers.
-const NUMBERED: fn(&mut Values) -> Vec<Value> = |_| Vec::new();
 
 /// Checks a history while it grows, and holds only the operations that may still matter.
 ///
@@ -88,7 +83,7 @@ where
     ///
     /// If a process calls while its operation is open, or an event ends an operation that is not.
     pub fn push(&mut self, event: Event<S::Call, S::Return>) -> Result<Option<Alarm>, Error> {
-        self.push_named(event, &NUMBERED)
+        self.push_named(event, &|_| Vec::new())
     }
 
     /// As [`push`](Self::push), for processes with names.
@@ -99,10 +94,7 @@ where
     ) -> Result<Option<Alarm>, Error> {
         let at = self.events;
         let line = u32::try_from(at).unwrap_or(u32::MAX);
-        let (Event::Call(process, ..)
-        | Event::Return(process, _)
-        | Event::Fail(process)
-        | Event::Info(process)) = event;
+        let process = event.process();
         let process = self.current.get(&process).copied().unwrap_or(process);
         let is_open = self.window.is_open(process);
         let malformed = |reason| Err(Error::from(ErrorKind::Event { at, reason }));
@@ -136,7 +128,7 @@ where
     ///
     /// None at present.
     pub fn judge(&mut self) -> Result<Option<Alarm>, Error> {
-        self.judge_named(&NUMBERED)
+        self.judge_named(&|_| Vec::new())
     }
 
     /// As [`judge`](Self::judge), for processes with names.
@@ -157,7 +149,7 @@ where
         let report = Report {
             name: "the history".to_owned(),
             source: Source::Program,
-            spec: name_of::<S>().to_owned(),
+            spec: name_of_type::<S>().to_owned(),
             case: Box::new(BorrowedHistory::new(&self.specification, &history).named(names, values)),
             judgement,
             elapsed: self.begun.elapsed(),

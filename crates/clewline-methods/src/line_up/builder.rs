@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, NotFound, Specification, parallel};
+use clewline_core::{Codec, CodecError, NotFound, Specification, name_of_type, parallel};
 use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
@@ -30,7 +30,6 @@ use crate::{
     error::{Error, ErrorKind},
     matrix::{Matrix, calls},
     relaxed::{Quasi, Roles},
-    typed::name_of,
 };
 
 /// A test under construction: every interleaving of a few calls, and no specification.
@@ -115,7 +114,8 @@ impl<T: 'static> LineUp<Component<T>> {
     pub fn new(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
         // Of an array or a tuple, the name of the first type is used.
         let is_name = |it: char| it.is_alphanumeric() || it == '_';
-        let name = name_of::<T>().split(|it| !is_name(it)).find(|it| !it.is_empty()).unwrap_or("the subject");
+        let name =
+            name_of_type::<T>().split(|it| !is_name(it)).find(|it| !it.is_empty()).unwrap_or("the subject");
         LineUp::of(name, Component::new(make))
     }
 
@@ -174,7 +174,7 @@ where
         S: Codec,
     {
         let spec = Codec::name(&specification);
-        let line_up = LineUp::of(name_of::<T>(), SpecifiedSubject::with_codec(specification, make));
+        let line_up = LineUp::of(name_of_type::<T>(), SpecifiedSubject::with_codec(specification, make));
         LineUp { spec, ..line_up }.against_specification()
     }
 
@@ -233,7 +233,7 @@ where
     ) -> Self {
         let subject = SpecifiedSubject::with_debug(specification, make);
         let calls: Vec<S::Call> = calls.into_iter().collect();
-        LineUp::of(name_of::<T>(), subject).calls(calls).against_specification()
+        LineUp::of(name_of_type::<T>(), subject).calls(calls).against_specification()
     }
 }
 

@@ -3,10 +3,10 @@
 use std::{fmt::Debug, fs::File, path::Path};
 
 use clewline_core::History;
-use clewline_report::{OutputFile, ReadOptions, formats, typed};
+use clewline_report::{ReadOptions, formats, typed};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::write_recording;
+use super::save_recording;
 use crate::error::Error;
 
 /// Saves a history as JSON lines, which [`read_history`] reads again. A file that is already there
@@ -49,14 +49,7 @@ where
     C: Serialize + DeserializeOwned + Clone + PartialEq + Debug,
     R: Serialize + DeserializeOwned + Clone + PartialEq + Debug,
 {
-    let path = path.as_ref();
-    let save = || -> Result<(), Error> {
-        let recording = typed::to_recording(history)?;
-        let mut out = OutputFile::create(path)?;
-        write_recording(&recording, &mut out)?;
-        Ok(out.commit()?)
-    };
-    save().map_err(|it| it.in_file(&path.display().to_string()))
+    save_recording(path.as_ref(), || Ok(typed::to_recording(history)?))
 }
 
 /// Reads a history that [`save_history`] wrote, or one in the native format with such calls.

@@ -12,7 +12,6 @@ use super::{
     outcome::{Outcome, Saved, Shrinking},
     plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Origin, Stress, Workload},
 };
-use crate::saving::relative_to_project;
 
 /// Commands to type next, best first. `test` is the name of the test that was run, if it was one.
 pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -> Vec<String> {
@@ -25,7 +24,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
     if let (true, Saved::File(file), Some(spec)) =
         (is_worth_a_check, &outcome.saved, stress.testable.specification())
     {
-        let file = shell_word(&relative_to_project(file).display().to_string());
+        let file = shell_word(&clewline_report::relative_to_project(file).display().to_string());
         let judged = match &stress.quasi {
             None => format!("--spec {}", shell_word(&spec)),
             Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.as_flags()),

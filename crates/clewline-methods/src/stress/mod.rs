@@ -56,7 +56,7 @@ use std::{
 use clewline_check::{Algorithm, failure_point};
 #[cfg(feature = "serde")]
 use clewline_core::erase_with;
-use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict};
+use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict, name_of_type};
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
@@ -65,8 +65,6 @@ use crate::{
     error::{Error, ErrorKind},
     limits::available_memory,
     relaxed::{Quasi, QuasiReading},
-    saving::findings_folder,
-    typed::name_of,
 };
 
 use plan::{DEFAULT_PATIENCE, DEFAULT_TIMEOUT, Environment, Origin};
@@ -92,8 +90,8 @@ impl Stress {
         S::Return: Send + Sync,
         T: Subject<S>,
     {
-        let spec = Codec::name(&specification).unwrap_or_else(|| name_of::<S>().to_owned());
-        Stress::of(name_of::<T>(), spec, Arc::new(SubjectFactory::new(specification, make)))
+        let spec = Codec::name(&specification).unwrap_or_else(|| name_of_type::<S>().to_owned());
+        Stress::of(name_of_type::<T>(), spec, Arc::new(SubjectFactory::new(specification, make)))
     }
 
     /// As [`new`](Self::new), for a user-defined specification without notation for its calls:
@@ -145,7 +143,7 @@ impl Stress {
         T: Subject<S>,
     {
         let factory = SubjectFactory::drawing(specification, make, draw);
-        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(factory))
+        Stress::of(name_of_type::<T>(), name_of_type::<S>().to_owned(), Arc::new(factory))
     }
 
     /// As [`drawing`](Self::drawing). The history of a finding is saved by serde, so that
@@ -166,7 +164,7 @@ impl Stress {
             SubjectFactory::drawing(specification, make, draw).erased_by(|specification, history| {
                 erase_with(specification, history, |it| clewline_report::typed::to_recording(it).ok())
             });
-        Stress::of(name_of::<T>(), name_of::<S>().to_owned(), Arc::new(factory))
+        Stress::of(name_of_type::<T>(), name_of_type::<S>().to_owned(), Arc::new(factory))
     }
 
     /// Tests a type-erased subject of a table: its name there, the name of its specification, and
@@ -195,7 +193,7 @@ impl Stress {
             progress: Arc::new(|_| ()),
             origin: Origin::Program,
             shrinking: SHRINK_TIME,
-            saving: Some(findings_folder()),
+            saving: Some(clewline_report::findings_folder()),
             environment: Environment::Heeded,
             mistake: None,
             has_plain_threads: false,

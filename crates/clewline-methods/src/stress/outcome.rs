@@ -142,14 +142,9 @@ impl Finding {
             Verdict::Holds(_) | Verdict::Unknown(_) => &[],
         }
     }
-
-    /// The operation of that thread that did not return, as a report shows it: `deq()`.
-    pub(super) fn pending(&self, thread: usize) -> Option<String> {
-        pending(self.report.case(), thread)
-    }
 }
 
-/// The operation of that thread that did not return, as a report shows it.
+/// The operation of that thread that did not return, as a report shows it: `deq()`.
 pub(super) fn pending(case: &dyn ErasedHistory, thread: usize) -> Option<String> {
     let is_it = |(at, id): (usize, OperationId)| {
         (case.spans()[at].is_pending() && case.process(id).index() == thread).then_some(id)

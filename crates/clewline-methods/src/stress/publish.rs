@@ -16,7 +16,6 @@ use super::{
     role::ThreadRole,
     text,
 };
-use crate::saving::relative_to_project;
 
 impl Publish for Outcome {
     /// The page shows the run of the finding; other runs are not kept.
@@ -91,7 +90,7 @@ impl Publish for Outcome {
     fn entry(&self) -> Entry {
         let place = match &self.saved {
             Saved::File(path) | Saved::Text(path) => {
-                Some((relative_to_project(path).display().to_string(), None))
+                Some((clewline_report::relative_to_project(path).display().to_string(), None))
             }
             Saved::Off | Saved::Failed(..) => None,
         };

@@ -19,10 +19,7 @@ use super::{
     plan::Workload,
     quasi_request::QuasiRequest,
 };
-use crate::{
-    relaxed::{self, QuasiReading},
-    saving::relative_to_project,
-};
+use crate::relaxed::{self, QuasiReading};
 
 /// The text after the verdict's word.
 pub(super) fn headline(outcome: &Outcome) -> String {
@@ -82,7 +79,7 @@ fn found(outcome: &Outcome, finding: &Finding) -> String {
         RunFailure::Stuck(_, threads) => threads.first().map(|it| it.thread),
         RunFailure::Panicked(panics) => panics.first().map(|it| it.thread),
     };
-    let operation = thread.and_then(|it| finding.pending(it));
+    let operation = thread.and_then(|it| pending(finding.report.case(), it));
     finding.failure.cause().headline(&outcome.subject, operation.as_deref())
 }
 
@@ -130,7 +127,7 @@ fn show_patience(patience: Duration) -> String {
 /// The operations that panicked, and their messages.
 fn panicked(finding: &Finding, panics: &[Panicked]) -> Block {
     let line = |Panicked { thread, message, .. }: &Panicked| {
-        let operation = finding.pending(*thread).unwrap_or_else(|| "no operation".to_owned());
+        let operation = pending(finding.report.case(), *thread).unwrap_or_else(|| "no operation".to_owned());
         format!("{} in {operation} panicked: {message}", finding.workload.thread_name(*thread))
     };
     Block::List(panics.iter().map(line).collect())
@@ -238,11 +235,11 @@ fn saved(outcome: &Outcome, finding: &Finding) -> Option<String> {
                 Verdict::Holds(_) => " (its results are right, and `check` says so)".to_owned(),
                 Verdict::Unknown(_) => String::new(),
             };
-            format!("{}{more}", relative_to_project(path).display())
+            format!("{}{more}", clewline_report::relative_to_project(path).display())
         }
         Saved::Text(path) => format!(
             "{} (operations as `Debug` shows them, for people; see there for a file that can be read again)",
-            relative_to_project(path).display()
+            clewline_report::relative_to_project(path).display()
         ),
         Saved::Failed(folder, why) => format!("nowhere: {}: {why}", folder.display()),
     })
