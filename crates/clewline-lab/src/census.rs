@@ -104,9 +104,9 @@ pub fn count(
     enumeration: &mut Enumeration,
 ) -> Result<Census, CodecError> {
     let find = |name: &str| clewline_specs::find(name).map_err(|it| CodecError(it.to_string()));
-    let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
-    trial.set_memory(options.memory);
-    trial.keep(false, false);
+    let mut test_program = subject.test_program(&matrix.to_calls(), &options.limits)?;
+    test_program.set_memory(options.memory);
+    test_program.keep(false, false);
     let mut counter = Counter {
         plain: Specified::Named(find(&readings.plain)?),
         relaxed: Specified::Named(find(&readings.relaxed)?),
@@ -124,9 +124,9 @@ pub fn count(
     let extent = Extent::all(options.executions_max, visits).within(options.time);
     let strategy = Strategy::Scheduler(options.scheduler, &options.settings);
     let Survey { coverage, executions, broken, is_bounded, .. } =
-        trial.explore(strategy, &extent, &mut |trial, ending, _| {
+        test_program.explore(strategy, &extent, &mut |test_program, ending, _| {
             if *ending == Ending::Full {
-                counter.count(trial, &trial.outcome());
+                counter.count(test_program, &test_program.outcome());
             }
             ControlFlow::Continue(())
         });
@@ -136,7 +136,7 @@ pub fn count(
         counts: counter.enumeration.counts(),
         coverage,
         broken,
-        is_bounded: is_bounded || trial.guess().is_some(),
+        is_bounded: is_bounded || test_program.guess().is_some(),
         elapsed: [Duration::ZERO, begun.elapsed().saturating_sub(counter.census.enumerated)],
         ..counter.census
     })
@@ -236,25 +236,25 @@ struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    fn count(&mut self, trial: &dyn TestProgram, outcome: &Outcome<ResultId>) {
+    fn count(&mut self, test_program: &dyn TestProgram, outcome: &Outcome<ResultId>) {
         let mut key = Vec::new();
         outcome.canonical(&Ending::Full, &mut key);
         let is_new = self.seen.insert(key);
         if !is_new && self.counting != Counting::Everything {
             return;
         }
-        if let Err(reason) = self.judge(trial, outcome, is_new) {
+        if let Err(reason) = self.judge(test_program, outcome, is_new) {
             self.census.unknown.get_or_insert(reason);
         }
     }
 
     fn judge(
         &mut self,
-        trial: &dyn TestProgram,
+        test_program: &dyn TestProgram,
         outcome: &Outcome<ResultId>,
         is_new: bool,
     ) -> Result<(), String> {
-        let plain = self.plain.case(trial, outcome)?;
+        let plain = self.plain.case(test_program, outcome)?;
         let problems = plain.problems();
         let begun = Instant::now();
         for problem in &problems {
@@ -268,12 +268,12 @@ impl Counter<'_> {
             return Ok(());
         }
         let drained = match Roles::of(&self.readings.plain) {
-            Some(roles) => self.plain.drained(trial, outcome, &roles)?,
-            None => self.plain.case(trial, outcome)?,
+            Some(roles) => self.plain.drained(test_program, outcome, &roles)?,
+            None => self.plain.case(test_program, outcome)?,
         };
         self.census.not_displaced += u64::from(!self.is_displaced(&drained.problems())?);
         self.census.not_linearizable += u64::from(!holds(problems)?);
-        let relaxed = self.relaxed.case(trial, outcome)?;
+        let relaxed = self.relaxed.case(test_program, outcome)?;
         self.census.not_relaxed += u64::from(!holds(relaxed.problems())?);
         Ok(())
     }

@@ -122,8 +122,8 @@ mod tests {
             let columns = vec![it.invocations()];
             assert!(1 < columns[0].len(), "{}", it.name());
             let calls = Calls { columns, ..Calls::default() };
-            let trial = it.build().test_program(&calls, &Limits::default());
-            assert!(trial.is_ok(), "{}: {:?}", it.name(), trial.err());
+            let program = it.build().test_program(&calls, &Limits::default());
+            assert!(program.is_ok(), "{}: {:?}", it.name(), program.err());
         }
     }
 

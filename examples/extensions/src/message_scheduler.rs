@@ -22,10 +22,10 @@ pub const ENTRY: Entry = Entry {
 struct NewestFirst;
 
 impl MessageScheduler for NewestFirst {
-    fn explore(&mut self, walk: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
-        walk.rewind();
-        while !tally.is_end(walk)? {
-            walk.take(walk.enabled().len() - 1);
+    fn explore(&mut self, execution: &mut Execution, tally: &mut Statistics<'_>) -> Flow {
+        execution.rewind();
+        while !tally.is_end(execution)? {
+            execution.take(execution.enabled().len() - 1);
         }
         // `Continue` would mean that nothing is left to explore.
         ControlFlow::Break(Coverage::Limited(Limit::Schedules(1)))

@@ -287,7 +287,7 @@ fn options(args: &Args, named: &NamedSystem, found: &FoundSystem) -> Result<Opti
     let mut scheduler = Scheduler::find(&args.scheduler).map_err(|it| Failure::at("--scheduler", it))?;
     if args.compat.is_some() {
         let found = ds2::find(found.system.name, &args.scheduler);
-        scheduler = Scheduler::Walk(found.map_err(|it| Failure::at("--compat", it))?);
+        scheduler = Scheduler::Executions(found.map_err(|it| Failure::at("--compat", it))?);
     }
     let faults = Faults {
         lose: args.lose,

@@ -112,7 +112,7 @@ pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step
         let step = |half: usize, what| progress(Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what });
         step(0, name);
         let scheduler = ds2::find(table.system, published).expect("the names are DS2's");
-        let (published, _) = counted(table, options, Scheduler::Walk(scheduler));
+        let (published, _) = counted(table, options, Scheduler::Executions(scheduler));
         step(1, sound);
         let found = Scheduler::find(sound).expect("it is in the table");
         runs.push(Run { paper, published, sound, ours: counted(table, options, found) });
@@ -210,7 +210,7 @@ fn counted(table: &Table, options: &Options, scheduler: Scheduler) -> (Metrics, 
     let schedules = match (options.size, &scheduler) {
         (Size::Quick, it) if it.is_random() => 5_000,
         (Size::Quick, _) if table.harness == "2r+2w" => 500,
-        (Size::Quick, Scheduler::Walk(_)) if scheduler.unsound().is_none() => 2_000,
+        (Size::Quick, Scheduler::Executions(_)) if scheduler.unsound().is_none() => 2_000,
         (Size::Quick, _) => 5_000,
         (Size::Full, it) if it.is_random() => 100_000,
         (Size::Full, it) if it.unsound().is_some() => 50_000,

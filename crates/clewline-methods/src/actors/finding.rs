@@ -131,24 +131,24 @@ impl ScenarioPart<'_> {
 
 /// The finding that `schedule` shows.
 pub(super) fn finding(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     part: ScenarioPart<'_>,
     schedule: &Schedule,
     why: ViolationKind,
 ) -> Result<Finding, ScheduleMismatch> {
-    let mut walk = Execution::new(scene.engine(), clewline_actors::Snapshots::Sound);
-    walk.replay(schedule)?;
-    Ok(finding_of(scene, part, &walk, why))
+    let mut execution = Execution::new(scenario.engine(), clewline_actors::Snapshots::Sound);
+    execution.replay(schedule)?;
+    Ok(finding_of(scenario, part, &execution, why))
 }
 
-/// The finding at the current state of `walk`.
+/// The finding at the current state of `execution`.
 pub(super) fn finding_of(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     part: ScenarioPart<'_>,
-    walk: &Execution,
+    execution: &Execution,
     why: ViolationKind,
 ) -> Finding {
-    let chronicle = walk.history_events();
+    let chronicle = execution.history_events();
     let order: Vec<u32> = chronicle
         .iter()
         .filter_map(|it| match *it {
@@ -161,23 +161,23 @@ pub(super) fn finding_of(
         let place = order.iter().position(|it| *it == operation);
         OperationId::from_index(place.expect("what happens to an operation happens after its call"))
     };
-    let roots = walk.engine().roots() as u32;
-    let steps = walk.events().iter().map(|event| step(scene, event, roots, &id)).collect();
-    let waiting = waiting(scene, walk, roots);
+    let roots = execution.engine().roots() as u32;
+    let steps = execution.events().iter().map(|event| step(scenario, event, roots, &id)).collect();
+    let waiting = waiting(scenario, execution, roots);
     let program = part.calls.iter().filter_map(|it| part.program.get(*it)).cloned().collect();
-    let token = part.token(&walk.schedule());
-    let alone = finding_without_schedule(scene, part, &chronicle, why);
+    let token = part.token(&execution.schedule());
+    let alone = finding_without_schedule(scenario, part, &chronicle, why);
     Finding { token, program, steps, is_given_up: false, waiting, ..alone }
 }
 
 /// The finding for the client history `events`, if its schedule is not known.
 pub(super) fn finding_without_schedule(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     part: ScenarioPart<'_>,
     events: &[HistoryEvent],
     why: ViolationKind,
 ) -> Finding {
-    let case = scene.history(events);
+    let case = scenario.history(events);
     // The history of a few calls: the evidence is judged even if time is up.
     let options = Options { budget: Budget::unlimited().urgent(), ..Options::default() };
     let judgement = judge(case.problems(), &options);
@@ -196,22 +196,27 @@ pub(super) fn finding_without_schedule(
 }
 
 /// The messages that can be received next, each once, whatever the kind of step.
-fn waiting(scene: &dyn DynScenario, walk: &Execution, roots: u32) -> Vec<Step> {
+fn waiting(scenario: &dyn DynScenario, execution: &Execution, roots: u32) -> Vec<Step> {
     let is_message = |it: &&EnabledStep| it.kind == StepKind::Message && it.outcome == 0;
-    walk.enabled().iter().filter(is_message).map(|it| step_of(scene, it, roots)).collect()
+    execution.enabled().iter().filter(is_message).map(|it| step_of(scenario, it, roots)).collect()
 }
 
-fn step(scene: &dyn DynScenario, event: &ExecutedStep, roots: u32, id: &dyn Fn(u32) -> OperationId) -> Step {
+fn step(
+    scenario: &dyn DynScenario,
+    event: &ExecutedStep,
+    roots: u32,
+    id: &dyn Fn(u32) -> OperationId,
+) -> Step {
     Step {
         calls: event.calls().map(id).collect(),
         returns: event.returns().map(id).collect(),
-        ..step_of(scene, &event.step, roots)
+        ..step_of(scenario, &event.step, roots)
     }
 }
 
 /// A step in which nothing is called and nothing returns.
-fn step_of(scene: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> Step {
-    let (name, message) = receive.message.map(|it| scene.message(it)).unwrap_or_default();
+fn step_of(scenario: &dyn DynScenario, receive: &EnabledStep, roots: u32) -> Step {
+    let (name, message) = receive.message.map(|it| scenario.message(it)).unwrap_or_default();
     let side = match receive.action {
         Action::Cut { side } => (0..roots).filter(|it| side >> it & 1 == 1).map(ActorId::new).collect(),
         Action::Begin { .. }

@@ -10,6 +10,7 @@
 mod builder;
 mod dot;
 mod erased;
+mod executions;
 mod file;
 mod finding;
 #[cfg(feature = "html")]
@@ -28,7 +29,6 @@ mod text;
 mod token;
 #[cfg(test)]
 mod two_copies;
-mod walks;
 
 pub use builder::Explore;
 pub use erased::{ErasedHarness, count, explore, replay};

@@ -22,7 +22,7 @@ pub enum Scheduler {
     States,
     /// One of the table, or another that implements
     /// [`MessageScheduler`](schedulers::MessageScheduler).
-    Walk(&'static Entry),
+    Executions(&'static Entry),
 }
 
 impl Scheduler {
@@ -45,7 +45,9 @@ impl Scheduler {
             return Ok(Scheduler::States);
         }
         let names = Scheduler::all().map(|it| it.0);
-        schedulers::find(name).map(Scheduler::Walk).ok_or_else(|| NotFound::new("scheduler", name, names))
+        schedulers::find(name)
+            .map(Scheduler::Executions)
+            .ok_or_else(|| NotFound::new("scheduler", name, names))
     }
 
     /// Its name on the command line.
@@ -53,7 +55,7 @@ impl Scheduler {
     pub fn name(&self) -> &'static str {
         match self {
             Scheduler::States => Self::STATES,
-            Scheduler::Walk(entry) => entry.name,
+            Scheduler::Executions(entry) => entry.name,
         }
     }
 
@@ -62,7 +64,7 @@ impl Scheduler {
     pub fn is_random(&self) -> bool {
         match self {
             Scheduler::States => false,
-            Scheduler::Walk(entry) => entry.is_random,
+            Scheduler::Executions(entry) => entry.is_random,
         }
     }
 
@@ -71,7 +73,7 @@ impl Scheduler {
     pub fn unsound(&self) -> Option<&'static Entry> {
         match self {
             Scheduler::States => None,
-            Scheduler::Walk(entry) => (entry.soundness == Soundness::Never).then_some(entry),
+            Scheduler::Executions(entry) => (entry.soundness == Soundness::Never).then_some(entry),
         }
     }
 }

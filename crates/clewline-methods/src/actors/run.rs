@@ -6,6 +6,7 @@ use clewline_actors::{ActorId, Execution, Faults, Judgement, Modality, Rules, Sn
 use clewline_explore::{Coverage, Limit};
 
 use super::{
+    executions,
     finding::{ScenarioPart, ViolationKind, finding, finding_of, finding_without_schedule},
     options::{Options, Progress, Scheduler, StuckCalls},
     outcome::{Error, Metrics, Outcome, Verdict},
@@ -14,7 +15,6 @@ use super::{
     staged::{DynHarness, DynScenario},
     states,
     token::Token,
-    walks,
 };
 
 // How many states may be visited only to count all histories.
@@ -23,8 +23,8 @@ const EXISTING_MAX: u64 = 200_000;
 const NO_RESULT: &str = "no call returned in any execution, so that there was no result to check";
 
 /// Whether a call has returned, or there is none.
-fn is_judged(scene: &dyn DynScenario, play: &dyn DynHarness) -> bool {
-    play.calls() == 0 || scene.histories().summaries().iter().any(|it| it.returned != 0)
+fn is_judged(scenario: &dyn DynScenario, play: &dyn DynHarness) -> bool {
+    play.calls() == 0 || scenario.histories().summaries().iter().any(|it| it.returned != 0)
 }
 
 /// Explores a play.
@@ -37,22 +37,22 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
     let mut last = None;
     for faults in ladder(options.rules.faults) {
         let rules = Rules { faults, ..options.rules };
-        let scene = play.stage(&calls, rules)?;
-        let seen = explore(&*scene, options, &limits, progress)?;
+        let scenario = play.stage(&calls, rules)?;
+        let seen = explore(&*scenario, options, &limits, progress)?;
         let is_last = seen.violation.is_some() || !seen.is_complete;
-        last = Some((scene, seen, faults));
+        last = Some((scenario, seen, faults));
         if is_last {
             break;
         }
     }
-    let (scene, mut seen, faults) = last.expect("there is at least one budget");
-    let is_judged = is_judged(&*scene, play);
+    let (scenario, mut seen, faults) = last.expect("there is at least one budget");
+    let is_judged = is_judged(&*scenario, play);
     if seen.coverage != Coverage::Exhausted {
-        seen.metrics.existing = states::existing(&*scene, EXISTING_MAX, &limits);
+        seen.metrics.existing = states::existing(&*scenario, EXISTING_MAX, &limits);
     }
     let rules = Rules { faults, ..options.rules };
     let verdict = match seen.violation.take() {
-        Some(wrong) => violated(play, &*scene, options, rules, wrong, (progress, &limits))?,
+        Some(wrong) => violated(play, &*scenario, options, rules, wrong, (progress, &limits))?,
         None if seen.is_complete && is_judged => Verdict::Holds(()),
         None if seen.is_complete => Verdict::Unknown(NO_RESULT.to_owned()),
         None => Verdict::Unknown(match &seen.coverage {
@@ -60,7 +60,7 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
             Coverage::Exhausted => "some histories could not be judged".to_owned(),
         }),
     };
-    let flow = scene.flow().into_iter().map(|(from, to, name)| (from.to_string(), to.to_string(), name));
+    let flow = scenario.flow().into_iter().map(|(from, to, name)| (from.to_string(), to.to_string(), name));
     Ok(Outcome {
         verdict,
         coverage: seen.coverage,
@@ -75,27 +75,27 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
 /// Explores a scenario with all faults allowed, and counts; nothing is shrunk.
 pub(super) fn count(play: &dyn DynHarness, options: &Options) -> Result<ExplorationResult, Error> {
     let calls: Vec<usize> = (0..play.calls()).collect();
-    let scene = play.stage(&calls, options.rules)?;
+    let scenario = play.stage(&calls, options.rules)?;
     let deadline = options.timeout.and_then(|it| Instant::now().checked_add(it));
     let progress = Progress::default();
-    explore(&*scene, options, &Limits::new(options, deadline, &progress)?, &progress)
+    explore(&*scenario, options, &Limits::new(options, deadline, &progress)?, &progress)
 }
 
 fn explore(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
 ) -> Result<ExplorationResult, Error> {
     match options.scheduler {
-        Scheduler::States => states::explore(scene, options, limits, progress),
-        Scheduler::Walk(entry) => walks::explore(scene, entry, options, limits, progress),
+        Scheduler::States => states::explore(scenario, options, limits, progress),
+        Scheduler::Executions(entry) => executions::explore(scenario, entry, options, limits, progress),
     }
 }
 
 fn violated(
     play: &dyn DynHarness,
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     options: &Options,
     rules: Rules,
     wrong: ViolationFound,
@@ -107,17 +107,17 @@ fn violated(
     let found = match (wrong.kind, wrong.provenance) {
         (ViolationKind::NotLinearizable, Provenance::Schedule(schedule)) => {
             let (fewer, short) = shrink(play, calls.clone(), schedule, options, rules, progress, limits);
-            let scene = play.stage(&fewer, rules)?;
-            finding(&*scene, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.kind)
+            let scenario = play.stage(&fewer, rules)?;
+            finding(&*scenario, ScenarioPart { calls: &fewer, ..whole }, &short, wrong.kind)
                 .map_err(Error::Unfit)?
         }
         (why, Provenance::Schedule(schedule)) => {
-            finding(scene, whole, &schedule, why).map_err(Error::Unfit)?
+            finding(scenario, whole, &schedule, why).map_err(Error::Unfit)?
         }
         (why, Provenance::NoSingleExecution) => {
-            finding_of(scene, whole, &Execution::new(scene.engine(), Snapshots::Sound), why)
+            finding_of(scenario, whole, &Execution::new(scenario.engine(), Snapshots::Sound), why)
         }
-        (why, Provenance::LimitReached(events)) => finding_without_schedule(scene, whole, &events, why),
+        (why, Provenance::LimitReached(events)) => finding_without_schedule(scenario, whole, &events, why),
     };
     Ok(Verdict::Violated(Box::new(found)))
 }
@@ -155,46 +155,51 @@ pub(super) fn replay(play: &dyn DynHarness, options: &Options, token: &Token) ->
     }
     let program = play.program();
     let faults = options.rules.faults;
-    let scene = play.stage(&calls, options.rules)?;
-    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
-    walk.replay(&token.schedule).map_err(Error::Unfit)?;
-    if let Some(bad_handler) = walk.bad_handler() {
+    let scenario = play.stage(&calls, options.rules)?;
+    let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
+    execution.replay(&token.schedule).map_err(Error::Unfit)?;
+    if let Some(bad_handler) = execution.bad_handler() {
         return Err(Error::BadHandler(bad_handler.clone()));
     }
     let part = ScenarioPart { calls: &calls, program: &program, faults };
-    let verdict = match wrong_at_the_end(&*scene, options, &walk) {
-        Some(why) => Verdict::Violated(Box::new(finding_of(&*scene, part, &walk, why))),
+    let verdict = match wrong_at_the_end(&*scenario, options, &execution) {
+        Some(why) => Verdict::Violated(Box::new(finding_of(&*scenario, part, &execution, why))),
         None => Verdict::Holds(()),
     };
     let violated = matches!(&verdict, Verdict::Violated(it) if it.why == ViolationKind::NotLinearizable);
     let metrics = Metrics {
         schedules: Some(1),
-        incomplete: Some(u64::from(!walk.summary().is_complete())),
+        incomplete: Some(u64::from(!execution.summary().is_complete())),
         unique: Some(1),
         canonical: 1,
         violated: u64::from(violated),
-        depth: Some(walk.events().len() as u64),
+        depth: Some(execution.events().len() as u64),
         ..Metrics::default()
     };
     let name = |it: ActorId| it.to_string();
-    let flow = scene.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
+    let flow = scenario.flow().into_iter().map(|(from, to, what)| (name(from), name(to), what)).collect();
     let coverage = Coverage::Limited(Limit::Replayed);
     Ok(Outcome { verdict, coverage, metrics, faults, program, flow, elapsed: begun.elapsed() })
 }
 
-fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution) -> Option<ViolationKind> {
-    if scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated {
+fn wrong_at_the_end(
+    scenario: &dyn DynScenario,
+    options: &Options,
+    execution: &Execution,
+) -> Option<ViolationKind> {
+    if scenario.verdicts().of(&scenario.histories(), execution.history()) == Judgement::Violated {
         return Some(ViolationKind::NotLinearizable);
     }
-    let worlds = || (0..=walk.events().len()).map(|it| walk.world_before(it)).filter(|it| it.is_begun());
-    let is_end = walk.enabled().is_empty();
-    let last = walk.world();
-    let comes_round =
-        (0..walk.events().len()).any(|it| walk.world_before(it).fingerprint() == last.fingerprint());
-    for (at, (name, when)) in scene.properties().into_iter().enumerate() {
-        let mut holds = worlds().map(|it| walk.engine().holds(it, at));
+    let worlds =
+        || (0..=execution.events().len()).map(|it| execution.world_before(it)).filter(|it| it.is_begun());
+    let is_end = execution.enabled().is_empty();
+    let last = execution.world();
+    let comes_round = (0..execution.events().len())
+        .any(|it| execution.world_before(it).fingerprint() == last.fingerprint());
+    for (at, (name, when)) in scenario.properties().into_iter().enumerate() {
+        let mut holds = worlds().map(|it| execution.engine().holds(it, at));
         let is_wrong = match when {
-            Modality::Always => !walk.engine().holds(last, at),
+            Modality::Always => !execution.engine().holds(last, at),
             Modality::Eventually => (is_end || comes_round) && !holds.any(|it| it),
             Modality::Sometimes => false,
         };
@@ -202,8 +207,8 @@ fn wrong_at_the_end(scene: &dyn DynScenario, options: &Options, walk: &Execution
             return Some(ViolationKind::Property(name, when));
         }
     }
-    let returned = walk.summary().returned.count_ones() as usize;
-    let is_stuck = is_end && returned < walk.engine().operations();
+    let returned = execution.summary().returned.count_ones() as usize;
+    let is_stuck = is_end && returned < execution.engine().operations();
     (is_stuck && options.stuck == StuckCalls::Forbidden).then_some(ViolationKind::Stuck)
 }
 

@@ -4,10 +4,11 @@
 use clewline_actors::{Execution, Rules, Schedule, Snapshots, minimize::shorten};
 
 use super::{
+    executions,
     options::{Options, Progress, Scheduler},
     search::Limits,
     staged::DynHarness,
-    states, walks,
+    states,
 };
 
 // Limits for a smaller scenario. Shrinking helps the reader; no verdict depends on it.
@@ -36,9 +37,9 @@ pub(super) fn shrink(
             at = calls.len();
         }
     }
-    if let Ok(scene) = play.stage(&calls, rules) {
-        let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
-        if let Some(shorter) = shorten(&mut walk, &mut scene.verdicts(), &schedule, &limits.budget) {
+    if let Ok(scenario) = play.stage(&calls, rules) {
+        let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
+        if let Some(shorter) = shorten(&mut execution, &mut scenario.verdicts(), &schedule, &limits.budget) {
             schedule = shorter;
         }
     }
@@ -52,13 +53,13 @@ fn try_smaller(
     rules: Rules,
     limits: &Limits,
 ) -> Option<Schedule> {
-    let scene = play.stage(calls, rules).ok()?;
+    let scenario = play.stage(calls, rules).ok()?;
     let few = Options { executions: options.executions.min(SHRINK_SCHEDULES_MAX), ..options.clone() };
     match options.scheduler {
-        Scheduler::Walk(entry) if options.scheduler.unsound().is_none() => {
-            walks::first(&*scene, entry, &few, limits)
+        Scheduler::Executions(entry) if options.scheduler.unsound().is_none() => {
+            executions::first(&*scenario, entry, &few, limits)
         }
-        Scheduler::States | Scheduler::Walk(_) => states::first(&*scene, SHRINK_STATES_MAX, limits),
+        Scheduler::States | Scheduler::Executions(_) => states::first(&*scenario, SHRINK_STATES_MAX, limits),
     }
 }
 
@@ -117,9 +118,9 @@ mod tests {
     fn few_states_are_visited_to_leave_a_call_out() {
         let options = Options::default();
         let play = two_copies(calls_of(2, 2));
-        let scene = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
+        let scenario = play.stage(&[0, 1, 2, 3], options.rules).unwrap();
         let limits = Limits::new(&options, None, &Progress::default()).unwrap();
-        assert_eq!(states::first(&*scene, 1, &limits), None, "the first state is not violated");
-        assert!(states::first(&*scene, SHRINK_STATES_MAX, &limits).is_some());
+        assert_eq!(states::first(&*scenario, 1, &limits), None, "the first state is not violated");
+        assert!(states::first(&*scenario, SHRINK_STATES_MAX, &limits).is_some());
     }
 }

@@ -25,12 +25,12 @@ const TRACE_BYTES_PER_STATE: usize = 250;
 
 /// Visits every state.
 pub(super) fn explore(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
 ) -> Result<ExplorationResult, Error> {
-    let properties: Vec<Modality> = scene.properties().iter().map(|it| it.1).collect();
+    let properties: Vec<Modality> = scenario.properties().iter().map(|it| it.1).collect();
     let search = Search {
         jobs: options.jobs,
         count: Count::Schedules,
@@ -44,18 +44,18 @@ pub(super) fn explore(
         compare: StateComparison::Fingerprints,
         places: FaultPlacement::Few,
     };
-    let mut verdicts = scene.verdicts();
+    let mut verdicts = scenario.verdicts();
     let note = |it: clewline_actors::Progress| progress.note_states(it.unique, it.depth);
-    let explored = explore_states(&scene.engine(), &properties, &mut verdicts, &search, &note);
+    let explored = explore_states(&scenario.engine(), &properties, &mut verdicts, &search, &note);
     if let Some(bad_handler) = explored.bad_handler {
         return Err(Error::BadHandler(bad_handler));
     }
-    let wrong = match violation_in(scene, options, &explored) {
+    let wrong = match violation_in(scenario, options, &explored) {
         None => None,
         Some((why, at)) => {
-            let way = match provenance_of(scene, why, at, &explored, limits)? {
+            let way = match provenance_of(scenario, why, at, &explored, limits)? {
                 Provenance::LimitReached(_) if why == ViolationKind::NotLinearizable => {
-                    Provenance::LimitReached(shortest(scene, &verdicts))
+                    Provenance::LimitReached(shortest(scenario, &verdicts))
                 }
                 way => way,
             };
@@ -71,21 +71,21 @@ pub(super) fn explore(
 
 /// How many canonical histories there are, and how many are violated, if there are not too many
 /// states to find out.
-pub(super) fn existing(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
+pub(super) fn existing(scenario: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<(u64, u64)> {
     let search = Search { states_max, ..limited(limits) };
-    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    let explored = explore_states(&scenario.engine(), &[], &mut scenario.verdicts(), &search, &|_| ());
     let found = (explored.final_histories.len() as u64, explored.final_violated);
     (explored.ended == StopReason::Exhausted).then_some(found)
 }
 
 /// The first reachable violation, for callers that only need its existence.
-pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<Schedule> {
+pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits) -> Option<Schedule> {
     let search = Search { states_max, until: Until::Violated, ..limited(limits) };
-    let explored = explore_states(&scene.engine(), &[], &mut scene.verdicts(), &search, &|_| ());
+    let explored = explore_states(&scenario.engine(), &[], &mut scenario.verdicts(), &search, &|_| ());
     if explored.violated == 0 {
         return None;
     }
-    match provenance_of(scene, ViolationKind::NotLinearizable, 0, &explored, limits) {
+    match provenance_of(scenario, ViolationKind::NotLinearizable, 0, &explored, limits) {
         Ok(Provenance::Schedule(schedule)) => Some(schedule),
         Ok(Provenance::NoSingleExecution | Provenance::LimitReached(_)) | Err(_) => None,
     }
@@ -93,8 +93,8 @@ pub(super) fn first(scene: &dyn DynScenario, states_max: u64, limits: &Limits) -
 
 /// A violated history with as few returns and calls as possible. The choice does not depend on
 /// numbering.
-fn shortest(scene: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
-    let histories = scene.histories();
+fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
+    let histories = scenario.histories();
     let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
     let size = |id: &_| {
         let events = histories.events(*id);
@@ -149,14 +149,14 @@ fn metrics(explored: &Explored) -> Metrics {
 
 /// The violation, and the property that is violated.
 fn violation_in(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     options: &Options,
     explored: &Explored,
 ) -> Option<(ViolationKind, usize)> {
     if explored.violated != 0 {
         return Some((ViolationKind::NotLinearizable, 0));
     }
-    let mut properties = scene.properties().into_iter().zip(&explored.properties).enumerate();
+    let mut properties = scenario.properties().into_iter().zip(&explored.properties).enumerate();
     if let Some((at, ((name, when), _))) =
         properties.find(|(_, (_, it))| matches!(it, PropertyVerdict::Violated(_)))
     {
@@ -168,7 +168,7 @@ fn violation_in(
 
 /// A shortest path to the violation.
 fn provenance_of(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     why: ViolationKind,
     property: usize,
     explored: &Explored,
@@ -178,11 +178,11 @@ fn provenance_of(
         (it / TRACE_BYTES_PER_STATE).clamp(TRACE_STATES_MIN, TRACE_STATES_MAX)
     });
     let reach = TraceLimits { states_max, deadline: limits.deadline };
-    let mut engine = scene.engine();
-    let mut verdicts = scene.verdicts();
+    let mut engine = scenario.engine();
+    let mut verdicts = scenario.verdicts();
     let found = match why {
         ViolationKind::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
-            verdicts.of(&scene.histories(), world.history()) == Judgement::Violated
+            verdicts.of(&scenario.histories(), world.history()) == Judgement::Violated
         }),
         ViolationKind::Property(_, Modality::Always) => {
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))
@@ -199,9 +199,9 @@ fn provenance_of(
     };
     match found {
         TraceResult::Found(actions) => {
-            let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
-            walk.follow(&actions);
-            Ok(Provenance::Schedule(walk.schedule()))
+            let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
+            execution.follow(&actions);
+            Ok(Provenance::Schedule(execution.schedule()))
         }
         TraceResult::Unreachable => Ok(Provenance::NoSingleExecution),
         TraceResult::GivenUp => Ok(Provenance::LimitReached(Vec::new())),

@@ -55,13 +55,13 @@ impl ConcurrentQuery<'_> {
     fn visits(
         &self,
         looking: &ExplorationMode<'_>,
-        trial: &mut dyn TestProgram,
+        program: &mut dyn TestProgram,
         texts: &ResultTexts,
     ) -> Visits {
         match (&self.expected, self.judging, looking) {
             (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
             (Expected::Observed(set), Judging::Linearizable, ExplorationMode::Far { .. }) => {
-                trial.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
+                program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
                 Visits::Unexplained
             }
             _ => Visits::Histories,
@@ -112,22 +112,23 @@ impl ExplorationMode<'_> {
         matches!(self, ExplorationMode::Far { counts_unserializable: true, .. })
     }
 
-    fn explore(self, trial: &mut dyn TestProgram, visits: Visits, visit: &mut Visit<'_>) -> Survey {
+    fn explore(self, program: &mut dyn TestProgram, visits: Visits, visit: &mut Visit<'_>) -> Survey {
         match self {
             ExplorationMode::Far { strategy, executions_max, time, .. } => {
-                trial.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
+                program.explore(strategy, &Extent::all(executions_max, visits).within(time), visit)
             }
             ExplorationMode::Once(replay) => {
-                let (coverage, executions) = explore(trial, replay, 1, |it, ending, n| visit(it, ending, n));
+                let (coverage, executions) =
+                    explore(program, replay, 1, |it, ending, n| visit(it, ending, n));
                 Survey { coverage, executions, broken: 0, is_bounded: true, explained: Explained::default() }
             }
         }
     }
 }
 
-/// Explores `trial` until there is a violation.
+/// Explores `program` until there is a violation.
 pub(super) fn explore_all(
-    trial: &mut dyn TestProgram,
+    program: &mut dyn TestProgram,
     looking: ExplorationMode<'_>,
     asked: &ConcurrentQuery<'_>,
     texts: &mut ResultTexts,
@@ -138,38 +139,41 @@ pub(super) fn explore_all(
     let mut key: Vec<u32> = Vec::new();
     let mut needed = asked.judging.is_question().then(FactorHistogram::default);
     let mut unserializable = looking.counts_unserializable().then(Unserializable::default);
-    trial.keep(true, looking.counts_unserializable());
-    let visits = asked.visits(&looking, trial, texts);
+    program.keep(true, looking.counts_unserializable());
+    let visits = asked.visits(&looking, program, texts);
     let Survey { coverage, executions, is_bounded, explained, .. } =
-        looking.explore(trial, visits, &mut |trial: &mut dyn TestProgram, ending: &Ending, _| {
+        looking.explore(program, visits, &mut |program: &mut dyn TestProgram, ending: &Ending, _| {
             if let Some(unserializable) = &mut unserializable {
-                count_unserializable(trial, unserializable);
+                count_unserializable(program, unserializable);
             }
             match ending {
                 Ending::Full | Ending::Stuck => {
-                    let outcome = trial.outcome();
+                    let outcome = program.outcome();
                     if outcome.race.as_ref().is_some_and(Race::is_certain) {
-                        wrong = Some(WrongExecution::of(Cause::DataRace, trial, ending));
+                        wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
                     } else if !outcome.leaks.is_empty() {
-                        wrong = Some(WrongExecution::of(Cause::MemoryLeak, trial, ending));
+                        wrong = Some(WrongExecution::of(Cause::MemoryLeak, program, ending));
                     }
                     outcome.canonical(ending, &mut key);
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
-                        let judged =
-                            CandidateHistory { trial, outcome: &outcome, is_stuck: *ending == Ending::Stuck };
+                        let judged = CandidateHistory {
+                            program,
+                            outcome: &outcome,
+                            is_stuck: *ending == Ending::Stuck,
+                        };
                         match judged.judge(asked, texts, &mut renamed) {
                             Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
-                            Ok(verdict) => wrong = WrongExecution::by(verdict, trial, ending),
+                            Ok(verdict) => wrong = WrongExecution::by(verdict, program, ending),
                             Err(reason) => unknown = unknown.take().or(Some(reason)),
                         }
                     }
                 }
                 Ending::Panicked => {
-                    wrong = Some(WrongExecution::of(Cause::Panic, trial, ending));
+                    wrong = Some(WrongExecution::of(Cause::Panic, program, ending));
                 }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
@@ -190,12 +194,12 @@ pub(super) fn explore_all(
     }
 }
 
-fn count_unserializable(trial: &mut dyn TestProgram, unserializable: &mut Unserializable) {
-    let processes: Vec<usize> = trial.operations().iter().map(|it| it.0).collect();
-    if let Some(cycle) = serializability::cycle(&trial.moments(), &processes) {
+fn count_unserializable(program: &mut dyn TestProgram, unserializable: &mut Unserializable) {
+    let processes: Vec<usize> = program.operations().iter().map(|it| it.0).collect();
+    if let Some(cycle) = serializability::cycle(&program.moments(), &processes) {
         if unserializable.executions == 0 {
             unserializable.cycle = cycle;
-            unserializable.schedule = trial.schedule().unwrap_or_default();
+            unserializable.schedule = program.schedule().unwrap_or_default();
         }
         unserializable.executions += 1;
     }
@@ -207,33 +211,33 @@ const NO_FACTOR_SUFFICES: &str = "no factor is great enough: something comes out
 
 /// A history to be judged.
 struct CandidateHistory<'a> {
-    trial: &'a dyn TestProgram,
+    program: &'a dyn TestProgram,
     outcome: &'a Outcome<ResultId>,
     is_stuck: bool,
 }
 
 impl WrongExecution {
-    fn of(cause: Cause, trial: &dyn TestProgram, ending: &Ending) -> WrongExecution {
+    fn of(cause: Cause, program: &dyn TestProgram, ending: &Ending) -> WrongExecution {
         let mut key = Vec::new();
-        trial.outcome().canonical(ending, &mut key);
+        program.outcome().canonical(ending, &mut key);
         WrongExecution {
             cause,
-            schedule: trial.schedule().unwrap_or_default(),
+            schedule: program.schedule().unwrap_or_default(),
             blocked: Vec::new(),
             explanation: None,
             key,
         }
     }
 
-    /// The execution that `trial` has just run, if `verdict` is against it.
-    fn by(verdict: RelaxedVerdict, trial: &dyn TestProgram, ending: &Ending) -> Option<WrongExecution> {
+    /// The execution that `program` has just run, if `verdict` is against it.
+    fn by(verdict: RelaxedVerdict, program: &dyn TestProgram, ending: &Ending) -> Option<WrongExecution> {
         match verdict {
             RelaxedVerdict::Right | RelaxedVerdict::Needs(_) => None,
             RelaxedVerdict::Waits(blocked) => {
-                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Deadlock, trial, ending) })
+                Some(WrongExecution { blocked, ..WrongExecution::of(Cause::Deadlock, program, ending) })
             }
             RelaxedVerdict::Wrong(explanation) => {
-                let wrong = WrongExecution::of(Cause::NotLinearizable, trial, ending);
+                let wrong = WrongExecution::of(Cause::NotLinearizable, program, ending);
                 Some(WrongExecution { explanation, ..wrong })
             }
         }
@@ -267,7 +271,7 @@ impl CandidateHistory<'_> {
                         }
                         (_, WellFormed::Required(roles)) => roles,
                     };
-                    let more = left_inside(self.trial, self.outcome, roles)?;
+                    let more = left_inside(self.program, self.outcome, roles)?;
                     if more.is_empty() {
                         return Ok(judgement);
                     }
@@ -276,8 +280,10 @@ impl CandidateHistory<'_> {
                 }
                 Expected::Specified(specified) => {
                     let case = match well_formed {
-                        WellFormed::Required(roles) => specified.drained(self.trial, self.outcome, roles)?,
-                        WellFormed::Whatever => specified.case(self.trial, self.outcome)?,
+                        WellFormed::Required(roles) => {
+                            specified.drained(self.program, self.outcome, roles)?
+                        }
+                        WellFormed::Whatever => specified.case(self.program, self.outcome)?,
                     };
                     judge_displaced(quasi, &case.problems())
                 }
@@ -296,7 +302,7 @@ impl CandidateHistory<'_> {
         texts: &mut ResultTexts,
         renamed: &mut ResultNumbering,
     ) -> Result<RelaxedVerdict, String> {
-        let mut calls: Vec<String> = self.trial.operations().iter().map(|it| it.1.clone()).collect();
+        let mut calls: Vec<String> = self.program.operations().iter().map(|it| it.1.clone()).collect();
         let history = self.history(calls.len()..calls.len() + more.len(), texts, renamed);
         calls.extend_from_slice(more);
         let texts = &*texts;
@@ -313,7 +319,7 @@ impl CandidateHistory<'_> {
     fn judge_relaxed(&self, name: &str) -> Result<RelaxedVerdict, String> {
         for factor in 0..=self.outcome.operations.len() as u32 {
             let found = clewline_specs::find(&format!("{name}:{factor}")).map_err(|it| it.to_string())?;
-            let case = Specified::Named(found).case(self.trial, self.outcome)?;
+            let case = Specified::Named(found).case(self.program, self.outcome)?;
             match self.decide(|| case.problems())? {
                 RelaxedVerdict::Right => return Ok(RelaxedVerdict::Needs(factor)),
                 RelaxedVerdict::Wrong(_) => (),
@@ -348,7 +354,7 @@ impl CandidateHistory<'_> {
                 self.decide(|| Problem::of_objects(*set, &history))
             }
             Expected::Specified(specified) => {
-                let case = specified.case(self.trial, self.outcome)?;
+                let case = specified.case(self.program, self.outcome)?;
                 self.decide(|| case.problems())
             }
             Expected::Anything if self.is_stuck => {
@@ -369,7 +375,7 @@ impl CandidateHistory<'_> {
     ) -> bool {
         let operations = &self.outcome.operations;
         let result = |(at, it): (usize, &Operation<_>)| {
-            it.ret.map(|(_, result)| renamed.id(self.trial, texts, at, result))
+            it.ret.map(|(_, result)| renamed.id(self.program, texts, at, result))
         };
         let results: Vec<_> = operations.iter().enumerate().map(result).collect();
         let is_called = |it: usize| operations[it].call.is_some();
@@ -414,7 +420,7 @@ impl CandidateHistory<'_> {
     ) -> History<u32, ResultId> {
         let steps = self.outcome.operations.iter().map(|it| it.ret.map(|it| it.0).max(it.call));
         let end = 2 * i64::from(steps.flatten().max().unwrap_or(0)) + 2;
-        let tasks = self.trial.operations().iter().map(|it| it.0 + 1).max().unwrap_or(0);
+        let tasks = self.program.operations().iter().map(|it| it.0 + 1).max().unwrap_or(0);
         let more = more.enumerate().map(|(nth, at)| Timed {
             process: ProcessId::from_index(tasks + nth),
             object: ObjectId(0),
@@ -423,14 +429,14 @@ impl CandidateHistory<'_> {
             returned: None,
         });
         let operations = self.call_at().map(|(at, call)| Timed {
-            process: ProcessId::from_index(self.trial.operations()[at].0),
+            process: ProcessId::from_index(self.program.operations()[at].0),
             object: ObjectId(0),
             call: at as u32,
             // A call comes before its step, and a return after it.
             called: 2 * i64::from(call),
             returned: self.outcome.operations[at]
                 .ret
-                .map(|(step, result)| (renamed.id(self.trial, texts, at, result), 2 * i64::from(step) + 1)),
+                .map(|(step, result)| (renamed.id(self.program, texts, at, result), 2 * i64::from(step) + 1)),
         });
         History::from_operations(operations.chain(more)).expect("a task makes one call after the other")
     }

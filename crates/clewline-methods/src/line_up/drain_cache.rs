@@ -43,8 +43,8 @@ impl DrainCache<'_> {
         let calls = self.matrix.to_apart(more).map_err(|it| {
             format!("something is left inside, and {} more would take it out: {it}", more.len())
         })?;
-        let mut trial = golden.test_program(&calls, &self.options.limits).map_err(|it| it.to_string())?;
-        let observed = observe(&mut *trial, texts, self.options.executions_max);
+        let mut program = golden.test_program(&calls, &self.options.limits).map_err(|it| it.to_string())?;
+        let observed = observe(&mut *program, texts, self.options.executions_max);
         if observed.panicked.is_some() {
             return Err("what it is compared with panics".to_owned());
         }

@@ -89,12 +89,12 @@ pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Re
     if let Judging::Displaced(_, WellFormed::Required(roles)) = &options.judging {
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
-    let mut trial = trial(subject, matrix, options)?;
-    MatrixCheck { matrix, options, trial: &mut *trial, texts: ResultTexts::default() }.run()
+    let mut program = program(subject, matrix, options)?;
+    MatrixCheck { matrix, options, program: &mut *program, texts: ResultTexts::default() }.run()
 }
 
 /// A matrix on a subject, ready to be run.
-fn trial(
+fn program(
     subject: &dyn Explorable,
     matrix: &Matrix,
     options: &Options,
@@ -120,14 +120,14 @@ pub fn replay(
     schedule: &Schedule,
     options: &Options,
 ) -> Result<Checked, CodecError> {
-    let mut trial = trial(subject, matrix, options)?;
-    MatrixCheck { matrix, options, trial: &mut *trial, texts: ResultTexts::default() }.replay(schedule)
+    let mut program = program(subject, matrix, options)?;
+    MatrixCheck { matrix, options, program: &mut *program, texts: ResultTexts::default() }.replay(schedule)
 }
 
 struct MatrixCheck<'a> {
     matrix: &'a Matrix,
     options: &'a Options,
-    trial: &'a mut dyn TestProgram,
+    program: &'a mut dyn TestProgram,
     texts: ResultTexts,
 }
 
@@ -147,7 +147,7 @@ impl MatrixCheck<'_> {
             }
         }
         let begun = Instant::now();
-        self.trial.set_memory(self.options.memory);
+        self.program.set_memory(self.options.memory);
         let looking = ExplorationMode::Far {
             strategy: Strategy::Scheduler(self.options.scheduler, &self.options.settings),
             executions_max: self.options.executions_max,
@@ -155,9 +155,9 @@ impl MatrixCheck<'_> {
             counts_unserializable: self.options.counts_unserializable,
         };
         let asked = right.asked(self.matrix, self.options);
-        let explored = explore_all(self.trial, looking, &asked, &mut self.texts);
+        let explored = explore_all(self.program, looking, &asked, &mut self.texts);
         checked.is_bounded = explored.is_bounded;
-        checked.guess = self.trial.guess().map(|it| it.to_string());
+        checked.guess = self.program.guess().map(|it| it.to_string());
         checked.verdict = self.verdict_of_concurrent(&explored, observed);
         checked.elapsed[1] = begun.elapsed();
         Ok(Checked {
@@ -195,7 +195,7 @@ impl MatrixCheck<'_> {
         Ok(match &self.options.against {
             Reference::Serial => match self.options.judging {
                 Judging::Linearizable | Judging::LeastRelaxed(_) => {
-                    ExpectedBehaviour::Observed(observe(self.trial, &mut self.texts, most))
+                    ExpectedBehaviour::Observed(observe(self.program, &mut self.texts, most))
                 }
                 Judging::Displaced(..) => {
                     return Err(CodecError(
@@ -210,8 +210,8 @@ impl MatrixCheck<'_> {
                     Judging::Linearizable | Judging::LeastRelaxed(_) => self.matrix.to_calls(),
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
-                let mut trial = golden.test_program(&calls, &self.options.limits)?;
-                ExpectedBehaviour::Observed(observe(&mut *trial, &mut self.texts, most))
+                let mut program = golden.test_program(&calls, &self.options.limits)?;
+                ExpectedBehaviour::Observed(observe(&mut *program, &mut self.texts, most))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {
                 ExpectedBehaviour::Observed(it.observed(&mut self.texts))
@@ -220,7 +220,7 @@ impl MatrixCheck<'_> {
                 return Err(CodecError("the observations are of another matrix".to_owned()));
             }
             Reference::Specification => ExpectedBehaviour::Specified(Specified::Own),
-            Reference::Named(name) => ExpectedBehaviour::Specified(Specified::named(name, self.trial)?),
+            Reference::Named(name) => ExpectedBehaviour::Specified(Specified::named(name, self.program)?),
             Reference::Anything => ExpectedBehaviour::Anything,
         })
     }
@@ -247,8 +247,8 @@ impl MatrixCheck<'_> {
             let whole = observed.schedules.iter().filter(begins).min_by_key(|it| &it.0.complete);
             let schedule = whole.map(|it| it.1.clone()).unwrap_or_default();
             let (mut finding, _) = self.find(Cause::Nondeterminism, &schedule, Vec::new(), true, None);
-            let (trial, texts, mut renamed) = (&*self.trial, &mut self.texts, ResultNumbering::default());
-            let again = serial::serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it));
+            let (program, texts, mut renamed) = (&*self.program, &mut self.texts, ResultNumbering::default());
+            let again = serial::serial(&program.outcome(), |at, it| renamed.id(program, texts, at, it));
             if !again.iter().any(|it| it.complete.starts_with(&found.other.complete)) {
                 return Some(Verdict::Unknown(REPLAY_DIVERGED.to_owned()));
             }
@@ -268,7 +268,7 @@ impl MatrixCheck<'_> {
             let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);
             finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
-            self.trial.outcome().canonical(&ending, &mut key);
+            self.program.outcome().canonical(&ending, &mut key);
             if key != wrong.key {
                 return Verdict::Unknown(REPLAY_DIVERGED.to_owned());
             }
@@ -286,7 +286,7 @@ impl MatrixCheck<'_> {
                 TaskId::MAX
             )),
             Coverage::Limited(Limit::Diverged(diverged)) => {
-                Verdict::Unknown(divergence(diverged, self.trial))
+                Verdict::Unknown(divergence(diverged, self.program))
             }
             Coverage::Limited(limit) => Verdict::Unknown(format!(
                 "{} after {} executions; those that were explored hold",
@@ -306,14 +306,14 @@ impl MatrixCheck<'_> {
         is_serial: bool,
         observed: Option<&SerialObservations>,
     ) -> (Finding, Ending) {
-        self.trial.keep(true, true);
+        self.program.keep(true, true);
         let mut again = Replay::new(schedule.clone());
-        let ending = self.trial.run(&mut again);
-        let outcome = self.trial.outcome();
+        let ending = self.program.run(&mut again);
+        let outcome = self.program.outcome();
         let operations = self.observed_operations(&outcome);
         let tried = observed.map_or_else(Vec::new, |it| self.matching_serial_histories(it, &operations));
-        let moments = self.trial.moments();
-        let pending = self.trial.pending().to_vec();
+        let moments = self.program.moments();
+        let pending = self.program.pending().to_vec();
         let cause = match (cause, &outcome.panic) {
             (Cause::Deadlock, _) if pending.iter().any(|it| it.spins) => Cause::Livelock,
             (Cause::Panic, Some((_, panic))) => cause_of_failure(panic.kind),
@@ -338,13 +338,13 @@ impl MatrixCheck<'_> {
     }
 
     fn observed_operations(&self, outcome: &control::Outcome<ResultId>) -> Vec<ObservedOperation> {
-        let operations = self.trial.operations().iter().zip(&outcome.operations).enumerate();
+        let operations = self.program.operations().iter().zip(&outcome.operations).enumerate();
         operations
             .map(|(at, ((process, call), operation))| ObservedOperation {
                 process: *process,
                 call: call.clone(),
                 called: operation.call,
-                returned: operation.ret.map(|(step, result)| (step, self.trial.show_result(at, result))),
+                returned: operation.ret.map(|(step, result)| (step, self.program.show_result(at, result))),
             })
             .collect()
     }
@@ -397,19 +397,20 @@ impl MatrixCheck<'_> {
                 return Ok(checked);
             }
         }
-        self.trial.set_memory(self.options.memory);
+        self.program.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let asked = right.asked(self.matrix, self.options);
-        let mut explored = explore_all(self.trial, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
+        let mut explored =
+            explore_all(self.program, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
         // It may have been found after some task had tried a lock, or read a reference count, since
         // when there are more scheduling points.
         let mut points = Points::ALL.into_iter();
         while !once.is_faithful()
             && let Some(points) = points.next()
         {
-            self.trial.set_points(points);
+            self.program.set_points(points);
             once = Replay::new(schedule.clone());
-            explored = explore_all(self.trial, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
+            explored = explore_all(self.program, ExplorationMode::Once(&mut once), &asked, &mut self.texts);
         }
         if !once.is_faithful() {
             return Err(CodecError(

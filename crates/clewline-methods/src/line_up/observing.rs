@@ -21,8 +21,8 @@ pub fn count_serial(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<(usize, Option<String>), CodecError> {
-    let mut trial = golden.test_program(&matrix.to_calls(), &options.limits)?;
-    let observed = first_phase(&mut *trial, &mut ResultTexts::default(), options.executions_max);
+    let mut program = golden.test_program(&matrix.to_calls(), &options.limits)?;
+    let observed = first_phase(&mut *program, &mut ResultTexts::default(), options.executions_max);
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
 
@@ -36,9 +36,9 @@ pub fn observe(
     matrix: &Matrix,
     options: &Options,
 ) -> Result<Observations, CodecError> {
-    let mut trial = subject.test_program(&matrix.to_calls(), &options.limits)?;
+    let mut program = subject.test_program(&matrix.to_calls(), &options.limits)?;
     let mut texts = ResultTexts::default();
-    let observed = first_phase(&mut *trial, &mut texts, options.executions_max);
+    let observed = first_phase(&mut *program, &mut texts, options.executions_max);
     if observed.panicked.is_some() {
         return Err(CodecError("a call panics, one call at a time".to_owned()));
     }

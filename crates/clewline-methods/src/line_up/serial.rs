@@ -19,7 +19,7 @@ pub(super) struct ResultNumbering(HashMap<(usize, ResultId), ResultId, FxBuildHa
 impl ResultNumbering {
     pub(super) fn id(
         &mut self,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         texts: &mut ResultTexts,
         operation: usize,
         result: ResultId,
@@ -27,7 +27,7 @@ impl ResultNumbering {
         *self
             .0
             .entry((operation, result))
-            .or_insert_with(|| ResultId(texts.intern(trial.show_result(operation, result))))
+            .or_insert_with(|| ResultId(texts.intern(program.show_result(operation, result))))
     }
 }
 
@@ -52,28 +52,28 @@ impl SerialObservations {
     }
 }
 
-/// Explores every serial execution of `trial`. Nothing is bounded here: every violation is real.
+/// Explores every serial execution of `program`. Nothing is bounded here: every violation is real.
 pub(crate) fn observe(
-    trial: &mut dyn TestProgram,
+    program: &mut dyn TestProgram,
     texts: &mut ResultTexts,
     executions_max: u64,
 ) -> SerialObservations {
     let mut observed = SerialObservations::default();
     let mut renamed = ResultNumbering::default();
-    trial.keep(true, false);
+    program.keep(true, false);
     let extent = Extent::all(executions_max, Visits::Ahead);
     let Survey { coverage, executions, .. } =
-        trial.explore(Strategy::Serial, &extent, &mut |trial, ending, _| match ending {
+        program.explore(Strategy::Serial, &extent, &mut |program, ending, _| match ending {
             Ending::Full | Ending::Stuck => {
-                for history in serial(&trial.outcome(), |at, it| renamed.id(trial, texts, at, it)) {
+                for history in serial(&program.outcome(), |at, it| renamed.id(program, texts, at, it)) {
                     if observed.set.insert(&history) {
-                        observed.schedules.push((history, trial.schedule().unwrap_or_default()));
+                        observed.schedules.push((history, program.schedule().unwrap_or_default()));
                     }
                 }
                 ControlFlow::Continue(())
             }
             Ending::Panicked => {
-                observed.panicked = trial.schedule();
+                observed.panicked = program.schedule();
                 ControlFlow::Break(())
             }
             Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => {
@@ -87,7 +87,7 @@ pub(crate) fn observe(
     observed.incomplete = match coverage {
         Coverage::Exhausted => None,
         Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),
-        Coverage::Limited(Limit::Diverged(diverged)) => Some(divergence(&diverged, trial)),
+        Coverage::Limited(Limit::Diverged(diverged)) => Some(divergence(&diverged, program)),
         Coverage::Limited(_) if observed.panicked.is_some() => None,
         Coverage::Limited(limit) if limit.is_interruption() => {
             Some(format!("interrupted after {executions} serial executions"))
@@ -129,8 +129,8 @@ pub(super) fn serial(
 }
 
 /// Uncontrolled nondeterminism, and where it occurred.
-pub(super) fn divergence(diverged: &Diverged, trial: &dyn TestProgram) -> String {
-    let place = diverged.task().and_then(|task| trial.pending().iter().find(|it| it.task == task));
+pub(super) fn divergence(diverged: &Diverged, program: &dyn TestProgram) -> String {
+    let place = diverged.task().and_then(|task| program.pending().iter().find(|it| it.task == task));
     let place = place.map_or_else(String::new, |it| format!(" at {}", it.place));
     format!(
         "uncontrolled nondeterminism{place}: {diverged}. Something decides there that no scheduler controls: a static that keeps \

@@ -31,16 +31,16 @@ impl fmt::Debug for Specified {
 }
 
 impl Specified {
-    /// The specification of that name, if it knows the calls of `trial`.
+    /// The specification of that name, if it knows the calls of `program`.
     ///
     /// # Errors
     ///
     /// If there is none, or it does not know a call.
-    pub fn named(name: &str, trial: &dyn TestProgram) -> Result<Specified, CodecError> {
+    pub fn named(name: &str, program: &dyn TestProgram) -> Result<Specified, CodecError> {
         let specification = clewline_specs::find(name).map_err(|it| CodecError(it.to_string()))?;
         let mut values = Values::new();
         let mut calls = Vec::new();
-        for (at, (_, label)) in trial.operations().iter().enumerate() {
+        for (at, (_, label)) in program.operations().iter().enumerate() {
             let (method, arg) = read_label(label, &mut values)?;
             let call = RawCall { method: values.text(method), arg };
             // All operations overlap: each is called by its own process, and pending.
@@ -60,15 +60,15 @@ impl Specified {
     /// If the specification does not know its calls or results.
     pub fn case(
         &self,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         outcome: &Outcome<ResultId>,
     ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
-            Specified::Own => trial
+            Specified::Own => program
                 .erased_history(outcome)
                 .ok_or_else(|| "the subject has no specification of its own".to_owned()),
             Specified::Named(specification) => {
-                let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+                let recording = recording(program, outcome).map_err(|it| it.to_string())?;
                 specification.load(recording).map_err(|it| it.error.to_string())
             }
         }
@@ -81,14 +81,14 @@ impl Specified {
     /// As [`case`](Self::case).
     pub fn drained(
         &self,
-        trial: &dyn TestProgram,
+        program: &dyn TestProgram,
         outcome: &Outcome<ResultId>,
         roles: &Roles,
     ) -> Result<Box<dyn ErasedHistory>, String> {
         match self {
-            Specified::Own => self.case(trial, outcome),
+            Specified::Own => self.case(program, outcome),
             Specified::Named(specification) => {
-                let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+                let recording = recording(program, outcome).map_err(|it| it.to_string())?;
                 specification.load(drained(recording, roles)).map_err(|it| it.error.to_string())
             }
         }
@@ -97,22 +97,23 @@ impl Specified {
 
 /// Additional calls, each of which would remove an element left inside.
 pub(super) fn left_inside(
-    trial: &dyn TestProgram,
+    program: &dyn TestProgram,
     outcome: &Outcome<ResultId>,
     roles: &Roles,
 ) -> Result<Vec<String>, String> {
-    let recording = recording(trial, outcome).map_err(|it| it.to_string())?;
+    let recording = recording(program, outcome).map_err(|it| it.to_string())?;
     let takes_out = |it: &&(usize, String)| roles.is_remove(method(&it.1));
     // By the name that is called here: there may be several.
-    let call = trial.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
+    let call = program.operations().iter().find(takes_out).map_or(roles.remove(), |it| &it.1);
     Ok(vec![call.to_owned(); elements_left(&recording, roles)])
 }
 
 /// The outcome as a recording.
-fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Recording, CodecError> {
+fn recording(program: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Recording, CodecError> {
     let mut values = Values::new();
     let mut operations = Vec::new();
-    for (at, (operation, (process, label))) in outcome.operations.iter().zip(trial.operations()).enumerate() {
+    for (at, (operation, (process, label))) in outcome.operations.iter().zip(program.operations()).enumerate()
+    {
         let Some(call) = operation.call else { continue };
         let (method, arg) = read_label(label, &mut values)?;
         let method = values.text(method);
@@ -122,7 +123,7 @@ fn recording(trial: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Result<Rec
             call: RawCall { method, arg },
             called: 2 * i64::from(call),
             returned: operation.ret.map(|(step, result)| {
-                (read_result(&trial.show_result(at, result), &mut values), 2 * i64::from(step) + 1)
+                (read_result(&program.show_result(at, result), &mut values), 2 * i64::from(step) + 1)
             }),
         });
     }

@@ -36,9 +36,9 @@ pub(super) fn columns(matrix: &str) -> Vec<Vec<String>> {
 
 pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckResult {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
+    let mut program = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut serial: BTreeSet<SerialHistory> = BTreeSet::new();
-    histories(&mut *trial, &mut Serial::default(), |history, _| {
+    histories(&mut *program, &mut Serial::default(), |history, _| {
         serial.insert(in_order(&history));
     });
     let stuck_serial = serial.iter().filter(|it| is_stuck(it)).count();
@@ -48,7 +48,7 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckR
         return seen;
     }
     let mut judged = HashSet::new();
-    seen.executions = histories(&mut *trial, &mut Bounded::new(Some(2)), |history, ending| {
+    seen.executions = histories(&mut *program, &mut Bounded::new(Some(2)), |history, ending| {
         if judged.insert(format!("{history:?}")) {
             seen.causes.extend(judge(&history, ending, &serial));
         }
@@ -59,9 +59,9 @@ pub(super) fn check(subject: &dyn Explorable, columns: &[Vec<String>]) -> CheckR
 /// The results of the calls of one column: `-` for none, and `#` for a call that blocks.
 pub(super) fn results(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<String> {
     let calls = Calls { columns: columns.to_vec(), ..Calls::default() };
-    let mut trial = subject.test_program(&calls, &Limits::default()).unwrap();
+    let mut program = subject.test_program(&calls, &Limits::default()).unwrap();
     let mut results = Vec::new();
-    let executions = histories(&mut *trial, &mut Serial::default(), |history, _| {
+    let executions = histories(&mut *program, &mut Serial::default(), |history, _| {
         results = in_order(&history).into_iter().map(|it| it.1.unwrap_or("#".to_owned())).collect();
     });
     assert_eq!(executions, 1);
@@ -69,16 +69,16 @@ pub(super) fn results(subject: &dyn Explorable, columns: &[Vec<String>]) -> Vec<
 }
 
 fn histories(
-    trial: &mut dyn TestProgram,
+    program: &mut dyn TestProgram,
     scheduler: &mut dyn Scheduler,
     mut visit: impl FnMut(History, &Ending),
 ) -> u64 {
-    let (coverage, executions) = explore(trial, scheduler, u64::MAX, |trial, ending, _| {
-        assert!(matches!(ending, Ending::Full | Ending::Stuck), "{ending:?}: {:?}", trial.outcome());
-        let operations = trial.outcome().operations.into_iter().enumerate();
+    let (coverage, executions) = explore(program, scheduler, u64::MAX, |program, ending, _| {
+        assert!(matches!(ending, Ending::Full | Ending::Stuck), "{ending:?}: {:?}", program.outcome());
+        let operations = program.outcome().operations.into_iter().enumerate();
         let history = operations.map(|(at, it)| Operation {
             call: it.call,
-            ret: it.ret.map(|ret| (ret.0, trial.show_result(at, ret.1))),
+            ret: it.ret.map(|ret| (ret.0, program.show_result(at, ret.1))),
         });
         visit(history.collect(), ending);
         ControlFlow::Continue(())

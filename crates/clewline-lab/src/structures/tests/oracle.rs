@@ -77,19 +77,20 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         columns: matrix.columns.split('|').map(|it| written(it, order)).collect(),
         last: written(matrix.last, order),
     };
-    let mut trial = find_explorable(name).unwrap().build().test_program(&calls, &Limits::default()).unwrap();
-    let called: Vec<Call> = trial.operations().iter().map(|it| read_call(&it.1)).collect();
+    let mut program =
+        find_explorable(name).unwrap().build().test_program(&calls, &Limits::default()).unwrap();
+    let called: Vec<Call> = program.operations().iter().map(|it| read_call(&it.1)).collect();
     let mut seen = HashSet::new();
     let mut judged = BTreeSet::new();
     let (mut factor, mut is_doubled) = (Some(0), false);
-    let (coverage, executions) = explore(&mut *trial, scheduler, u64::MAX, |trial, ending, _| {
-        assert_eq!(*ending, Ending::Full, "{name} {matrix:?}: {:?}", trial.outcome());
-        let operations: Vec<_> = trial.outcome().operations;
+    let (coverage, executions) = explore(&mut *program, scheduler, u64::MAX, |program, ending, _| {
+        assert_eq!(*ending, Ending::Full, "{name} {matrix:?}: {:?}", program.outcome());
+        let operations: Vec<_> = program.outcome().operations;
         if !seen.insert(format!("{operations:?}")) {
             return ControlFlow::Continue(());
         }
         let read = |(at, it): (usize, Operation<_>)| {
-            let ret = it.ret.map(|ret| (ret.0, trial.show_result(at, ret.1).parse().ok()));
+            let ret = it.ret.map(|ret| (ret.0, program.show_result(at, ret.1).parse().ok()));
             (called[at], Operation { call: it.call, ret })
         };
         let history: History = operations.into_iter().enumerate().map(read).collect();

@@ -85,7 +85,7 @@ pub(super) fn explore<H: Harness>(
 ) -> Exploration {
     let mut oracle = Oracle::new(harness, scenario, ignored, limit);
     let first = oracle.first();
-    let schedules = oracle.walk(&first);
+    let schedules = oracle.count_paths(&first);
     let specification = harness.specification();
     let calls: Vec<_> = scenario.calls.iter().map(|it| it.call.clone()).collect();
     let mut seen = oracle.seen;
@@ -201,7 +201,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
         true
     }
 
-    fn walk(&mut self, world: &WorldOf<H>) -> u128 {
+    fn count_paths(&mut self, world: &WorldOf<H>) -> u128 {
         let key = self.key(world);
         match self.paths.get(&key) {
             Some(Some(paths)) => return *paths,
@@ -223,7 +223,7 @@ impl<'a, H: Harness> Oracle<'a, H> {
             for next in self.act(world, action) {
                 is_last = false;
                 self.seen.edges += 1;
-                paths += self.walk(&next);
+                paths += self.count_paths(&next);
             }
         }
         if is_last {

@@ -16,20 +16,20 @@ use super::{
 /// Executes the schedules of a scheduler. A violation that unsound rules show is replayed in a real
 /// execution.
 pub(super) fn explore(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     entry: &'static Entry,
     options: &Options,
     limits: &Limits,
     progress: &Progress,
 ) -> Result<ExplorationResult, Error> {
     if entry.soundness == Soundness::IfKeysHold {
-        try_keys(scene, options)?;
+        try_keys(scenario, options)?;
     }
-    let mut verdicts = scene.verdicts();
+    let mut verdicts = scenario.verdicts();
     let settings = settings(options);
     let (coverage, tally) = schedulers::explore_watched(
         entry,
-        scene.engine(),
+        scenario.engine(),
         &settings,
         &mut verdicts,
         &limits.budget,
@@ -37,25 +37,25 @@ pub(super) fn explore(
     );
     let mut schedule = tally.first_violation.as_ref().map(|it| it.schedule.clone());
     if entry.soundness == Soundness::Never {
-        schedule = schedule.filter(|it| is_violated(scene, it));
+        schedule = schedule.filter(|it| is_violated(scenario, it));
     }
     let seen = seen(coverage, &tally, entry, schedule.map(ViolationFound::not_linearizable))?;
-    Ok(of_histories_alone(seen, scene, options))
+    Ok(of_histories_alone(seen, scenario, options))
 }
 
 /// How many random executions are tried before the keys of a harness are trusted, and how many
 /// steps of each.
-const KEY_TRIAL_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
+const KEY_CHECK_EXECUTIONS_AND_STEPS: (u64, usize) = (10, 100);
 
 /// Makes steps that are independent by their keys in both orders.
-fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
+fn try_keys(scenario: &dyn DynScenario, options: &Options) -> Result<(), Error> {
     let settings = Settings {
-        schedules: KEY_TRIAL_EXECUTIONS_AND_STEPS.0,
-        steps: KEY_TRIAL_EXECUTIONS_AND_STEPS.1,
+        schedules: KEY_CHECK_EXECUTIONS_AND_STEPS.0,
+        steps: KEY_CHECK_EXECUTIONS_AND_STEPS.1,
         ..settings(options)
     };
-    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
-    match refute(&mut walk, &Keyed, &settings) {
+    let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
+    match refute(&mut execution, &Keyed, &settings) {
         Some(refuted) => Err(Error::Other(format!("the keys promise too much: {refuted}"))),
         None => Ok(()),
     }
@@ -65,10 +65,10 @@ fn try_keys(scene: &dyn DynScenario, options: &Options) -> Result<(), Error> {
 /// is unknown.
 fn of_histories_alone(
     mut seen: ExplorationResult,
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     options: &Options,
 ) -> ExplorationResult {
-    let has_properties = !scene.properties().is_empty();
+    let has_properties = !scenario.properties().is_empty();
     if seen.is_complete && (has_properties || options.stuck == StuckCalls::Forbidden) {
         let asked = if has_properties { "properties" } else { "calls that never return" };
         seen.coverage =
@@ -80,22 +80,22 @@ fn of_histories_alone(
 
 /// The first schedule that shows a violation, if a scheduler finds one.
 pub(super) fn first(
-    scene: &dyn DynScenario,
+    scenario: &dyn DynScenario,
     entry: &'static Entry,
     options: &Options,
     limits: &Limits,
 ) -> Option<Schedule> {
     let settings = Settings { violations: 1, ..settings(options) };
-    let mut verdicts = scene.verdicts();
-    let (_, tally) = schedulers::explore(entry, scene.engine(), &settings, &mut verdicts, &limits.budget);
+    let mut verdicts = scenario.verdicts();
+    let (_, tally) = schedulers::explore(entry, scenario.engine(), &settings, &mut verdicts, &limits.budget);
     tally.first_violation.map(|it| it.schedule)
 }
 
 /// Whether a schedule, executed exactly, leads to a violated history.
-pub(super) fn is_violated(scene: &dyn DynScenario, schedule: &Schedule) -> bool {
-    let mut walk = Execution::new(scene.engine(), Snapshots::Sound);
-    walk.replay(schedule).is_ok()
-        && scene.verdicts().of(&scene.histories(), walk.history()) == Judgement::Violated
+pub(super) fn is_violated(scenario: &dyn DynScenario, schedule: &Schedule) -> bool {
+    let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
+    execution.replay(schedule).is_ok()
+        && scenario.verdicts().of(&scenario.histories(), execution.history()) == Judgement::Violated
 }
 
 fn settings(options: &Options) -> Settings {
