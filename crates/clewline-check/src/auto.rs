@@ -6,10 +6,10 @@
 //! the others are searched. Before that, the whole history is tested for what needs no search: a
 //! value that was found but never added, or found too often.
 //!
-//! A queue goes to the queue-oriented search while that makes progress. Otherwise the search is the
-//! just-in-time graph search, which was the fastest, or nearly so, on everything measured
-//! (`docs/research/performance.md`); a long history is searched piece by piece. Competition gained
-//! little, and the tree searches do not finish where it matters.
+//! A queue is searched with two frontiers, which needs no contents of the queue. Any other object
+//! goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
+//! measured (`docs/research/performance.md`); a long history is searched piece by piece. Competition
+//! gained little, and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,
@@ -22,14 +22,10 @@ use clewline_core::{Budget, Explanation, ObjectKind, Problem, RoleKind, Verdict,
 use clewline_monitor::{self as monitor, Columns, Unsupported};
 
 use crate::{
-    checker::{Checker, check},
+    checker::Checker,
     minimize,
-    search::{jit_graph::JitGraph, queue_oriented::QueueOriented, segments},
+    search::{jit_graph::JitGraph, segments, two_frontiers},
 };
-
-/// Steps per operation that the queue-oriented search may take before another one is tried. It
-/// rarely takes more than one.
-const QUEUE_SEARCH_STEPS_PER_OPERATION: u64 = 64;
 
 /// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
 /// into pieces of at least `SEGMENT_OPERATIONS_MIN`.
@@ -127,16 +123,11 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
     (unknown.unwrap_or(Verdict::Holds(Witness { order })), deciders)
 }
 
-/// Searches what no monitor decides. A queue is first given to the queue-oriented search.
+/// Searches what no monitor decides.
 fn decide_by_search(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
-    if piece.kind() == Some(ObjectKind::Queue) {
-        let steps = QUEUE_SEARCH_STEPS_PER_OPERATION.saturating_mul(piece.len() as u64 + 1);
-        let limited = budget.child().with_configurations(budget.configurations().min(steps));
-        let verdict = check(&QueueOriented, piece, &limited);
-        if !matches!(verdict, Verdict::Unknown(_)) {
-            deciders.add_search("queue-oriented", piece.len());
-            return verdict;
-        }
+    if let Some(verdict) = two_frontiers::decide(piece, budget) {
+        deciders.add_search("two-frontiers", piece.len());
+        return verdict;
     }
     deciders.add_search("jit-graph", piece.len());
     let in_segments = if SEGMENTED_SEARCH_OPERATIONS_MIN <= piece.len() {

@@ -44,7 +44,7 @@ use clewline_monitor as monitor;
 use crate::{
     checker::Checker,
     options::Options,
-    search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
+    search::{jit_graph::JitGraph, two_frontiers},
 };
 
 mod focus;
@@ -140,21 +140,17 @@ fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) 
     if size(&second) < size(&first) { second } else { first }
 }
 
-/// Searches: a queue with the queue-oriented search, unless the problem is outside what it
-/// supports, as the other search may not finish. Where neither finishes, a monitor may; but
-/// assigning elements to pending removals may take it long. For a set it never does.
+/// Searches: a queue with two frontiers, unless the problem is outside what that supports, as the
+/// other search may not finish. Where neither finishes, a monitor may; but assigning elements to
+/// pending removals may take it long. For a set it never does.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
     if problem.kind() == Some(ObjectKind::Set)
         && let Ok(verdict) = monitor::decide_weaker(problem, budget)
     {
         return verdict;
     }
-    let is_queue = problem.kind() == Some(ObjectKind::Queue);
-    let verdict = if is_queue && QueueOriented.refuses(problem).is_none() {
-        QueueOriented.decide(problem, budget)
-    } else {
-        JitGraph.decide(problem, budget)
-    };
+    let by_frontiers = two_frontiers::decide(problem, budget);
+    let verdict = by_frontiers.unwrap_or_else(|| JitGraph.decide(problem, budget));
     match verdict {
         Verdict::Unknown(reason) if problem.spans().iter().all(|it| !it.is_pending()) => {
             monitor::decide_weaker(problem, budget).unwrap_or(Verdict::Unknown(reason))

@@ -12,11 +12,12 @@
 //! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
 //! | [`oracle`] | any | yes, naively | small histories, as the reference for the other checkers |
 //!
-//! One more search is for queues only, refuses everything else, and is therefore not in the list:
+//! Two more are for queues only, refuse everything else, and are therefore not in the list:
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
-//! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | queues whose values are not distinct; `auto` uses it |
+//! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
+//! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues whose values are not distinct; `auto` uses it |
 //!
 //! And `breadth_first` decides nothing: it processes all orders at once, to find what could have
 //! happened.
@@ -29,9 +30,11 @@ mod configurations;
 mod engine;
 pub mod jit_graph;
 pub mod jit_tree;
+mod links;
 pub mod oracle;
 pub mod queue_oriented;
 pub(crate) mod segments;
+pub mod two_frontiers;
 pub mod wg_graph;
 pub mod wg_tree;
 

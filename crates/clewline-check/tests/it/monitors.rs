@@ -6,8 +6,8 @@
 mod decided;
 mod exhaustive;
 mod random;
-mod referee;
-mod small_histories;
+pub(crate) mod referee;
+pub(crate) mod small_histories;
 
 /// How often each verdict was reached: a comparison that only ever meets one of them proves
 /// nothing.

@@ -2,75 +2,21 @@
 //! values.
 
 use clewline_check::{
-    Checker, Options, check, judge,
-    search::{SEARCHES, jit_graph::JitGraph, queue_oriented::QueueOriented},
+    Checker, check,
+    search::{jit_graph::JitGraph, queue_oriented::QueueOriented},
 };
-use clewline_core::{
-    Budget, ErasedHistory, Explanation, GeneratorConfig, Problem, Random, Reason, Recording, ValueDomain,
-    Verdict,
-};
-use clewline_specs::find;
+use clewline_core::{Budget, GeneratorConfig, Problem, Random, Reason, ValueDomain, Verdict};
 use clewline_testing::share;
 
-use crate::histories::{drawn, every_history, random_times};
-
-fn oracle() -> &'static dyn Checker {
-    SEARCHES.iter().copied().find(|it| it.name() == "oracle").unwrap()
-}
-
-#[derive(Debug, Default)]
-struct VerdictCounts {
-    holds: usize,
-    violated: usize,
-}
+use crate::{
+    histories::{drawn, every_history, random_times},
+    queues::{VerdictCounts, agree, generated, mix, oracle},
+};
 
 /// The verdict is that of `other`, with evidence.
 #[track_caller]
 fn check_problem(problem: &Problem<'_>, other: &dyn Checker, counts: &mut VerdictCounts) {
-    let budget = Budget::unlimited();
-    let expected = check(other, problem, &budget);
-    let verdict = check(&QueueOriented, problem, &budget);
-    assert_eq!(verdict.word(), expected.word(), "{problem:#?}");
-    match verdict {
-        Verdict::Holds(witness) => {
-            assert_eq!(witness.verify(problem), Ok(()), "{witness:?} of {problem:#?}");
-            counts.holds += 1;
-        }
-        Verdict::Violated(violation) => {
-            let Explanation::Exhausted { prefix, next } = violation.explanation else { panic!("searched") };
-            check_prefix(problem, &prefix, next);
-            counts.violated += 1;
-        }
-        Verdict::Unknown(reason) => panic!("{reason}: {problem:#?}"),
-    }
-}
-
-/// The prefix is allowed, by the specification and by real time, and `next` returns first of the
-/// rest.
-fn check_prefix(
-    problem: &Problem<'_>,
-    prefix: &[clewline_core::OperationId],
-    next: clewline_core::OperationId,
-) {
-    let at = |id| problem.position(id).unwrap();
-    let mut replay = problem.replay();
-    let mut is_left = vec![true; problem.len()];
-    let first_return = |is_left: &[bool]| {
-        (0..problem.len()).filter(|&it| is_left[it]).map(|it| problem.spans()[it].end()).min().unwrap()
-    };
-    for &id in prefix {
-        assert!(problem.spans()[at(id)].call() < first_return(&is_left), "{prefix:?} of {problem:#?}");
-        assert!(replay.advance(at(id)), "{prefix:?} of {problem:#?}");
-        assert!(std::mem::replace(&mut is_left[at(id)], false), "{prefix:?} of {problem:#?}");
-    }
-    assert!(is_left[at(next)], "{prefix:?}, {next:?} of {problem:#?}");
-    // Returns with no call between them come in no order.
-    let first = first_return(&is_left);
-    let end = problem.spans()[at(next)].end();
-    assert!(
-        !problem.spans().iter().any(|it| first < it.call() && it.call() < end),
-        "{next:?} of {problem:#?}"
-    );
+    agree(&QueueOriented, problem, other, counts);
 }
 
 #[track_caller]
@@ -170,27 +116,6 @@ fn a_nil_can_be_in_the_way_of_the_pair_that_returns_first() {
         ",
         "holds",
     );
-}
-
-/// A history of a queue in which some results were exchanged.
-fn generated(plan: &GeneratorConfig, swaps: usize) -> Box<dyn ErasedHistory> {
-    let queue = find("queue").unwrap();
-    let Recording { history, values, names, missing } = queue.generate(plan);
-    let mut results: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
-    let mut random = Random::new(plan.seed ^ 77);
-    let deqs: Vec<usize> =
-        (0..results.len()).filter(|&at| results[at].is_some_and(|it| !it.is_absent())).collect();
-    for _ in 0..if deqs.len() < 2 { 0 } else { swaps } {
-        let place = random.below(deqs.len());
-        let near = (place + 1 + random.below(3)).min(deqs.len() - 1);
-        results.swap(deqs[place], deqs[near]);
-    }
-    let history = history.try_map(|id, call, _| Ok::<_, ()>((call, results[id.index()]))).unwrap();
-    queue.load(Recording { history, values, names, missing }).unwrap()
-}
-
-fn mix(enq: u32) -> Vec<(String, u32)> {
-    vec![("enq".to_owned(), enq), ("deq".to_owned(), 100 - enq)]
 }
 
 #[test]
@@ -294,33 +219,4 @@ fn unsupported_histories_are_refused_with_a_reason() {
         "A: |-enq 1-| |-deq",
         "the queue-oriented search has to know what each deq took, unlike the pending deq() → ?",
     );
-}
-
-#[test]
-fn auto_uses_the_queue_oriented_search_and_reports_it() {
-    let plan = GeneratorConfig {
-        operations: 2_000,
-        processes: 4,
-        mix: mix(50),
-        values: ValueDomain::Below(10),
-        seed: 4,
-        ..GeneratorConfig::default()
-    };
-    let case = generated(&plan, 0);
-    let judgement = judge(case.problems(), &Options::default());
-    assert_eq!(judgement.verdict.word(), "holds");
-    assert!(judgement.algorithm.contains("queue-oriented"), "{}", judgement.algorithm);
-    // Its violations have counterexamples, as those of any other search do.
-    let case = drawn(
-        "queue",
-        "
-        A: |-enq 1-| |-enq 1-| |-enq 2-| |-deq → 2-|
-        B:    |-enq 1-|                               |-deq → 1-|
-        ",
-    );
-    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
-        panic!("violated")
-    };
-    let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
-    assert!(violation.is_minimal && core.len() == 3, "{core:?}");
 }

@@ -1,0 +1,370 @@
+//! The search with two frontiers agrees with the referee, the oracle and another search, on queues
+//! with equal values, peeks and pending operations.
+
+use clewline_check::{
+    Checker, Options, check, judge,
+    search::{
+        jit_graph::JitGraph,
+        two_frontiers::{Found, TwoFrontiers, search},
+    },
+};
+use clewline_core::{
+    Budget, ErasedHistory, GeneratorConfig, ObjectKind, Problem, Random, Reason, Retain, RoleKind,
+    ValueDomain, Verdict,
+};
+use clewline_testing::{pick_of_three, share};
+
+use crate::{
+    histories::{drawn, every_history},
+    monitors::{
+        referee::{DeadConfigurations, Referee},
+        small_histories::{Menu, every},
+    },
+    queues::{VerdictCounts, agree, generated, mix, oracle},
+};
+
+const ALL: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, RoleKind::Empty];
+const UNSEEN: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty];
+const PENDING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
+
+/// Every history of at most so many operations: in `./test`, in `./test all`, and in hours.
+#[track_caller]
+fn check_small(acts: &'static [RoleKind], pending: &'static [RoleKind], values: u64, most: [usize; 3]) {
+    let menu = Menu { kind: ObjectKind::Queue, acts, pending, values, sees: 8, is_distinct: false };
+    let [quick, full, hours] = most;
+    let budget = Budget::unlimited();
+    let mut counts = VerdictCounts::default();
+    let mut seen = DeadConfigurations::default();
+    for n in 0..=pick_of_three(quick, full, hours) {
+        every(&menu, n, &mut |small| {
+            let columns = small.columns();
+            let referee = Referee::new(small);
+            let holds = referee.holds((1 << n) - 1, &mut seen);
+            match search(&columns, &budget) {
+                Ok(Found::Linearization(order)) => {
+                    assert!(holds, "is violated: {}", small.drawing());
+                    let fault = referee.fault(&order);
+                    assert_eq!(fault, None, "{order:?}: {}", small.drawing());
+                    counts.holds += 1;
+                }
+                Ok(Found::Longest(_)) => {
+                    assert!(!holds, "holds: {}", small.drawing());
+                    counts.violated += 1;
+                }
+                Err(reason) => panic!("{reason}: {}", small.drawing()),
+            }
+        });
+    }
+    eprintln!("{menu:?}: {counts:?}");
+    assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
+}
+
+#[test]
+fn every_small_history_with_one_value() {
+    check_small(ALL, &[], 1, [5, 6, 7]);
+}
+
+#[test]
+fn every_small_history_with_two_values() {
+    check_small(UNSEEN, &[], 2, [5, 6, 7]);
+}
+
+#[test]
+fn every_small_history_with_two_values_and_peeks() {
+    check_small(ALL, &[], 2, [4, 5, 6]);
+}
+
+#[test]
+fn every_small_history_with_pending_operations() {
+    check_small(ALL, PENDING, 1, [5, 5, 6]);
+    check_small(ALL, PENDING, 2, [4, 5, 6]);
+}
+
+/// Three values: an order of enqs may be observed in two ways.
+#[test]
+fn every_small_history_with_three_values() {
+    check_small(UNSEEN, PENDING, 3, [4, 5, 6]);
+}
+
+/// As problems: with labels, witnesses that are verified, and prefixes.
+#[test]
+fn every_small_problem() {
+    let mut counts = VerdictCounts::default();
+    let actions = [
+        "enq 1",
+        "enq 1 → ?",
+        "enq 2",
+        "deq → 1",
+        "deq → 2",
+        "deq → nil",
+        "deq → ?",
+        "peek → 1",
+        "peek → nil",
+        "peek → ?",
+    ];
+    for n in 1..=4 {
+        every_history("queue", n, &actions, |case| {
+            agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
+        });
+    }
+    assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
+}
+
+/// A plan for a history with few values, many of which are equal.
+fn plan(seed: u64, random: &mut Random, operations: usize) -> GeneratorConfig {
+    GeneratorConfig {
+        operations,
+        processes: 2 + random.below(4),
+        overlap: [0.3, 0.6, 1.0][random.below(3)],
+        mix: if random.below(2) == 0 { mix(30 + random.below(30) as u32) } else { Vec::new() },
+        values: ValueDomain::Below(1 + random.below(4) as u32),
+        pending: [0.0, 0.0, 0.05, 0.2][random.below(4)],
+        seed,
+        ..GeneratorConfig::default()
+    }
+}
+
+#[test]
+fn random_histories_with_few_values() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(6_000, 120_000, 1_000_000);
+    for seed in 0..cases as u64 {
+        let mut random = Random::new(seed);
+        let operations = 4 + random.below(17);
+        let case = generated(&plan(seed, &mut random, operations), random.below(4));
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
+    }
+    assert!(cases / 5 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
+#[test]
+fn longer_random_histories_with_few_values() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(200, 4_000, 300_000);
+    for seed in 0..cases as u64 {
+        let mut random = Random::new(seed ^ 0x5eed);
+        let operations = 20 + random.below(41);
+        let case = generated(&plan(seed, &mut random, operations), random.below(4));
+        agree(&TwoFrontiers, &case.problems()[0], &JitGraph, &mut counts);
+    }
+    assert!(cases / 5 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
+/// Counterexamples are minimized by forgetting results, returns and times.
+#[test]
+fn weaker_problems() {
+    let mut counts = VerdictCounts::default();
+    for seed in 0..share(20_000) {
+        let mut random = Random::new(seed ^ 0xbad);
+        let operations = 4 + random.below(9);
+        let case = generated(&plan(seed, &mut random, operations), 2 + random.below(4));
+        let problems = case.problems();
+        let weaker = problems[0].weaken(|_| match random.below(8) {
+            0 => Retain::CallOnly,
+            1 => Retain::Unconstrained,
+            _ => Retain::All,
+        });
+        agree(&TwoFrontiers, &weaker, oracle(), &mut counts);
+    }
+    assert!(share(2_000) < counts.holds.min(counts.violated), "{counts:?}");
+}
+
+#[track_caller]
+fn check_drawn(drawing: &str, expected: &str) {
+    let case = drawn("queue", drawing);
+    agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut VerdictCounts::default());
+    assert_eq!(check(&TwoFrontiers, &case.problems()[0], &Budget::unlimited()).word(), expected);
+}
+
+/// The nil comes after the first two enqs, so before no later one.
+#[test]
+fn an_empty_holds_up_both_sides() {
+    check_drawn(
+        "
+        A: |-enq 1----|          |-deq → 1-|
+        B:    |-enq 1----------|
+        C:              |-deq → nil-------------|
+        ",
+        "violated",
+    );
+}
+
+/// The enq that returns first is not the one that goes first: it is called after the first deq.
+#[test]
+fn of_equal_enqs_one_may_be_early_and_the_other_short() {
+    check_drawn(
+        "
+        A: |-enq 1---------------------------------|
+        B:    |-deq → 1-|  |-enq 1-| |-deq → 1-|
+        ",
+        "holds",
+    );
+}
+
+/// Only a pending enq explains the peek, and only a pending deq the nil after it.
+#[test]
+fn pending_operations_explain_a_peek_and_what_comes_after() {
+    check_drawn(
+        "
+        A: |-enq 1
+        B:    |-peek → 1-|  |-peek → nil-|
+        C:                |-deq
+        ",
+        "holds",
+    );
+    check_drawn(
+        "
+        A: |-enq 1
+        B:    |-peek → 1-|  |-peek → nil-|
+        C:                                  |-deq
+        ",
+        "violated",
+    );
+}
+
+/// Half of the operations enqueue, or some peek: too many orders for a search that knows the
+/// contents of the queue.
+#[test]
+fn long_histories_with_few_values() {
+    for (processes, values, mix, pending) in
+        [(4, 20, mix(50), 0.0), (8, 3, mix(50), 0.0), (16, 2, Vec::new(), 0.0), (8, 10, Vec::new(), 0.01)]
+    {
+        let plan = GeneratorConfig {
+            operations: 10_000,
+            processes,
+            mix,
+            values: ValueDomain::Below(values),
+            pending,
+            seed: 9,
+            ..GeneratorConfig::default()
+        };
+        let case = generated(&plan, 0);
+        let problem = &case.problems()[0];
+        let budget = Budget::unlimited().with_configurations(400_000);
+        let Verdict::Holds(witness) = check(&TwoFrontiers, problem, &budget) else {
+            panic!("it holds: {processes} processes, {values} values")
+        };
+        assert_eq!(witness.verify(problem), Ok(()));
+    }
+}
+
+#[test]
+fn long_histories_with_one_wrong_result() {
+    let mut violated = 0;
+    for seed in 0..6 {
+        let plan = GeneratorConfig {
+            operations: 8_192,
+            processes: 4,
+            values: ValueDomain::Below(20),
+            seed,
+            ..GeneratorConfig::default()
+        };
+        let case = generated(&plan, 1);
+        let budget = Budget::unlimited().with_configurations(64 * 8_192);
+        let verdict = check(&TwoFrontiers, &case.problems()[0], &budget);
+        violated += usize::from(verdict.word() == "violated");
+        assert_ne!(verdict.word(), "unknown", "seed {seed}");
+    }
+    assert!(2 < violated, "{violated}");
+}
+
+/// More operations are open than a word has bits; equal ones are counted, not told apart.
+#[test]
+fn hundreds_of_pending_operations() {
+    let mut lines: Vec<String> = Vec::new();
+    for client in 0..150 {
+        lines.push(format!("P{client}: |-enq {}", client % 3));
+        lines.push(format!("Q{client}: |-deq"));
+    }
+    let later = " ".repeat(12);
+    for wrong in [1, 3] {
+        let mut drawing = lines.clone();
+        drawing
+            .push(format!("Z: {later}|-deq → 0-| |-peek → 1-| |-deq → nil-| |-deq → 2-| |-deq → {wrong}-|"));
+        let case = drawn("queue", &drawing.join("\n"));
+        let budget = Budget::unlimited().with_configurations(10_000);
+        let verdict = check(&TwoFrontiers, &case.problems()[0], &budget);
+        assert_eq!(verdict.word(), if wrong == 3 { "violated" } else { "holds" });
+        if let Verdict::Holds(witness) = verdict {
+            assert_eq!(witness.verify(&case.problems()[0]), Ok(()));
+        }
+    }
+}
+
+/// A history that is hard enough to meet every limit.
+fn limited() -> Box<dyn ErasedHistory> {
+    let values = ValueDomain::Below(2);
+    generated(&GeneratorConfig { operations: 5_000, values, ..GeneratorConfig::default() }, 0)
+}
+
+#[test]
+fn budgets_are_kept() {
+    let case = limited();
+    let problem = &case.problems()[0];
+    let budget = Budget::unlimited().with_configurations(100);
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Configurations(100)));
+    assert!(budget.visited() <= 101);
+    let budget = Budget::unlimited().with_memory(1 << 10);
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Memory(1 << 10)));
+    assert_eq!(budget.memory_used(), 0, "what was held is given back");
+    let budget = Budget::unlimited();
+    budget.stop(Reason::Cancelled);
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Cancelled));
+}
+
+/// `auto` reports the limit; it does not start another search, which would meet it as well.
+#[test]
+fn a_limit_ends_the_search() {
+    let case = limited();
+    let budget = Budget::unlimited().with_configurations(100);
+    let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+    assert_eq!(judgement.verdict, Verdict::Unknown(Reason::Configurations(100)));
+    assert!(judgement.configurations <= 101, "{}", judgement.configurations);
+}
+
+#[track_caller]
+fn check_refused(problem: &Problem<'_>, expected: &str) {
+    assert_eq!(TwoFrontiers.refuses(problem).as_deref(), Some(expected));
+    let verdict = TwoFrontiers.decide(problem, &Budget::unlimited());
+    assert_eq!(verdict, Verdict::Unknown(Reason::Refused(expected.to_owned())));
+}
+
+#[test]
+fn unsupported_histories_are_refused_with_a_reason() {
+    let stack = drawn("stack", "A: |-push 1-|");
+    check_refused(&stack.problems()[0], "two-frontiers judges queues without capacity only");
+    let bounded = drawn("queue:2", "A: |-enq 1 → true-|");
+    check_refused(&bounded.problems()[0], "two-frontiers judges queues without capacity only");
+    let queue = drawn("queue", "A: |-enq 1-| |-deq → 1-|");
+    let weaker = queue.problems()[0].weaken(|at| if at == 1 { Retain::Optional } else { Retain::All });
+    check_refused(&weaker, "two-frontiers does not know deq() → 1");
+}
+
+#[test]
+fn auto_uses_two_frontiers_and_reports_it() {
+    let plan = GeneratorConfig {
+        operations: 2_000,
+        processes: 4,
+        mix: mix(50),
+        values: ValueDomain::Below(10),
+        seed: 4,
+        ..GeneratorConfig::default()
+    };
+    let case = generated(&plan, 0);
+    let judgement = judge(case.problems(), &Options::default());
+    assert_eq!(judgement.verdict.word(), "holds");
+    assert!(judgement.algorithm.contains("two-frontiers"), "{}", judgement.algorithm);
+    // Its violations have counterexamples, as those of any other search do.
+    let case = drawn(
+        "queue",
+        "
+        A: |-enq 1-| |-enq 1-| |-enq 2-| |-deq → 2-|
+        B:    |-enq 1-|                               |-deq → 1-|
+        ",
+    );
+    let Verdict::Violated(violation) = judge(case.problems(), &Options::default()).verdict else {
+        panic!("violated")
+    };
+    let core: Vec<String> = violation.counterexample.iter().map(|&it| case.label(it)).collect();
+    assert!(violation.is_minimal && core.len() == 3, "{core:?}");
+}
