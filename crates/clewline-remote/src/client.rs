@@ -18,7 +18,7 @@ use clewline_threads::{
 };
 
 use crate::{
-    line::Line,
+    line::{GAVE_UP, Line},
     message::Message,
     offer::{Offer, RunOptions},
     places::ReceivedPlaces,
@@ -46,6 +46,8 @@ struct Shared {
     line: Mutex<(Line, ReceivedNames)>,
     is_lost: AtomicBool,
     is_protocol_violated: AtomicBool,
+    /// Why the program has ended, as far as it sent it.
+    reason: Mutex<Option<String>>,
 }
 
 /// The places and results that the program has sent.
@@ -106,8 +108,12 @@ impl Remote {
         line.send(&wanted.to_message())?;
         let offer = Offer::from_message(line.receive()?).ok_or(io::ErrorKind::InvalidData)?;
         let line = Mutex::new((line, ReceivedNames::default()));
-        let shared =
-            Shared { line, is_lost: AtomicBool::new(false), is_protocol_violated: AtomicBool::new(false) };
+        let shared = Shared {
+            line,
+            is_lost: AtomicBool::new(false),
+            is_protocol_violated: AtomicBool::new(false),
+            reason: Mutex::new(None),
+        };
         Ok(Remote { offer, shared: Arc::new(shared), next_program: AtomicU64::new(0) })
     }
 
@@ -121,6 +127,12 @@ impl Remote {
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Why the program has ended, if it is lost and sent a reason.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        self.shared.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Whether it is lost because it sent an invalid message. Then it may still run.
@@ -231,6 +243,10 @@ impl RemoteProgram {
                 Ok(ServerMessage::Done(survey))
             }
             NO_SCHEDULER => Ok(ServerMessage::NoScheduler),
+            GAVE_UP => {
+                *shared.reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(message.take_text());
+                Err(io::ErrorKind::UnexpectedEof.into())
+            }
             _ => Err(io::ErrorKind::InvalidData.into()),
         };
         self.message = message;

@@ -7,6 +7,9 @@ use std::{
 
 use crate::message::Message;
 
+/// The kind of a message with the reason why a process ends. No other kind is as large.
+pub(crate) const GAVE_UP: u64 = u64::MAX - 1;
+
 // Many small messages take one system call.
 const BUFFER_BYTES: usize = 1 << 16;
 
@@ -15,6 +18,8 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub struct Line {
     from: BufReader<Box<dyn Read + Send>>,
     to: BufWriter<Box<dyn Write + Send>>,
+    /// A message is being sent or received.
+    is_busy: bool,
 }
 
 impl fmt::Debug for Line {
@@ -29,6 +34,7 @@ impl Line {
         Line {
             from: BufReader::with_capacity(BUFFER_BYTES, Box::new(from)),
             to: BufWriter::with_capacity(BUFFER_BYTES, Box::new(to)),
+            is_busy: false,
         }
     }
 
@@ -39,8 +45,22 @@ impl Line {
     /// If the other process has ended.
     pub fn send(&mut self, message: &Message) -> io::Result<()> {
         let length = u32::try_from(message.bytes().len()).map_err(io::Error::other)?;
+        self.is_busy = true;
         self.to.write_all(&length.to_le_bytes())?;
-        self.to.write_all(message.bytes())
+        self.to.write_all(message.bytes())?;
+        self.is_busy = false;
+        Ok(())
+    }
+
+    /// Sends the reason why this process ends now, wherever it was interrupted: in the middle of
+    /// another message nothing is sent.
+    pub fn send_reason(&mut self, reason: &str) {
+        if !self.is_busy {
+            let mut message = Message::new(GAVE_UP);
+            message.put_text(reason);
+            // The other process may have ended as well.
+            let _sent = self.send(&message).and_then(|()| self.flush());
+        }
     }
 
     /// Sends the buffered messages.
@@ -72,6 +92,13 @@ impl Line {
     }
 
     fn receive_into(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        self.is_busy = true;
+        self.receive_next(bytes)?;
+        self.is_busy = false;
+        Ok(())
+    }
+
+    fn receive_next(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
         self.flush()?;
         let mut length = [0; 4];
         self.from.read_exact(&mut length)?;

@@ -1,6 +1,6 @@
 //! The server: the side that makes the calls.
 
-use std::{collections::HashMap, io, ops::ControlFlow};
+use std::{collections::HashMap, io, ops::ControlFlow, time::Instant};
 
 use clewline_core::ResultId;
 use clewline_explore::{Coverage, Ending, Limit};
@@ -27,6 +27,9 @@ pub struct ServedSubject<'a> {
     pub offer: &'a Offer,
     /// Places in the code that race, as far as known.
     pub racing: fn() -> Vec<usize>,
+    /// Called with the deadline of an exploration before it begins; and after it, for where an
+    /// execution was cut at that time, if one was.
+    pub limited: (fn(Option<Instant>), fn() -> Option<String>),
     /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
 }
@@ -107,7 +110,9 @@ impl Server<'_> {
                     program.set_points(points);
                 }
                 let names = SentNames { message: &mut self.places, results: &mut self.results, renamed };
-                let explored = ProgramExploration { program, names, is_shown: setup.keeps_moments, lost };
+                let limited = self.served.limited;
+                let explored =
+                    ProgramExploration { program, names, is_shown: setup.keeps_moments, limited, lost };
                 if kind == RUN { explored.run(line) } else { explored.explore(request, line) }
             }
             _ => Err(io::ErrorKind::InvalidData.into()),
@@ -143,6 +148,7 @@ struct ProgramExploration<'a> {
     program: &'a mut Box<dyn TestProgram>,
     names: SentNames<'a>,
     is_shown: bool,
+    limited: (fn(Option<Instant>), fn() -> Option<String>),
     lost: fn() -> !,
 }
 
@@ -157,7 +163,7 @@ impl ProgramExploration<'_> {
 
     /// Runs many executions with a scheduler of this side.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let ProgramExploration { program, names, is_shown, lost } = &mut self;
+        let ProgramExploration { program, names, is_shown, limited: (limit, cut), lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(Message::take_explanation) {
@@ -182,8 +188,13 @@ impl ProgramExploration<'_> {
                     Err(_) => lost(),
                 }
             };
+            limit(extent.until);
             let mut survey = program.explore(strategy, &extent, visit);
             survey.explained = seen.explained;
+            if let Some(reason) = cut() {
+                survey.coverage = Coverage::Limited(Limit::Other(reason));
+            }
+            limit(None);
             Some(survey)
         });
         let Some(survey) = survey else { return line.send(&Message::new(NO_SCHEDULER)) };

@@ -66,7 +66,13 @@ fn meet() -> (Remote, JoinHandle<()>) {
         assert_eq!(wanted.points, Points::Atomics);
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
-        let served = ServedSubject { subject: &subject, offer: &offer, racing: || vec![3], lost };
+        let served = ServedSubject {
+            subject: &subject,
+            offer: &offer,
+            racing: || vec![3],
+            limited: (|_| (), || None),
+            lost,
+        };
         serve(&mut line, &served).unwrap();
     });
     let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
@@ -318,7 +324,13 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
         let offer = Offer::default();
         // It ends after the first visit.
         let subject = DyingSubject(subject, Arc::default());
-        let served = ServedSubject { subject: &subject, offer: &offer, racing: Vec::new, lost };
+        let served = ServedSubject {
+            subject: &subject,
+            offer: &offer,
+            racing: Vec::new,
+            limited: (|_| (), || None),
+            lost,
+        };
         let _gone = serve(&mut line, &served);
     });
     let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();

@@ -4,8 +4,15 @@
 //! run under a scheduler. From here on operations and results are numbers.
 
 use std::{
-    any::Any, cell::RefCell, fmt, hash::Hash, marker::PhantomData, ops::ControlFlow, rc::Rc, sync::Arc,
-    time::Instant,
+    any::Any,
+    cell::RefCell,
+    fmt,
+    hash::Hash,
+    marker::PhantomData,
+    ops::ControlFlow,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
 };
 
 use clewline_core::{CodecError, ErasedHistory, History, Interner, ObjectId, ProcessId, ResultId, Timed};
@@ -87,8 +94,9 @@ pub trait TestProgram: System {
 /// Called after an execution, with the number of executions so far.
 pub type Visit<'a> = dyn FnMut(&mut dyn TestProgram, &Ending, u64) -> ControlFlow<()> + 'a;
 
-// The number of executions between two clock checks.
+// The number of executions between two clock checks, if they are fast.
 const CLOCK_CHECK_INTERVAL_EXECUTIONS: u64 = 256;
+const FAST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Runs a test program of this process under `scheduler`, and visits each execution that is not
 /// redundant.
@@ -99,11 +107,19 @@ pub fn survey<T: TestProgram>(
     visit: &mut Visit<'_>,
 ) -> Survey {
     let mut broken = 0;
+    let (mut next_check, mut last_check) = (1, None);
     let (coverage, executions) =
         explore(program, scheduler, extent.executions_max, |program, ending, executions| {
             broken += u64::from(matches!(ending, Ending::Stuck | Ending::Panicked));
-            let looks = executions % CLOCK_CHECK_INTERVAL_EXECUTIONS == 0;
-            let is_late = looks && extent.until.is_some_and(|it| it <= Instant::now());
+            let mut is_late = false;
+            if let Some(until) = extent.until
+                && (next_check <= executions || *ending == Ending::Cut)
+            {
+                let now = Instant::now();
+                is_late = until <= now;
+                let is_fast = last_check.replace(now).is_some_and(|it| now - it < FAST_INTERVAL);
+                next_check = executions + if is_fast { CLOCK_CHECK_INTERVAL_EXECUTIONS } else { 1 };
+            }
             match visit(program, ending, executions) {
                 ControlFlow::Continue(()) if is_late => ControlFlow::Break(()),
                 flow => flow,

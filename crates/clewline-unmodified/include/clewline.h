@@ -99,7 +99,7 @@ int clewline_main(int argc, char **argv);
 /* `given` are the arguments of the operation among a, b, c and d, and `parameters` are its own. */
 #define CLEWLINE_DECLARED_(name, count, given, parameters)                                          \
     CLEWLINE_ASSERT_(sizeof #name > 1, "CLEWLINE_OPERATION needs a name");                          \
-    static long clewline_operation_##name parameters;                                               \
+    static __attribute__((noinline)) long clewline_operation_##name parameters;                     \
     static long clewline_call_##name(long a, long b, long c, long d) {                              \
         (void)a, (void)b, (void)c, (void)d;                                                         \
         return clewline_operation_##name given;                                                     \

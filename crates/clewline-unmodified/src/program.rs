@@ -243,7 +243,7 @@ fn compile(
 /// compiler names it.
 fn missing_returns(message: &str) -> Vec<String> {
     let of = |line: &str| {
-        let (place, _) = line.split_once(": error: ").filter(|it| it.1.contains("-Wreturn-type]"))?;
+        let (place, _) = line.split_once(": error: ").filter(|it| it.1.contains("return-type]"))?;
         let mut place = place.splitn(3, ':');
         let (file, line) = (place.next()?, place.next()?.parse().ok()?);
         let text = fs::read_to_string(file).ok()?;

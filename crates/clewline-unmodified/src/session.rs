@@ -64,7 +64,7 @@ impl Session {
         match Remote::connect(line, wanted) {
             Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
-            Err(_) => Err(running.end_early()),
+            Err(_) => Err(running.end_early(None)),
         }
     }
 
@@ -84,7 +84,7 @@ impl Session {
             return Err(self.running.end_protocol_violated());
         }
         if self.remote.is_lost() {
-            return Err(self.running.end_early());
+            return Err(self.running.end_early(self.remote.reason()));
         }
         self.remote.disconnect();
         self.running.wait().map(drop)
@@ -108,8 +108,9 @@ impl Running {
         Error::Killed { how: "what it says of its executions makes no sense".to_owned() }
     }
 
-    /// Why nothing can be explored: the program has ended, or is about to end.
-    fn end_early(mut self) -> Error {
+    /// Why nothing can be explored: the program has ended, or is about to end. It may have sent the
+    /// reason.
+    fn end_early(mut self, reason: Option<String>) -> Error {
         let status = match self.wait() {
             Ok(status) => status,
             Err(error) => return error,
@@ -126,7 +127,7 @@ impl Running {
                 return Error::Killed { how };
             }
         };
-        Error::GaveUp { why, message }
+        Error::GaveUp { why, message: reason.unwrap_or(message) }
     }
 }
 

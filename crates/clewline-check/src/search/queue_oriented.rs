@@ -109,7 +109,6 @@ fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
     Ok(columns)
 }
 
-
 // Lists of operations of one kind.
 const ENQ: u32 = 0;
 const DEQ: u32 = 1;

@@ -42,7 +42,9 @@ use super::{
     units::Shrink,
 };
 
-const NOUNS: Nouns = Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
+/// The words of its summaries.
+pub(super) const NOUNS: Nouns =
+    Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     run_on(args, subject::find(&args.subject)?).map(|it| it.status)

@@ -1,14 +1,16 @@
 //! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::summary::{Entry, Word};
-use clewline_unmodified::{Error, Points, Remote, RunOptions, Session};
+use clewline_unmodified::{Error, GaveUp, Points, Remote, RunOptions, Session};
+use serde_json::json;
 
 use super::{
     explore::{self, Explored},
+    output::{Output, Stdout},
     registered::Registered,
     status::{Failure, Status, print_usage},
     summaries::Nouns,
@@ -73,7 +75,7 @@ pub(super) fn explore_started(
     };
     args.check_outputs(inputs)?;
     let session = match start(&wanted) {
-        Err(Error::GaveUp { why, .. }) => return ended(why.into()),
+        Err(Error::GaveUp { why, message }) => return given_up((name, number), arguments, why, message),
         Err(_) if is_interrupted() => return Err(Failure::Message(Reason::Interrupted.to_string())),
         other => other?,
     };
@@ -97,7 +99,7 @@ pub(super) fn explore_started(
         Ok(()) => explored,
         // It may have been killed because it did not stop by itself.
         Err(_) if is_interrupted() => explored,
-        Err(Error::GaveUp { why, .. }) => ended(why.into()),
+        Err(Error::GaveUp { why, message }) => given_up((name, number), arguments, why, message),
         Err(error) => Err(error.into()),
     }
 }
@@ -131,19 +133,32 @@ pub(super) fn explore_only(
 
 /// The entry of a program, explored by `command`, that ended without a verdict.
 pub(super) fn lost(name: String, headline: String, command: String) -> Entry {
-    Entry {
-        name,
-        verdict: Word::Unknown,
-        cause: None,
-        headline,
-        blocks: Vec::new(),
-        work: None,
-        algorithm: String::new(),
-        elapsed: Duration::ZERO,
-        place: None,
-        next: vec![command],
-        page: None,
+    Entry { next: vec![command], ..Entry::new(name, Word::Unknown, headline) }
+}
+
+/// A program that cannot be explored to its end, and has printed why. If the verdict is unknown for
+/// that reason, JSON and summaries say so, too.
+fn given_up(
+    (name, number): (&str, Option<usize>),
+    arguments: &[OsString],
+    why: GaveUp,
+    message: String,
+) -> Result<Explored, Failure> {
+    let status = Status::from(why);
+    let Ok((_, args)) = parse(name, arguments)? else { return Ok(Explored { status, entry: None }) };
+    if why != GaveUp::Unknown || message.is_empty() {
+        return Ok(Explored { status, entry: None });
     }
+    if args.format() == Output::Json {
+        let line = json!({ "subject": name, "verdict": Word::Unknown.as_str(), "reason": message });
+        Stdout::new().print(format!("{line}\n").as_bytes())?;
+    }
+    let entry = Entry::new(name.to_owned(), Word::Unknown, message);
+    // A program that is alone has a summary of its own.
+    if number.is_none() {
+        args.write_of_all(explore::NOUNS.summary(vec![entry.clone()]))?;
+    }
+    Ok(Explored { status, entry: Some(entry) })
 }
 
 /// The options for unmodified code, and all other options.

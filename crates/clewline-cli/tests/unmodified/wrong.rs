@@ -105,7 +105,38 @@ fn ordered_accesses_do_not_race() {
     assert!(count("nothing", "atomics") < count("nothing", "racing"));
 }
 
+/// The time limit holds although the execution does not end.
 #[test]
+fn time_is_up_in_an_execution_that_does_not_end() {
+    let Some(program) = build("wrong.c", &[]) else { return };
+    for (matrix, reason) in [
+        ("spin", "time was up in an execution that had not ended, at spin ("),
+        ("add | spin", "time was up in an execution that had not ended, at spin ("),
+        ("spin_unseen", "runs without an access that the runtime sees, at spin_unseen ("),
+        ("sleep_in_read", "it waits in a system call or runs without an access that the runtime sees, at "),
+    ] {
+        let given = ["--matrix", matrix, "--timeout", "200ms", "--format", "json"];
+        for more in [&[][..], &["--isolate"]] {
+            let found = program.run(&[&given[..], more].concat());
+            assert_eq!(found.code, Some(3), "{matrix}: {}{}", found.out, found.err);
+            assert_eq!(found.field("verdict"), "unknown", "{matrix}");
+            assert!(found.field("reason").contains(reason), "{matrix}: {}", found.out);
+            assert!(found.out.contains("wrong.c:"), "{matrix}: {}", found.out);
+        }
+    }
+}
+
+/// So it does if the subject cannot be made.
+#[test]
+fn time_is_up_outside_of_the_calls() {
+    let Some(program) = build("wrong.c", &["INIT_LOOPS"]) else { return };
+    let found = program.run(&["--matrix", "add", "--timeout", "200ms", "--junit", "/dev/null"]);
+    assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
+    assert!(found.err.contains("at init (") && found.err.contains("time is up"), "{}", found.err);
+}
+
+#[test]
+#[ignore = "long"]
 fn a_blocking_system_call_is_reported() {
     // It takes seconds until this is certain.
     let Some(found) = build("wrong.c", &[]).map(|it| it.by_first().check("sleep_in_read", &[])) else {

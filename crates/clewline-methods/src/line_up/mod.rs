@@ -151,7 +151,7 @@ impl MatrixCheck<'_> {
         let looking = ExplorationMode::Far {
             strategy: Strategy::Scheduler(self.options.scheduler, &self.options.settings),
             executions_max: self.options.executions_max,
-            time: self.options.time,
+            time: self.options.time.map(|it| it.saturating_sub(checked.elapsed[0])),
             counts_unserializable: self.options.counts_unserializable,
         };
         let asked = right.asked(self.matrix, self.options);
@@ -191,11 +191,10 @@ impl MatrixCheck<'_> {
 
     /// The first phase, or another source of the expected behaviour.
     fn right(&mut self) -> Result<ExpectedBehaviour, CodecError> {
-        let most = self.options.executions_max;
         Ok(match &self.options.against {
             Reference::Serial => match self.options.judging {
                 Judging::Linearizable | Judging::LeastRelaxed(_) => {
-                    ExpectedBehaviour::Observed(observe(self.program, &mut self.texts, most))
+                    ExpectedBehaviour::Observed(observe(self.program, &mut self.texts, self.options))
                 }
                 Judging::Displaced(..) => {
                     return Err(CodecError(
@@ -211,7 +210,7 @@ impl MatrixCheck<'_> {
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
                 let mut program = golden.test_program(&calls, &self.options.limits)?;
-                ExpectedBehaviour::Observed(observe(&mut *program, &mut self.texts, most))
+                ExpectedBehaviour::Observed(observe(&mut *program, &mut self.texts, self.options))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {
                 ExpectedBehaviour::Observed(it.observed(&mut self.texts))
@@ -288,6 +287,7 @@ impl MatrixCheck<'_> {
             Coverage::Limited(Limit::Diverged(diverged)) => {
                 Verdict::Unknown(divergence(diverged, self.program))
             }
+            Coverage::Limited(Limit::Other(reason)) => Verdict::Unknown(reason.clone()),
             Coverage::Limited(limit) => Verdict::Unknown(format!(
                 "{} after {} executions; those that were explored hold",
                 if limit.is_interruption() { "interrupted" } else { "the limit was reached" },

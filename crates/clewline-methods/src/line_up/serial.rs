@@ -8,6 +8,8 @@ use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
 use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
 use rustc_hash::FxBuildHasher;
 
+use super::options::Options;
+
 /// Results as text, numbered across test programs: a golden implementation and the subject may
 /// number theirs differently.
 pub(crate) type ResultTexts = Interner<String>;
@@ -56,12 +58,12 @@ impl SerialObservations {
 pub(crate) fn observe(
     program: &mut dyn TestProgram,
     texts: &mut ResultTexts,
-    executions_max: u64,
+    options: &Options,
 ) -> SerialObservations {
     let mut observed = SerialObservations::default();
     let mut renamed = ResultNumbering::default();
     program.keep(true, false);
-    let extent = Extent::all(executions_max, Visits::Ahead);
+    let extent = Extent::all(options.executions_max, Visits::Ahead).within(options.time);
     let Survey { coverage, executions, .. } =
         program.explore(Strategy::Serial, &extent, &mut |program, ending, _| match ending {
             Ending::Full | Ending::Stuck => {
@@ -92,6 +94,7 @@ pub(crate) fn observe(
         Coverage::Limited(limit) if limit.is_interruption() => {
             Some(format!("interrupted after {executions} serial executions"))
         }
+        Coverage::Limited(Limit::Other(reason)) => Some(reason),
         Coverage::Limited(_) => {
             Some(format!("there are more than {executions} serial executions, and not all were run"))
         }

@@ -68,6 +68,24 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An entry without a report: its headline says all.
+    #[must_use]
+    pub fn new(name: String, verdict: Word, headline: String) -> Entry {
+        Entry {
+            name,
+            verdict,
+            cause: None,
+            headline,
+            blocks: Vec::new(),
+            work: None,
+            algorithm: String::new(),
+            elapsed: Duration::ZERO,
+            place: None,
+            next: Vec::new(),
+            page: None,
+        }
+    }
+
     /// The report, in lines as a terminal shows them.
     fn text(&self) -> String {
         wrap(&self.blocks, Style::default().width)

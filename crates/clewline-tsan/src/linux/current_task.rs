@@ -86,6 +86,17 @@ pub(super) fn postpone(work: fn(Control)) {
     CURRENT.task.fetch_or(POSTPONED_BIT, Relaxed);
 }
 
+/// The same for a running task that is interrupted by a signal. If it has other work to do first,
+/// nothing is postponed.
+pub(super) fn interrupt(work: fn(Control)) {
+    let task = CURRENT.task.load(Relaxed);
+    if task != 0 && task & POSTPONED_BIT == 0 {
+        POSTPONED.set(work);
+        // If the task no longer runs, the next signal comes soon.
+        let _stopped = CURRENT.task.compare_exchange(task, task | POSTPONED_BIT, Relaxed, Relaxed);
+    }
+}
+
 /// The control of the running task, if work is postponed.
 pub(super) fn postponed() -> Option<Control> {
     // SAFETY: as above.
@@ -109,9 +120,9 @@ pub(super) fn is_code() -> bool {
     thread_pointer() == CURRENT.code.load(Relaxed)
 }
 
-/// Whether a task runs.
-pub(super) fn is_task_running() -> bool {
-    CURRENT.task.load(Relaxed) != 0
+/// Whether code under test runs: a task, or code outside of tasks.
+pub(super) fn is_test_code_running() -> bool {
+    CURRENT.code.load(Relaxed) != 0
 }
 
 /// `task` runs from now on, with that thread pointer.

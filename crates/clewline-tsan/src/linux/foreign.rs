@@ -10,7 +10,7 @@ use clewline_threads::{
 
 use super::{
     current_task::{self, RuntimeCell},
-    entry, heap, interpose, output, park, places, races, register, snapshot,
+    entry, heap, interpose, output, park, places, races, register, snapshot, watchdog,
 };
 
 /// The code under test, as the engine sees it.
@@ -32,6 +32,7 @@ impl Foreign for ForeignCode {
         interpose::begin_keys();
         interpose::begin_threads();
         interpose::begin_time();
+        watchdog::note_execution();
         entry::begin_blocks();
         races::begin(is_shown);
         register::begin();

@@ -17,7 +17,7 @@ use clewline_threads::{
     survey,
 };
 
-use super::{current_task::RuntimeCell, driver, races, try_locks, watchdog};
+use super::{current_task::RuntimeCell, driver, exit, races, try_locks, watchdog};
 
 /// A test program that runs each execution in its own process.
 pub(super) struct Isolated {
@@ -90,6 +90,7 @@ static IS_REQUESTED: RuntimeCell<bool> = RuntimeCell::new(false);
 /// Requests a process for each execution.
 pub(super) fn request() {
     IS_REQUESTED.set(true);
+    exit::share_reason();
 }
 
 impl Isolated {
@@ -128,6 +129,9 @@ impl Isolated {
 
     /// The child ended without a message.
     fn child_died(&mut self, status: i32) -> Ending {
+        if libc::WIFEXITED(status) {
+            exit::give_up_as_child(libc::WEXITSTATUS(status));
+        }
         let message = match libc::WIFSIGNALED(status) {
             true => format!("the process was killed by signal {}", libc::WTERMSIG(status)),
             false => format!("the process ended with code {}", libc::WEXITSTATUS(status)),
@@ -138,6 +142,7 @@ impl Isolated {
     }
 
     fn child(&mut self, mut line: Line) -> ! {
+        exit::note_child();
         watchdog::start();
         let ending = self.inner.run(&mut RemoteScheduler::new(&mut line, driver::lost));
         let mut message = Message::new(DONE);
@@ -154,6 +159,7 @@ impl Isolated {
         to.put_all(races::all_racing().iter(), |to, it| to.put(*it as u64));
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
+        to.put(watchdog::late_code() as u64);
         put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
@@ -165,6 +171,7 @@ impl Isolated {
         races::set_shared(from.take_all(Message::take_usize));
         let guess = from.take_maybe(|from| self.results.take_place(from));
         self.guess = self.guess.or(guess);
+        watchdog::set_late_code(from.take_usize());
         self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }

@@ -17,8 +17,8 @@ use super::{
 /// outermost one outside the standard libraries, otherwise the innermost one.
 pub(super) fn resolve(address: usize) -> Option<Site> {
     let mut sites: Vec<Site> = Vec::new();
-    // The call is before its return address.
-    backtrace::resolve(address.wrapping_sub(1) as *mut _, |symbol| {
+    // This resolves the byte before, which belongs to the call.
+    backtrace::resolve(address as *mut _, |symbol| {
         let function = symbol.name().map(|it| format!("{it:#}"));
         // Without debug information, the function has to do.
         let file = symbol.filename().map(|it| it.to_string_lossy().into_owned());

@@ -10,8 +10,8 @@ use clewline_remote::{Line, Offer, RunOptions, ServedSubject};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    current_task, driver, heap, isolate, modules, output, park, places, races, register, signals, snapshot,
-    subject, watchdog,
+    current_task, driver, exit, heap, isolate, modules, output, park, places, races, register, signals,
+    snapshot, subject, watchdog,
 };
 
 #[used]
@@ -107,7 +107,9 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
         is_body,
     };
     let racing = || races::racing().to_vec();
-    let served = ServedSubject { subject, offer: &offer, racing, lost: driver::lost };
+    exit::set_line(line);
+    let limited = (watchdog::set_deadline as fn(_), watchdog::late_place as fn() -> _);
+    let served = ServedSubject { subject, offer: &offer, racing, limited, lost: driver::lost };
     if let Err(error) = clewline_remote::serve(line, &served) {
         signals::die(&format!("error: the driver: {error}\n"));
     }

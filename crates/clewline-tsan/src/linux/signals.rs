@@ -12,7 +12,7 @@ use clewline_threads::control::FailureKind;
 
 use super::{
     current_task::{self, RuntimeCell},
-    entry, modules, output, places,
+    entry, exit, modules, output, places,
 };
 
 static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
@@ -173,6 +173,5 @@ extern "C" fn crashed() -> ! {
 /// Ends the process.
 pub(super) fn die(message: &str) -> ! {
     output::report(message);
-    // SAFETY: the call has no preconditions.
-    unsafe { libc::_exit(2) }
+    exit::give_up(exit::FAILED_STATUS)
 }

@@ -12,7 +12,13 @@ static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_IN
 static long *_Atomic shared;
 static long plain;
 
-static void init(void) { atomic_init(&shared, malloc(sizeof(long))); }
+static void init(void) {
+    atomic_init(&shared, malloc(sizeof(long)));
+#ifdef INIT_LOOPS
+    for (;;)
+        plain++;
+#endif
+}
 
 /* Both take the locks in opposite orders. */
 static long forth(long unused) {
@@ -128,6 +134,19 @@ static long confirm(long unused) {
     return NOTHING;
 }
 
+/* Loops without end: through accesses that no other thread makes, and without an access. */
+static long spin(long i) {
+    static long buffer[64];
+    for (;; i++)
+        buffer[i % 64] += i;
+    return NOTHING;
+}
+static long spin_unseen(long unused) {
+    for (;;)
+        __asm__ volatile("" : "+r"(unused));
+    return NOTHING;
+}
+
 /* A blocking system call. */
 static long sleep_in_read(long unused) {
     (void)unused;
@@ -164,6 +183,8 @@ SETUP {
     clewline_register_operation("try_count", try_count, 0);
     clewline_register_operation("replace", replace, 0);
     clewline_register_operation("confirm", confirm, 0);
+    clewline_register_operation("spin", spin, 0);
+    clewline_register_operation("spin_unseen", spin_unseen, 0);
     clewline_register_operation("sleep_in_read", sleep_in_read, 0);
     clewline_register_operation("overflow", overflow, 0);
 }

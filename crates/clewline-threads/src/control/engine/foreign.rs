@@ -262,6 +262,12 @@ impl Control {
         self.end_with_failure(ending, place)
     }
 
+    /// Cuts the execution: its end stays unknown.
+    pub fn cut(self, place: Place) -> ! {
+        let ending = if self.engine().is_free { Ending::Redundant } else { Ending::Cut };
+        self.end_with_failure(ending, place)
+    }
+
     /// Ends the execution with a failure of this task.
     pub fn fail(self, panic: Panic, place: Place) -> ! {
         let engine = self.engine();

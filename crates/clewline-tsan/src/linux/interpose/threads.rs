@@ -12,7 +12,7 @@ use super::keys;
 use crate::linux::{
     call::{call, stubs},
     current_task::{self, RuntimeOwned, place},
-    output, park, places, races, real, signals,
+    exit, park, places, races, real, signals,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -105,9 +105,7 @@ pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
 /// Reports what cannot be controlled, and exits.
 fn unsupported(what: &str, pc: usize) -> ! {
     let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
-    output::report(&format!("unknown: the code calls {what}, which is not under control{site}\n"));
-    // SAFETY: the call has no preconditions.
-    unsafe { libc::_exit(3) }
+    exit::give_up_for(&format!("the code calls {what}, which is not under control{site}"))
 }
 
 extern "C" fn cancel(thread: libc::pthread_t, pc: usize) -> c_int {
