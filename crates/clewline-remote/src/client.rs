@@ -13,7 +13,7 @@ use clewline_core::{CodecError, ErasedHistory, ResultId};
 use clewline_explore::{Coverage, Ending, Limit, Schedule, Scheduler, System};
 use clewline_threads::{
     Explained, Explanation, Explorable, Extent, Strategy, Survey, TestProgram, Visit, Visits,
-    control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points},
+    control::{Calls, Limits, Memory, Moment, Outcome, Pending, Place, Points, Unended},
     survey,
 };
 
@@ -182,6 +182,7 @@ impl Explorable for Remote {
             setup: Setup::default(),
             kept: ReceivedState::default(),
             guess: None,
+            unended: None,
             explanation: None,
             message: Message::default(),
         }))
@@ -196,6 +197,7 @@ struct RemoteProgram {
     setup: Setup,
     kept: ReceivedState,
     guess: Option<Place>,
+    unended: Option<Unended>,
     explanation: Option<Explanation>,
     // Its memory is reused.
     message: Message,
@@ -221,6 +223,7 @@ impl RemoteProgram {
     /// Reads the state that follows the survey or the ending.
     fn end(&mut self, from: &mut Message, names: &mut ReceivedNames) -> io::Result<()> {
         self.guess = from.take_maybe(|it| names.take_place(it));
+        self.unended = from.take_maybe(|it| Unended { place: names.take_place(it), waits: it.take_flag() });
         self.kept.receive(from, names);
         fully_read((), from)
     }
@@ -340,6 +343,10 @@ impl TestProgram for RemoteProgram {
 
     fn guess(&self) -> Option<Place> {
         self.guess
+    }
+
+    fn unended(&self) -> Option<Unended> {
+        self.unended
     }
 
     fn schedule(&self) -> Option<Schedule> {

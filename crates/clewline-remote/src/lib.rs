@@ -27,7 +27,7 @@ pub use line::Line;
 pub use message::Message;
 pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions};
 pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
-pub use server::{ServedSubject, serve};
+pub use server::{ServedSubject, TimeLimit, serve};
 pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};
 
 #[cfg(test)]

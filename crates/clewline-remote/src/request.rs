@@ -51,13 +51,13 @@ impl Message {
     }
 
     pub(crate) fn put_limits(&mut self, limits: &Limits) {
-        for word in [limits.steps, limits.rounds, limits.spurious] {
+        for word in [limits.steps, limits.spurious] {
             self.put(word.into());
         }
     }
 
     pub(crate) fn take_limits(&mut self) -> Limits {
-        Limits { steps: self.take_u32(), rounds: self.take_u32(), spurious: self.take_u32() }
+        Limits { steps: self.take_u32(), spurious: self.take_u32() }
     }
 
     pub(crate) fn put_setup(&mut self, setup: &Setup) {

@@ -18,6 +18,9 @@ use crate::{
     state::{StateEncoder, put_state},
 };
 
+/// Begins a time limit, if there is one; and says where an execution was cut at its end, if one was.
+pub type TimeLimit = (fn(Option<Instant>), fn() -> Option<String>);
+
 /// A served subject.
 #[derive(Clone, Copy)]
 pub struct ServedSubject<'a> {
@@ -29,7 +32,7 @@ pub struct ServedSubject<'a> {
     pub racing: fn() -> Vec<usize>,
     /// Called with the deadline of an exploration before it begins; and after it, for where an
     /// execution was cut at that time, if one was.
-    pub limited: (fn(Option<Instant>), fn() -> Option<String>),
+    pub limited: TimeLimit,
     /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
 }
@@ -148,7 +151,7 @@ struct ProgramExploration<'a> {
     program: &'a mut Box<dyn TestProgram>,
     names: SentNames<'a>,
     is_shown: bool,
-    limited: (fn(Option<Instant>), fn() -> Option<String>),
+    limited: TimeLimit,
     lost: fn() -> !,
 }
 
@@ -209,6 +212,10 @@ impl ProgramExploration<'_> {
     fn end(mut self, mut message: Message, is_shown: bool, line: &mut Line) -> io::Result<()> {
         let guess = self.program.guess();
         message.put_maybe(guess, |to, it| self.names.put_place(to, it));
+        message.put_maybe(self.program.unended(), |to, it| {
+            self.names.put_place(to, it.place);
+            to.put_flag(it.waits);
+        });
         put_state(&mut message, &mut **self.program, is_shown || self.is_shown, &mut self.names);
         line.send(&message)
     }

@@ -66,6 +66,7 @@ pub fn put_state(
         to.put_step(&it.step);
         writing.put_place(to, it.place);
         to.put_text(&it.detail);
+        to.put_flag(it.repeats);
     });
     to.put_all(pending.iter(), |to, it| {
         to.put_task(it.task);
@@ -153,6 +154,7 @@ impl ReceivedState {
             step: from.take_step(),
             place: reading.take_place(from),
             detail: from.take_text(),
+            repeats: from.take_flag(),
         });
         self.pending = from.take_all(|from| Pending {
             task: from.take_task(),

@@ -61,5 +61,5 @@ pub use real::{
 pub use source::{is_standard, source_path, source_place};
 pub use specified::{SpecifiedSubject, ToErasedHistory};
 pub use subject::Subject;
-pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits};
+pub use survey::{Explained, Explanation, Extent, Strategy, Survey, Visits, why_cut};
 pub use test_program::{Component, Explorable, TestProgram, Visit, survey};

@@ -19,7 +19,7 @@ use clewline_core::{CodecError, ErasedHistory, History, Interner, ObjectId, Proc
 use clewline_explore::{Ending, Schedule, Scheduler, System, explore};
 
 use crate::{
-    control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program},
+    control::{Calls, Foreign, Limits, Memory, Moment, Outcome, Pending, Place, Points, Program, Unended},
     survey::{Explained, Explanation, Extent, Strategy, Survey},
 };
 
@@ -77,6 +77,9 @@ pub trait TestProgram: System {
     /// A loop that was classified as waiting although it may be counting, if there was one in any
     /// execution.
     fn guess(&self) -> Option<Place>;
+
+    /// Where the first execution was cut that was too long, if any was.
+    fn unended(&self) -> Option<Unended>;
 
     /// The schedule of the last execution, if recorded.
     fn schedule(&self) -> Option<Schedule>;
@@ -221,6 +224,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
 
     fn guess(&self) -> Option<Place> {
         self.program.guess()
+    }
+
+    fn unended(&self) -> Option<Unended> {
+        self.program.unended()
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -14,4 +14,5 @@ mod points;
 mod program;
 mod structures;
 mod torn;
+mod waits;
 mod wrong;

@@ -56,8 +56,7 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     }
     let (compilers, runtime) = tools()?;
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs").join(file);
-    let flag = |it: &&str| if it.starts_with('-') { (*it).into() } else { format!("-D{it}").into() };
-    let mut flags: Vec<OsString> = defines.iter().map(flag).collect();
+    let mut flags: Vec<OsString> = defines.iter().map(|it| flag(it)).collect();
     // Some compilers are content with an older one.
     flags.extend(file.ends_with(".cc").then(|| "-std=c++17".into()));
     let sources = Sources { files: vec![source], flags };
@@ -74,6 +73,10 @@ pub(crate) fn build(file: &str, defines: &[&str]) -> Option<Program> {
     let program = Program(compilers.iter().map(one).collect());
     built.insert(name, program.clone());
     Some(program)
+}
+
+fn flag(define: &str) -> OsString {
+    if define.starts_with('-') { define.into() } else { format!("-D{define}").into() }
 }
 
 /// Runs a command to its end.

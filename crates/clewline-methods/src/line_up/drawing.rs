@@ -278,7 +278,8 @@ impl Interleaving {
         let files = Files::of(own.iter().map(String::as_str));
         let mut lines = lines(finding, &objects, &files);
         if shown == InterleavingDetail::Short {
-            lines = shortened(&threads, without_repetition(lines));
+            let steps = finding.moments.iter().filter(|it| it.repeats).count();
+            lines = shortened(&threads, without_repetition(lines, steps));
         }
         let mut processes: BTreeSet<usize> = lines.iter().map(|it| it.process).collect();
         processes.extend(0..matrix.columns.len());
@@ -380,33 +381,20 @@ fn panics(finding: &Finding, files: &Files) -> Option<(usize, InterleavingLine)>
     Some((panic.step? as usize, line))
 }
 
-// A round of a loop has at most this number of lines.
-const ROUND_LINES_MAX: usize = 40;
-
-/// Without the repetitions at the end, where threads run loops that never end.
-fn without_repetition(mut lines: Vec<InterleavingLine>) -> Vec<InterleavingLine> {
+/// Shows a round that repeats forever once.
+fn without_repetition(mut lines: Vec<InterleavingLine>, steps: usize) -> Vec<InterleavingLine> {
     let is_same = |one: &InterleavingLine, other: &InterleavingLine| {
         (one.process, &one.action, &one.place) == (other.process, &other.action, &other.place)
     };
-    let repeated = |round: usize| {
-        (round..lines.len()).rev().take_while(|&at| is_same(&lines[at], &lines[at - round])).count()
-    };
-    let found = (1..=ROUND_LINES_MAX).map(|round| (round, repeated(round)));
-    let Some((round, repeated)) =
-        found.into_iter().find(|(round, repeated)| 2 * round + FULL_RUN_STEPS_MAX < *repeated)
-    else {
-        return lines;
-    };
-    let left_out = lines.split_off(lines.len() - repeated);
-    let steps = count(left_out.len() as u64, "step", "steps");
-    lines.push(InterleavingLine {
-        step: None,
-        process: left_out[0].process,
-        action: format!("… {steps} that repeat the last {round}"),
-        place: String::new(),
-        operation: None,
-        is_change: false,
-    });
+    let Some(round) = lines.len().checked_sub(steps).filter(|_| steps != 0) else { return lines };
+    let repeated =
+        (steps..lines.len()).rev().take_while(|&at| is_same(&lines[at], &lines[at - steps])).count();
+    let again = lines.split_off(round);
+    lines.truncate(round - repeated / steps * steps);
+    let action = format!("… {} forever:", count(steps as u64, "step repeats", "steps repeat"));
+    let (process, place) = (again[0].process, String::new());
+    lines.push(InterleavingLine { step: None, process, action, place, operation: None, is_change: false });
+    lines.extend(again);
     lines
 }
 
@@ -525,7 +513,9 @@ fn awaited(finding: &Finding, pending: &Pending, threads: &Threads, objects: &Ob
     let titles =
         |tasks: Vec<usize>| tasks.into_iter().map(|it| threads.title(it)).collect::<Vec<_>>().join(" and ");
     if pending.spins {
-        return format!("in a loop that reads{object} and never ends");
+        let reads =
+            if pending.access == Access::Read { format!(" reads{object} and") } else { String::new() };
+        return format!("in a loop that{reads} never ends");
     }
     if let Some(condition) = awaited_notification(finding, pending) {
         return format!("waiting for a notification on{}", objects.name(condition));

@@ -49,6 +49,7 @@ use clewline_explore::{Coverage, Ending, Limit, Schedule, TaskId, schedulers::re
 use clewline_threads::{
     Explorable, Strategy, TestProgram,
     control::{self, FailureKind, Points},
+    why_cut,
 };
 
 use self::{
@@ -278,12 +279,11 @@ impl MatrixCheck<'_> {
         }
         match &explored.coverage {
             Coverage::Exhausted => Verdict::Holds(()),
-            Coverage::Limited(Limit::Cut(n)) => Verdict::Unknown(format!(
-                "{n} executions were longer than {} steps or had more than {} tasks, so their end is \
-                 unknown",
-                self.options.limits.steps,
-                TaskId::MAX
-            )),
+            Coverage::Limited(Limit::Cut(n)) => {
+                let is_long = format!("were longer than {} steps", self.options.limits.steps);
+                let executions = format!("{n} executions {is_long} or had more than {} tasks", TaskId::MAX);
+                Verdict::Unknown(executions + &why_cut(self.program.unended()))
+            }
             Coverage::Limited(Limit::Diverged(diverged)) => {
                 Verdict::Unknown(divergence(diverged, self.program))
             }

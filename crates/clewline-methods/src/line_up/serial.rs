@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
-use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome};
+use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome, why_cut};
 use rustc_hash::FxBuildHasher;
 
 use super::options::Options;
@@ -88,7 +88,9 @@ pub(crate) fn observe(
     };
     observed.incomplete = match coverage {
         Coverage::Exhausted => None,
-        Coverage::Limited(Limit::Cut(n)) => Some(format!("{n} serial executions did not come to an end")),
+        Coverage::Limited(Limit::Cut(n)) => {
+            Some(format!("{n} serial executions did not come to an end{}", why_cut(program.unended())))
+        }
         Coverage::Limited(Limit::Diverged(diverged)) => Some(divergence(&diverged, program)),
         Coverage::Limited(_) if observed.panicked.is_some() => None,
         Coverage::Limited(limit) if limit.is_interruption() => {

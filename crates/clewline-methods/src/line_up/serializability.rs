@@ -78,7 +78,12 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment { step, place: clewline_threads::control::Place::caller(), detail: String::new() }
+            Moment {
+                step,
+                place: clewline_threads::control::Place::caller(),
+                detail: String::new(),
+                repeats: false,
+            }
         };
         steps.iter().map(moment).collect()
     }

@@ -310,7 +310,9 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
 /// What it means that a call does not return.
 fn stuck_sentence(context: &ReportContext<'_>, finding: &Finding) -> String {
     let meaning = match finding.cause {
-        Cause::Livelock => "runs a loop that never ends",
+        Cause::Livelock => {
+            "runs a loop that never ends: every thread that can run does, and all come back to the same state"
+        }
         _ => "blocks forever: a cycle of locks, or a lost wake-up",
     };
     if let Reference::Anything = context.options.against {

@@ -6,3 +6,4 @@ mod line_up_own;
 mod own;
 mod saved;
 mod tutorial;
+mod waits;

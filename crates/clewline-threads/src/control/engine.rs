@@ -13,10 +13,10 @@ use clewline_explore::{
 use super::{
     fair::Fairness,
     fiber::{Fiber, Root, Seat},
-    local_state,
     objects::Objects,
     panics::{self, Panic},
     place::Place,
+    repeat::Repetition,
     spin::SpinDetector,
 };
 use crate::real::noise::NoiseHook;
@@ -30,6 +30,7 @@ mod foreign;
 mod handle;
 mod hook;
 mod locals;
+mod repeat;
 mod state;
 mod types;
 mod unwind;
@@ -43,7 +44,7 @@ pub use state::{Control, Foreign};
 use state::{ENGINE, Next, Task};
 pub(super) use state::{Engine, Times};
 pub(crate) use types::Attempt;
-pub use types::{Holder, Limit, Limits, Moment, Need, Pending, Points, Until};
+pub use types::{Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
 pub(crate) use unwind::{ending_control, give_way, is_abandoned, wait_until_unwound};
 pub(crate) use values::Destroyed;
 
@@ -152,7 +153,12 @@ impl Engine {
             times: Vec::new(),
             panic: None,
             has_release_points: false,
-            schedule: None,
+            schedule: Vec::new(),
+            keeps_schedule: false,
+            repetition: Repetition::default(),
+            replay: None,
+            is_driving: false,
+            unended: None,
             moments: None,
             shown_places: Vec::new(),
             holds: Vec::new(),
@@ -173,7 +179,7 @@ impl Engine {
 
     /// Records the schedule of every execution from now on, and every step if `moments`.
     pub(super) fn keep(&mut self, schedule: bool, moments: bool) {
-        self.schedule = schedule.then(Vec::new);
+        self.keeps_schedule = schedule;
         self.moments = moments.then(Vec::new);
     }
 
@@ -184,7 +190,7 @@ impl Engine {
     }
 
     pub(super) fn schedule(&self) -> Option<Schedule> {
-        self.schedule.clone().map(Schedule)
+        self.keeps_schedule.then(|| Schedule(self.schedule.clone()))
     }
 
     pub(super) fn moments(&mut self) -> Vec<Moment> {
@@ -203,6 +209,10 @@ impl Engine {
         self.possible_counter_loop
     }
 
+    pub(super) fn unended(&self) -> Option<Unended> {
+        self.unended
+    }
+
     pub(super) fn limit(&self) -> Option<Limit> {
         self.limit
     }
@@ -214,6 +224,7 @@ impl Engine {
     /// The pending accesses of all tasks that have not ended.
     pub(super) fn pending(&self) -> Vec<Pending> {
         let waiting = self.started.without(self.ended);
+        let repeating = self.repetition.round.map_or(TaskSet::EMPTY, |it| it.1);
         waiting
             .iter()
             .map(|it| &self.tasks[it.index()])
@@ -223,7 +234,7 @@ impl Engine {
                 object: it.pending.object,
                 place: self.shown_place(it.pending.task),
                 operation: (it.pending.calls && !self.is_stopped).then_some(it.operation as usize),
-                spins: it.spins.is_some(),
+                spins: it.spins.is_some() || repeating.contains(it.pending.task),
                 after: it.pending.after.without(self.ended),
                 holders: self.holders(it.pending.object),
             })
@@ -288,9 +299,8 @@ impl Engine {
         self.prepare_memory();
         self.times.clear();
         self.times.resize(operations, Times::default());
-        if let Some(schedule) = &mut self.schedule {
-            schedule.clear();
-        }
+        self.schedule.clear();
+        self.repetition.clear();
         if let Some(moments) = &mut self.moments {
             moments.clear();
         }
@@ -373,7 +383,7 @@ impl Engine {
                 Next::Start => match this.unstarted() {
                     Some(task) => task,
                     None => {
-                        this.decide();
+                        this.decide_while_driving();
                         continue;
                     }
                 },
@@ -416,10 +426,17 @@ impl Engine {
                 this.ended(task);
                 this.give_back(task, fiber);
                 if was_started {
-                    this.decide();
+                    this.decide_while_driving();
                 }
             }
         }
+    }
+
+    /// Same as [`Engine::decide`], outside of every task.
+    fn decide_while_driving(&mut self) {
+        self.is_driving = true;
+        self.decide();
+        self.is_driving = false;
     }
 
     /// The first task that could reach its first point and has not reached it.
@@ -537,6 +554,9 @@ impl Engine {
 
     #[inline(always)]
     fn spin(&mut self, me: TaskId, place: Place, object: SharedId) {
+        if self.is_replica() {
+            return;
+        }
         let version = self.objects.observed_version(object);
         let task = &mut self.tasks[me.index()];
         if task.rounds.note(place, object, version) {
@@ -547,13 +567,15 @@ impl Engine {
     /// Checks whether the running task `me` is in a waiting loop.
     #[cold]
     fn check_spin(&mut self, me: TaskId, place: Place) {
+        if self.is_replica() {
+            return;
+        }
         let foreign = self.foreign;
         let task = &mut self.tasks[me.index()];
         let end = task.seat.address();
-        let look = || local_state::local_state_hash(place, &handle::entries(), end);
-        if let Some(round) =
-            task.rounds.spin_loop(|| foreign.map_or_else(look, |it| it.local_state_hash(&look)))
-        {
+        let writes = || foreign.map_or(0, Foreign::write_count);
+        let look = || repeat::local_state_hash(foreign, place, end).map(|it| it.wrapping_add(writes()));
+        if let Some(round) = task.rounds.spin_loop(look) {
             task.spins = Some(round.objects);
             if round.is_guess {
                 self.possible_counter_loop.get_or_insert(place);
@@ -605,6 +627,7 @@ impl Engine {
     }
 
     fn returned(&mut self) {
+        self.give_up_replica();
         let task = &mut self.tasks[self.current.index()];
         self.times[task.operation as usize].ret = self.steps;
         task.operation = u32::MAX;
@@ -621,14 +644,13 @@ impl Engine {
     }
 
     fn value(&mut self, n: u32) -> u32 {
+        self.give_up_replica();
         let value = match self.scheduler {
             // SAFETY: `run` is on the stack, and its scheduler is borrowed.
             Some(scheduler) if !self.is_free => unsafe { (*scheduler.as_ptr()).choose_value(n) },
             _ => 0,
         };
-        if let Some(schedule) = &mut self.schedule {
-            schedule.push(Pick::Value(value));
-        }
+        self.schedule.push(Pick::Value(value));
         value
     }
 }

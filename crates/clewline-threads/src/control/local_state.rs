@@ -21,6 +21,19 @@ pub(super) fn local_state_hash(_place: Place, _entries: &[usize], _end: usize) -
     None
 }
 
+/// The registers of the running task at its access at `place`, and the lowest address of its stack
+/// that it uses. `None` if they cannot be determined.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
+#[inline(never)]
+pub(super) fn registers(place: Place, entries: &[usize]) -> Option<(u64, usize)> {
+    frames::caller(place.address(), entries).map(|it| it.registers_and_low())
+}
+
+#[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
+pub(super) fn registers(_place: Place, _entries: &[usize]) -> Option<(u64, usize)> {
+    None
+}
+
 /// Finds the frame of code that is not ours with the unwinder.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod frames {
@@ -92,7 +105,18 @@ mod frames {
         if is_found || walk.frames == FRAMES_MAX { UNWIND_STOP } else { UNWIND_CONTINUE }
     }
 
+    fn mixed(words: impl Iterator<Item = usize>) -> u64 {
+        words.fold(0, |mixed: u64, word| {
+            (mixed.rotate_left(5) ^ word as u64).wrapping_mul(0x517C_C1B7_2722_0A95)
+        })
+    }
+
     impl Caller {
+        /// A hash of the registers, and the lowest address of the stack in use.
+        pub(super) fn registers_and_low(&self) -> (u64, usize) {
+            (mixed(self.registers.iter().copied()), self.low)
+        }
+
         /// A hash of the whole state.
         pub(super) fn hash(&self, end: usize) -> Option<u64> {
             // The first words of a stack do not belong to the task.
@@ -101,9 +125,7 @@ mod frames {
                 // else writes there meanwhile.
                 unsafe { std::ptr::with_exposed_provenance::<usize>(it).read_volatile() }
             });
-            let mixed = self.registers.iter().copied().chain(stack).fold(0, |mixed: u64, word| {
-                (mixed.rotate_left(5) ^ word as u64).wrapping_mul(0x517C_C1B7_2722_0A95)
-            });
+            let mixed = mixed(self.registers.iter().copied().chain(stack));
             (self.low < end).then_some(mixed)
         }
     }

@@ -15,7 +15,8 @@
 //!   happens-before.
 //! * `races` finds unordered accesses to cells, and `leaks` objects that are never dropped.
 //! * `fiber` runs tasks on their own `stacks`.
-//! * `spin` detects waiting loops.
+//! * `spin` detects waiting loops, and `repeat` executions that may go on forever; a `replica` of the
+//!   process proves that they do.
 //! * `fair` makes yielding tasks wait for the others.
 //! * `explorer` holds the state that an explorer shares with its tasks.
 //! * `program` runs the calls of a matrix on a subject, and is the
@@ -34,6 +35,8 @@ mod panics;
 mod place;
 mod program;
 mod races;
+mod repeat;
+mod replica;
 mod spin;
 mod stacks;
 #[cfg(test)]
@@ -45,7 +48,7 @@ pub(crate) use engine::{
     Attempt, Destroyed, control, ending_control, give_way, here, is_abandoned, is_controlled, is_ending,
     wait_until_unwound, with_local,
 };
-pub use engine::{Control, Foreign, Holder, Limit, Limits, Moment, Need, Pending, Points, Until};
+pub use engine::{Control, Foreign, Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
 pub use fiber::bench;

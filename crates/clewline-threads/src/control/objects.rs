@@ -5,6 +5,8 @@
 //! execution, which depends only on the steps before. When it is dropped, its address is forgotten:
 //! the next object there is a different one.
 
+use std::ops::Range;
+
 use clewline_explore::{SharedId, TaskSet};
 
 /// The objects of one execution.
@@ -140,6 +142,22 @@ impl Objects {
     #[inline]
     pub(super) fn state(&mut self, id: SharedId) -> &mut ObjectState {
         &mut self.states[id.0 as usize]
+    }
+
+    /// The memory of all states.
+    pub(super) fn states_memory(&self) -> Range<usize> {
+        let range = self.states.as_ptr_range();
+        range.start.addr()..range.end.addr()
+    }
+
+    /// A hash of everything in the states that tasks can wait for.
+    pub(super) fn levels_hash(&self) -> u64 {
+        self.states.iter().fold(self.states.len() as u64, |mixed, it| {
+            let waiters = it.waiters.iter().fold(0, |bits: u64, task| bits | 1 << task.0);
+            [it.address as u64, it.level as u64, waiters]
+                .into_iter()
+                .fold(mixed, |mixed, word| (mixed.rotate_left(5) ^ word).wrapping_mul(0x517C_C1B7_2722_0A95))
+        })
     }
 
     #[inline]

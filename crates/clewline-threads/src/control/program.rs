@@ -12,7 +12,7 @@ use clewline_explore::{Ending, Schedule, Scheduler, System, TaskId, TaskSet};
 
 use super::{
     construction::construct,
-    engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, control},
+    engine::{Engine, Foreign, Limit, Limits, Moment, Pending, Points, Unended, control},
     leaks::{self, Leak},
     memory::Memory,
     panics::Panic,
@@ -267,6 +267,12 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
     #[must_use]
     pub fn guess(&self) -> Option<Place> {
         self.execution.engine.guess()
+    }
+
+    /// Where the first execution was cut that was too long, if any was.
+    #[must_use]
+    pub fn unended(&self) -> Option<Unended> {
+        self.execution.engine.unended()
     }
 
     /// The schedule of the last execution, if [recorded](Self::keep).

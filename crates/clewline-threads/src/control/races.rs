@@ -62,6 +62,12 @@ pub(super) struct CellAccesses {
 }
 
 impl CellAccesses {
+    /// The memory that they use.
+    pub(super) fn own_memory(&self) -> std::ops::Range<usize> {
+        let range = self.last.as_ptr_range();
+        range.start.addr()..range.end.addr()
+    }
+
     /// Records an access to the cell with that view. Returns a race, a certain one if there is any.
     pub(super) fn record(&mut self, toucher: RacingAccess, view: &View) -> Option<Race> {
         let writes = toucher.access != CellAccess::Read;

@@ -344,6 +344,17 @@ pub(super) fn note_unlock() -> bool {
     it.total != it.before_lock || it.locks == 0
 }
 
+/// The memory of an object of the runtime.
+pub(super) fn range_of<T>(it: &T) -> Range<usize> {
+    let start = std::ptr::from_ref(it).addr();
+    start..start + size_of::<T>()
+}
+
+/// Adds the memory that is written here while tasks run.
+pub(super) fn own_memory(to: &mut Vec<Range<usize>>) {
+    to.extend([range_of(&CURRENT), range_of(&WRITE_COUNTS), range_of(&IDLE), range_of(&PLACE)]);
+}
+
 /// No lock is held.
 pub(super) fn begin_locks() {
     for own in &WRITE_COUNTS {

@@ -64,8 +64,18 @@ impl Foreign for ForeignCode {
         address.map_or(place, Place::code)
     }
 
-    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64> {
-        current_task::as_runtime(look).map(|it| it.wrapping_add(current_task::write_count()))
+    fn as_runtime(&self, code: &mut dyn FnMut()) {
+        current_task::as_runtime(code);
+    }
+
+    fn write_count(&self) -> u64 {
+        current_task::write_count()
+    }
+
+    fn own_memory(&self, to: &mut Vec<Range<usize>>) {
+        current_task::own_memory(to);
+        races::own_memory(to);
+        interpose::own_time_memory(to);
     }
 
     fn end(&self, ending: &Ending) -> Option<Panic> {

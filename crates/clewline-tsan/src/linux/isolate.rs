@@ -13,7 +13,7 @@ use clewline_remote::{
 };
 use clewline_threads::{
     Extent, Strategy, Survey, TestProgram, Visit,
-    control::{FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points},
+    control::{FailureKind, Memory, Moment, Outcome, Panic, Pending, Place, Points, Unended},
     survey,
 };
 
@@ -26,6 +26,7 @@ pub(super) struct Isolated {
     results: Results,
     is_shown: bool,
     guess: Option<Place>,
+    unended: Option<Unended>,
 }
 
 /// The texts of results: each child numbers its own.
@@ -101,6 +102,7 @@ impl Isolated {
             results: Results::default(),
             is_shown: false,
             guess: None,
+            unended: None,
         }
     }
 
@@ -160,6 +162,10 @@ impl Isolated {
         to.put_all(races::all_shared().iter(), |to, it| to.put(*it as u64));
         to.put_maybe(self.inner.guess(), |to, it| to.put(it.word() as u64));
         to.put(watchdog::late_code() as u64);
+        to.put_maybe(self.inner.unended(), |to, it| {
+            to.put(it.place.word() as u64);
+            to.put_flag(it.waits);
+        });
         put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
@@ -172,6 +178,9 @@ impl Isolated {
         let guess = from.take_maybe(|from| self.results.take_place(from));
         self.guess = self.guess.or(guess);
         watchdog::set_late_code(from.take_usize());
+        let unended =
+            from.take_maybe(|from| Unended { place: self.results.take_place(from), waits: from.take_flag() });
+        self.unended = self.unended.or(unended);
         self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }
@@ -221,6 +230,10 @@ impl TestProgram for Isolated {
 
     fn guess(&self) -> Option<Place> {
         self.guess
+    }
+
+    fn unended(&self) -> Option<Unended> {
+        self.unended
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -12,6 +12,8 @@
 //! Source: C. Flanagan and S. N. Freund, "FastTrack: efficient and precise dynamic race detection",
 //! 2009; but a few accesses are kept of each word.
 
+use std::ops::Range;
+
 use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::Points;
 use clewline_threads::instrument::Control;
@@ -290,6 +292,12 @@ impl Races {
             clock[at] = 1;
         }
     }
+}
+
+/// Adds the memory that is written here while tasks run.
+pub(super) fn own_memory(to: &mut Vec<Range<usize>>) {
+    let slots = RACES.get().words.slots.as_ptr_range();
+    to.extend([current_task::range_of(&RACES), slots.start.addr()..slots.end.addr()]);
 }
 
 /// Whether the access at this place is a point.

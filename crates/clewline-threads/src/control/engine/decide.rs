@@ -4,8 +4,9 @@ use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, 
 
 use super::{
     super::memory::MemoryModel,
+    repeat::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
-    types::{Limit, Until},
+    types::{Limit, Unended, Until},
 };
 
 // For this many rounds in which only spinning tasks can move, they run in every order.
@@ -58,6 +59,9 @@ impl Engine {
     }
 
     pub(super) fn decide_once(&mut self) -> bool {
+        if self.is_replica() {
+            return self.replay_round();
+        }
         if self.unstarted_exists() {
             self.next = Next::Start;
             return false;
@@ -79,7 +83,18 @@ impl Engine {
             self.next = Next::None;
             return false;
         }
-        if movable.is_empty() && !self.spinning.is_empty() {
+        let is_wait = movable.is_empty() && !self.spinning.is_empty();
+        if is_wait && self.is_free {
+            return self.finish(Ending::Stuck);
+        }
+        if is_wait || (yields || LONG_EXECUTION_STEPS <= self.steps) && !self.is_free {
+            match self.repeats(movable, TaskSet::EMPTY, is_wait) {
+                Repeats::No => (),
+                Repeats::Forever => return self.finish(Ending::Stuck),
+                Repeats::Replica => return self.replay_round(),
+            }
+        }
+        if is_wait {
             movable = self.release_spinners();
         }
         if movable.is_empty() {
@@ -87,8 +102,10 @@ impl Engine {
             return self.finish(if is_full { Ending::Full } else { Ending::Stuck });
         }
         if self.limits.steps <= self.steps {
-            self.limit = Some(Limit::Steps);
-            return self.finish(Ending::Cut);
+            return self.cut(is_wait);
+        }
+        if self.steps == 0 {
+            self.note_initial_state();
         }
         self.held_back = TaskSet::EMPTY;
         if !self.fairness.is_idle() {
@@ -159,13 +176,20 @@ impl Engine {
         false
     }
 
-    /// No other task can move: spinning tasks run another round and may give up, for a limited
-    /// number of rounds.
+    /// The execution is too long. `is_wait`: nothing but loops could move.
+    fn cut(&mut self, is_wait: bool) -> bool {
+        if !self.is_free {
+            let place = self.tasks[self.current.index()].place;
+            let place = self.foreign.map_or(place, |it| it.shown_place(place));
+            self.unended.get_or_insert(Unended { place, waits: is_wait || self.idle_rounds != 0 });
+        }
+        self.limit = Some(Limit::Steps);
+        self.finish(Ending::Cut)
+    }
+
+    /// No other task can move: spinning tasks run another round and may give up.
     pub(super) fn release_spinners(&mut self) -> TaskSet {
         self.idle_rounds += 1;
-        if self.limits.rounds < self.idle_rounds {
-            return TaskSet::EMPTY;
-        }
         // In every order at first; then in turn, because there would be too many orders in which
         // nothing happens.
         let turn = self.idle_rounds as usize % self.spinning.len();
@@ -238,9 +262,7 @@ impl Engine {
     #[inline(always)]
     pub(super) fn continue_with(&mut self, task: TaskId) {
         self.next = Next::Task(task);
-        if let Some(schedule) = &mut self.schedule {
-            schedule.push(Pick::Task(task));
-        }
+        self.schedule.push(Pick::Task(task));
     }
 
     /// The task that the scheduler chose at this point before, if it is replaying. The scheduler
@@ -295,9 +317,15 @@ impl Engine {
             return self.pick(all, mover);
         }
         if !self.spinning.is_empty() {
-            let movable = self.release_spinners();
-            if !movable.is_empty() {
-                return self.pick(movable, mover);
+            match self.repeats(movable, movable, true) {
+                Repeats::No => {
+                    let movable = self.release_spinners();
+                    if !movable.is_empty() {
+                        return self.pick(movable, mover);
+                    }
+                }
+                Repeats::Forever => (),
+                Repeats::Replica => return self.replay_round(),
             }
         }
         self.is_stopped = true;

@@ -6,6 +6,7 @@
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
+    repeat::LONG_EXECUTION_STEPS,
     state::{Engine, Next},
     types::{Moment, Need, Until},
 };
@@ -35,6 +36,7 @@ impl Engine {
             || !self.held_back.is_empty()
             || self.tasks.iter().any(|it| it.yields)
             || self.unstarted_exists()
+            || self.is_replica()
     }
 
     /// Steps take the slow path from now on, until no condition requires it.
@@ -45,7 +47,8 @@ impl Engine {
 
     /// Steps take the fast path from now on if no condition requires the slow path.
     pub(super) fn use_fast_path_if_possible(&mut self) {
-        self.fast_path_until_step = if self.needs_slow_path() { 0 } else { self.limits.steps };
+        self.fast_path_until_step =
+            if self.needs_slow_path() { 0 } else { self.limits.steps.min(LONG_EXECUTION_STEPS) };
     }
 
     /// The running task `me` is about to make an access that waits for nothing but its `need`.
@@ -98,9 +101,7 @@ impl Engine {
         let Some(next) = scheduler.replay_step(made, movable, &task.pending) else {
             return self.ask_scheduler(me, movable);
         };
-        if let Some(schedule) = &mut self.schedule {
-            schedule.push(Pick::Task(next));
-        }
+        self.schedule.push(Pick::Task(next));
         if next != me {
             (self.next, self.step) = (Next::Task(next), None);
             return FastPathResult::Switch;
@@ -158,7 +159,8 @@ impl Engine {
     #[cold]
     pub(super) fn keep_moment(&mut self, me: TaskId) {
         let place = self.shown_place(me);
-        let moment = Moment { step: self.tasks[me.index()].pending, place, detail: String::new() };
+        let moment =
+            Moment { step: self.tasks[me.index()].pending, place, detail: String::new(), repeats: false };
         self.moments.iter_mut().for_each(|it| it.push(moment.clone()));
     }
 

@@ -51,8 +51,12 @@ pub(crate) fn is_ending() -> bool {
 }
 
 /// The functions that controlled code calls before its accesses. They are not inlined.
-pub(super) fn entries() -> [usize; 2] {
-    [Control::access_at as *const () as usize, Control::attempt_at as *const () as usize]
+pub(super) fn entries() -> [usize; 3] {
+    [
+        Control::access_at as *const () as usize,
+        Control::attempt_at as *const () as usize,
+        Control::hint_at as *const () as usize,
+    ]
 }
 
 impl Control {
@@ -225,6 +229,7 @@ impl Control {
         self.hint_at(Place::caller());
     }
 
+    #[inline(never)]
     pub(super) fn hint_at(self, place: Place) {
         let engine = self.engine();
         let me = engine.current;

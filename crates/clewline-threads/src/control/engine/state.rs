@@ -11,7 +11,8 @@ use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
     buffers::WeakMemory,
-    types::{Holder, Limit, Limits, Moment, Need, Until},
+    repeat::Replay,
+    types::{Holder, Limit, Limits, Moment, Need, Unended, Until},
     values::Locals,
 };
 use crate::{
@@ -23,6 +24,7 @@ use crate::{
         objects::Objects,
         panics::Panic,
         place::Place,
+        repeat::Repetition,
         spin::SpinDetector,
     },
     real::noise::NoiseHook,
@@ -128,7 +130,16 @@ pub(crate) struct Engine {
     pub(super) panic: Option<(TaskId, Panic)>,
     /// Releasing a lock is a point: a task tries locks without waiting.
     pub(super) has_release_points: bool,
-    pub(super) schedule: Option<Vec<Pick>>,
+    pub(super) schedule: Vec<Pick>,
+    /// The schedule is returned.
+    pub(super) keeps_schedule: bool,
+    pub(super) repetition: Repetition,
+    /// The round to run again, if this is a replica.
+    pub(super) replay: Option<Box<Replay>>,
+    /// No task runs: the next one is chosen outside of all of them.
+    pub(super) is_driving: bool,
+    /// Where the first execution was cut that was too long.
+    pub(super) unended: Option<Unended>,
     pub(super) moments: Option<Vec<Moment>>,
     /// By task, the place of its access that reports show, if steps are recorded: in foreign code,
     /// that of the caller of a library function.
@@ -187,10 +198,15 @@ pub trait Foreign {
         place
     }
 
-    /// A hash of the local state of the running task. `look` computes it from the registers and the
-    /// stack; it is not code under test, whatever it calls. Writes of the task to other memory
-    /// count as well.
-    fn local_state_hash(&self, look: &dyn Fn() -> Option<u64>) -> Option<u64>;
+    /// Runs `code`, which is not code under test, whatever it calls.
+    fn as_runtime(&self, code: &mut dyn FnMut());
+
+    /// The number of writes of the running task outside of its stack.
+    fn write_count(&self) -> u64;
+
+    /// Adds the memory that this library writes while tasks run: it is no state of the code under
+    /// test.
+    fn own_memory(&self, to: &mut Vec<Range<usize>>);
 
     /// An execution has ended. Returns the failure found in the final state, if any.
     fn end(&self, ending: &Ending) -> Option<Panic>;

@@ -9,9 +9,6 @@ use crate::control::place::Place;
 pub struct Limits {
     /// An execution is cut after this many steps.
     pub steps: u32,
-    /// Spinning tasks are stuck after this many rounds in which they observed nothing new and no
-    /// other task could move.
-    pub rounds: u32,
     /// How many times each task may wake spuriously from a condition variable or from `park`.
     pub spurious: u32,
 }
@@ -45,9 +42,18 @@ pub enum Limit {
     Tasks,
 }
 
+/// A place where an execution was cut because it was too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unended {
+    /// Where the running task was.
+    pub place: Place,
+    /// Whether nothing but waiting loops could move. They may count and give up, or never end.
+    pub waits: bool,
+}
+
 impl Default for Limits {
     fn default() -> Self {
-        Limits { steps: 20_000, rounds: 1_000, spurious: 0 }
+        Limits { steps: 20_000, spurious: 0 }
     }
 }
 
@@ -172,4 +178,6 @@ pub struct Moment {
     pub place: Place,
     /// What was read and written: `3`, `3 -> 4`.
     pub detail: String,
+    /// Whether it is part of the round that repeats forever, in a livelock.
+    pub repeats: bool,
 }

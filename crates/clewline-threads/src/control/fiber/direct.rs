@@ -25,6 +25,11 @@ impl Root {
     pub(in crate::control) const fn new() -> Root {
         Root { top: 0 }
     }
+
+    /// While it is suspended, the lowest address of its stack in use.
+    pub(in crate::control) fn address(&self) -> usize {
+        self.top
+    }
 }
 
 // The header of a fiber.

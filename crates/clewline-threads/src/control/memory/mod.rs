@@ -17,7 +17,7 @@ mod release_acquire;
 mod tests;
 mod tso;
 
-use std::{str::FromStr, sync::atomic::Ordering};
+use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 
 use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
@@ -195,6 +195,22 @@ impl MemoryState {
         self.locations.clear();
         self.sc_order.clear();
         self.stale_reads.clear();
+    }
+
+    /// Adds the memory that the state uses.
+    pub(super) fn own_memory(&self, to: &mut Vec<Range<usize>>) {
+        fn add<T>(to: &mut Vec<Range<usize>>, items: &[T]) {
+            let range = items.as_ptr_range();
+            to.push(range.start.addr()..range.end.addr());
+        }
+        add(to, std::slice::from_ref(self));
+        add(to, &self.tasks);
+        add(to, &self.locations);
+        add(to, &self.sc_order);
+        for location in &self.locations {
+            add(to, &location.messages);
+            to.push(location.cell_accesses.own_memory());
+        }
     }
 
     fn task(&mut self, task: TaskId) -> &mut TaskState {

@@ -252,23 +252,6 @@ fn a_read_of_a_new_value_does_not_count_as_an_idle_round() {
 }
 
 #[test]
-fn idle_rounds_are_counted_from_the_last_change() {
-    let call = |it: &Pair, _| {
-        for change in 1..=4 {
-            let waits = (0..5).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
-            waits.count();
-            it[1].store(change);
-        }
-        0
-    };
-    for (rounds, expected) in [(6, "0"), (1, "-")] {
-        let limits = Limits { rounds, ..Limits::default() };
-        let seen = outcomes(&mut Exhaustive::default(), limits, 1, pair, call);
-        assert_eq!(Vec::from_iter(seen), [expected], "{rounds}");
-    }
-}
-
-#[test]
 fn tasks_stop_waiting_in_any_order() {
     let call = |it: &Pair, _| {
         let waits = (0..3).take_while(|_| it[0].load() != 9).inspect(|_| spin_loop());
@@ -506,7 +489,7 @@ fn executions_do_not_affect_later_ones() {
     for columns in [[0, 1], [0, 2], [1, 3], [2, 3], [1, 4], [2, 4], [0, 4], [0, 0], [5, 5], [0, 6], [5, 6]] {
         let calls = Calls { columns: columns.map(|it| vec![it]).to_vec(), ..Calls::default() };
         let make = || (pair(), Mutex::new(0));
-        let limits = Limits { steps: 25, rounds: 3, spurious: 0 };
+        let limits = Limits { steps: 25, spurious: 0 };
         let mut program = Program::new(calls, make, |it, kind: &usize| mixed(it, *kind), limits);
         program.keep(true, false);
         let mut seen: Vec<(Schedule, String)> = Vec::new();

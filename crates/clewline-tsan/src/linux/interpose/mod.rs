@@ -23,7 +23,7 @@ mod time;
 
 pub(super) use keys::begin as begin_keys;
 pub(super) use threads::begin as begin_threads;
-pub(super) use time::begin as begin_time;
+pub(super) use time::{begin as begin_time, own_memory as own_time_memory};
 
 use std::ffi::c_int;
 

@@ -1,7 +1,10 @@
 //! Time and random numbers: a clock that only the code itself advances, sleeps that let other tasks
 //! run, and random numbers that are the same in every execution.
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::{
+    ffi::{c_int, c_uint, c_void},
+    ops::Range,
+};
 
 use crate::linux::{
     call::stubs,
@@ -14,6 +17,8 @@ const BEGIN_NS: u64 = 1_700_000_000 * 1_000_000_000;
 const CLOCK_READ_NS: u64 = 1_000;
 
 static CLOCK_NS: RuntimeCell<u64> = RuntimeCell::new(BEGIN_NS);
+// How often the code has read it. Only then does the time matter.
+static CLOCK_READS: RuntimeCell<u64> = RuntimeCell::new(0);
 static RANDOM_STATE: RuntimeCell<u64> = RuntimeCell::new(0);
 
 /// Another execution begins.
@@ -22,9 +27,15 @@ pub(in crate::linux) fn begin() {
     RANDOM_STATE.set(0);
 }
 
+/// Adds the memory of the clock: a sleep changes it, and that alone is no progress of the code.
+pub(in crate::linux) fn own_memory(to: &mut Vec<Range<usize>>) {
+    to.push(current_task::range_of(&CLOCK_NS));
+}
+
 fn read_clock() -> u64 {
     let now = CLOCK_NS.get() + CLOCK_READ_NS;
     CLOCK_NS.set(now);
+    CLOCK_READS.set(CLOCK_READS.get() + 1);
     now
 }
 

@@ -367,7 +367,7 @@ pub(in super::super) fn program_of(
             .collect(),
         last: matrix.last.iter().map(|it| with(None, it)).collect(),
     };
-    let limits = Limits { steps: 300, rounds: 3, spurious: world.spurious };
+    let limits = Limits { steps: 300, spurious: world.spurious };
     let call = |it: &Rc<Objects>, (column, actions): &(Option<usize>, Vec<Action>)| {
         let mut threads = it.threads.borrow_mut();
         if let Some(column) = column
