@@ -20,11 +20,12 @@ use clewline_threads::{
 use crate::{
     line::{GAVE_UP, Line},
     message::Message,
-    offer::{Offer, RunOptions},
+    offer::{Offer, RunOptions, Unseen},
     places::ReceivedPlaces,
     remote_scheduler::serve_scheduler,
     request::{
-        BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, Setup, VISIT,
+        BREAK, CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, Setup, UNSEEN,
+        VISIT,
     },
     results::ReceivedResults,
     state::{ReceivedState, StateDecoder},
@@ -153,6 +154,16 @@ impl Remote {
     pub fn racing(&self) -> Vec<usize> {
         let reply = self.shared.ask(&Message::new(RACING));
         reply.map_or_else(Vec::new, |mut it| it.take_all(Message::take_usize))
+    }
+}
+
+impl Remote {
+    /// What the program did so far that was not seen.
+    #[must_use]
+    pub fn unseen(&self) -> Unseen {
+        let reply = self.shared.ask(&Message::new(UNSEEN));
+        let read = reply.map(|it| Unseen::from_message(it).ok_or_else(|| io::ErrorKind::InvalidData.into()));
+        read.and_then(|it| self.shared.note_loss(it)).unwrap_or_default()
     }
 }
 

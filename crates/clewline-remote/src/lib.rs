@@ -20,15 +20,17 @@ mod results;
 mod server;
 mod state;
 mod steps;
+mod trust;
 
 pub use clewline_threads::source_path;
 pub use client::Remote;
 pub use line::Line;
 pub use message::Message;
-pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions};
+pub use offer::{DRIVEN_VARIABLE, Offer, Points, RunOptions, Unseen};
 pub use remote_scheduler::{RemoteScheduler, serve_scheduler};
 pub use server::{ServedSubject, TimeLimit, serve};
 pub use state::{ReceivedState, StateDecoder, StateEncoder, put_state};
+pub use trust::Trust;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The run options of a program, and what it declares.
 
-use crate::message::Message;
+use crate::{message::Message, trust::Trust};
 
 /// Set in the environment of a program whose standard input is a [`Line`](crate::Line).
 pub const DRIVEN_VARIABLE: &str = "CLEWLINE_DRIVEN";
@@ -16,6 +16,11 @@ pub struct RunOptions {
     pub reuses_memory: bool,
     /// Whether each execution has its own process.
     pub isolates_executions: bool,
+    /// Code that need not be seen.
+    pub trust: Trust,
+    /// Addresses of functions of the program, relative to where it is loaded: whether they run is
+    /// reported.
+    pub watched: Vec<usize>,
 }
 
 /// Which plain accesses are points, besides atomic ones.
@@ -60,6 +65,34 @@ pub struct Offer {
     pub is_body: bool,
 }
 
+/// What a program did that was not seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unseen {
+    /// One sentence for each piece of code that is not trusted: a library, a function.
+    pub sentences: Vec<String>,
+    /// Which of the watched functions ran, by their positions.
+    pub watched: Vec<usize>,
+    /// Whether threads ran, and none of them made an access that is seen.
+    pub is_everything: bool,
+}
+
+impl Unseen {
+    pub(crate) fn to_message(&self) -> Message {
+        let mut to = Message::default();
+        to.put_all(self.sentences.iter(), |to, it| to.put_text(it));
+        to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
+        to.put_flag(self.is_everything);
+        to
+    }
+
+    pub(crate) fn from_message(mut from: Message) -> Option<Unseen> {
+        let sentences = from.take_all(Message::take_text);
+        let watched = from.take_all(Message::take_usize);
+        let unseen = Unseen { sentences, watched, is_everything: from.take_flag() };
+        from.is_whole().then_some(unseen)
+    }
+}
+
 impl RunOptions {
     /// Encodes it as a message.
     #[must_use]
@@ -69,6 +102,8 @@ impl RunOptions {
         to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.reuses_memory);
         to.put_flag(self.isolates_executions);
+        to.put_all(self.trust.0.iter(), |to, it| to.put_text(it));
+        to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
         to
     }
 
@@ -80,6 +115,8 @@ impl RunOptions {
             racing: from.take_all(Message::take_usize),
             reuses_memory: from.take_flag(),
             isolates_executions: from.take_flag(),
+            trust: Trust(from.take_all(Message::take_text)),
+            watched: from.take_all(Message::take_usize),
         };
         from.is_whole().then_some(wanted)
     }
@@ -113,8 +150,14 @@ mod tests {
     #[test]
     fn run_options_and_offers_survive_encoding() {
         for points in Points::ALL {
-            let wanted =
-                RunOptions { points, racing: vec![3, 4], reuses_memory: true, isolates_executions: false };
+            let wanted = RunOptions {
+                points,
+                racing: vec![3, 4],
+                reuses_memory: true,
+                isolates_executions: false,
+                trust: Trust(vec!["libz".to_owned()]),
+                watched: vec![5],
+            };
             assert_eq!(RunOptions::from_message(wanted.to_message()), Some(wanted));
         }
         let offer = Offer {
@@ -126,5 +169,8 @@ mod tests {
         };
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));
         assert_eq!(Offer::from_message(Message::new(2)), None);
+        let sentences = vec!["`f` is not instrumented".to_owned()];
+        let unseen = Unseen { sentences, watched: vec![7], is_everything: true };
+        assert_eq!(Unseen::from_message(unseen.to_message()), Some(unseen));
     }
 }

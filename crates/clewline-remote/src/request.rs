@@ -17,6 +17,7 @@ pub(crate) const EXPLORE: u64 = FIRST_OTHER_KIND + 2;
 pub(crate) const RUN: u64 = FIRST_OTHER_KIND + 3;
 pub(crate) const RACING: u64 = FIRST_OTHER_KIND + 4;
 pub(crate) const LEAVE: u64 = FIRST_OTHER_KIND + 8;
+pub(crate) const UNSEEN: u64 = FIRST_OTHER_KIND + 9;
 // Messages during executions.
 pub(crate) const VISIT: u64 = FIRST_OTHER_KIND + 5;
 pub(crate) const DONE: u64 = FIRST_OTHER_KIND + 6;

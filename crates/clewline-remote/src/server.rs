@@ -10,10 +10,10 @@ use crate::{
     history_filter::HistoryFilter,
     line::Line,
     message::Message,
-    offer::Offer,
+    offer::{Offer, Unseen},
     places::SentPlaces,
     remote_scheduler::RemoteScheduler,
-    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, VISIT},
+    request::{CONTINUE, DONE, DROP, EXPLORE, LEAVE, NEW_PROGRAM, NO_SCHEDULER, RACING, RUN, UNSEEN, VISIT},
     results::{ResultIdMap, Results},
     state::{StateEncoder, put_state},
 };
@@ -33,6 +33,8 @@ pub struct ServedSubject<'a> {
     /// Called with the deadline of an exploration before it begins; and after it, for where an
     /// execution was cut at that time, if one was.
     pub limited: TimeLimit,
+    /// What was not seen so far.
+    pub unseen: fn() -> Unseen,
     /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
 }
@@ -100,6 +102,7 @@ impl Server<'_> {
                 reply.put_all((self.served.racing)().into_iter(), |to, it| to.put(it as u64));
                 line.send(&reply)
             }
+            UNSEEN => line.send(&(self.served.unseen)().to_message()),
             EXPLORE | RUN => {
                 let lost = self.served.lost;
                 let (program, renamed) =

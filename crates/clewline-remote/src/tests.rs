@@ -24,7 +24,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, serve};
+use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, Unseen, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -57,6 +57,10 @@ fn lost() -> ! {
     panic!("the other end is gone")
 }
 
+fn unseen() -> Unseen {
+    Unseen { watched: vec![2], ..Unseen::default() }
+}
+
 fn meet() -> (Remote, JoinHandle<()>) {
     let (here, there) = UnixStream::pair().unwrap();
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
@@ -71,6 +75,7 @@ fn meet() -> (Remote, JoinHandle<()>) {
             offer: &offer,
             racing: || vec![3],
             limited: (|_| (), || None),
+            unseen,
             lost,
         };
         serve(&mut line, &served).unwrap();
@@ -160,6 +165,7 @@ fn a_remote_exploration_equals_a_local_one() {
     }
     assert!(0 < stuck && 0 < panicked && !remote.is_lost(), "{stuck} {panicked}");
     assert_eq!((remote.racing(), remote.invocations()), (vec![3], here.invocations()));
+    assert_eq!(remote.unseen(), unseen());
     remote.disconnect();
     served.join().unwrap();
 }
@@ -329,6 +335,7 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
             offer: &offer,
             racing: Vec::new,
             limited: (|_| (), || None),
+            unseen: Unseen::default,
             lost,
         };
         let _gone = serve(&mut line, &served);
@@ -343,6 +350,7 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
     assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
     assert_eq!(program.run(&mut *strategy.scheduler()), Ending::Cut);
     assert!(remote.racing().is_empty());
+    assert_eq!(remote.unseen(), Unseen::default());
     assert!(served.join().is_err());
 }
 

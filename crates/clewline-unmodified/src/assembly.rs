@@ -1,9 +1,13 @@
-//! Unseen atomic instructions: those that the instrumentation did not turn into calls.
+//! Unseen instructions: accesses to memory that the instrumentation did not turn into calls.
 //!
 //! With instrumentation, a compiler turns every atomic operation into a call. So a `lock` prefix
 //! that remains in the assembly was written by hand, in inline assembly, or is in a function
-//! excluded from instrumentation. The assembly names the function and the line, so nothing has to
-//! be disassembled.
+//! excluded from instrumentation. Other accesses in inline assembly are not instrumented either. A
+//! function that accesses memory and announces no access may be excluded: the compiler knows
+//! (`exclusion.rs`). The assembly names the function and the line, so nothing has to be
+//! disassembled.
+//!
+//! What is on the stack or belongs to the thread counts as private.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +16,7 @@ use std::{
 
 use clewline_remote::source_path;
 
-/// An atomic instruction that is not a scheduling point.
+/// An instruction that accesses memory and is not a scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnseenInstruction {
     /// The file and the line, if the compiler emits them.
@@ -52,16 +56,27 @@ impl fmt::Display for UnseenInstruction {
     }
 }
 
-/// All unseen instructions of an assembly file, each source line once.
-pub(super) fn unseen_instructions(text: &str) -> Vec<UnseenInstruction> {
+/// What an assembly file shows.
+#[derive(Debug, Default)]
+pub(super) struct Assembly {
+    /// All unseen instructions, each source line once.
+    pub(super) unseen: Vec<UnseenInstruction>,
+    /// Of each function that accesses memory and announces no plain access: its first access. It
+    /// may be excluded from instrumentation, or read constants only.
+    pub(super) silent: Vec<UnseenInstruction>,
+}
+
+/// Reads an assembly file.
+pub(super) fn read(text: &str) -> Assembly {
     let mut reader = Reader::default();
     text.lines().for_each(|it| reader.line(it));
-    let mut found = reader.found;
-    found.sort();
-    found.dedup_by(|two, one| {
+    reader.end_function();
+    let mut unseen = reader.found;
+    unseen.sort();
+    unseen.dedup_by(|two, one| {
         two.place.is_some() && (&two.place, &two.instruction) == (&one.place, &one.instruction)
     });
-    found
+    Assembly { unseen, silent: reader.silent }
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +90,13 @@ struct Reader<'a> {
     is_inline: bool,
     /// A `lock` prefix on its own line; the locked instruction follows.
     is_locked: bool,
+    /// The last call was that of an atomic load of 16 bytes: clang leaves the load it replaces.
+    is_after_wide_load: bool,
+    /// The first access of the function outside inline assembly.
+    access: Option<UnseenInstruction>,
+    /// Whether the function announces plain accesses.
+    is_announced: bool,
+    silent: Vec<UnseenInstruction>,
     found: Vec<UnseenInstruction>,
 }
 
@@ -130,12 +152,15 @@ impl<'a> Reader<'a> {
         while let Some((label, rest)) = statement.split_once(':').filter(|it| is_label(it.0)) {
             // Functions are declared before they begin. Other labels are inside functions.
             if self.functions.contains(label) {
+                self.end_function();
                 self.function = label;
             }
             statement = rest.trim_start();
         }
         let (mut word, mut operands) = split_at_space(statement);
-        while matches!(word, "xacquire" | "xrelease" | "rep") {
+        let mut is_repeated = false;
+        while matches!(word, "xacquire" | "xrelease" | "rep" | "repe" | "repz" | "repne" | "repnz") {
+            is_repeated |= word.starts_with("rep");
             (word, operands) = split_at_space(operands);
         }
         if word.is_empty() {
@@ -153,7 +178,22 @@ impl<'a> Reader<'a> {
             self.record(&format!("lock {word}"), word, operands);
         } else if word.starts_with("xchg") && is_memory(operands) {
             self.record(word, word, operands);
+        } else if matches!(word, "call" | "callq" | "jmp" | "jmpq") {
+            self.is_announced |= announces(operands);
+            self.is_after_wide_load = operands.starts_with("__tsan_atomic128_load");
+        } else if is_access(word, operands) || is_repeated && is_string_instruction(word) {
+            if self.is_inline {
+                self.record(word, word, operands);
+            } else if self.access.is_none() && !self.function.is_empty() {
+                self.access = Some(self.instruction(word));
+            }
         }
+    }
+
+    /// The function ends.
+    fn end_function(&mut self) {
+        let is_announced = std::mem::take(&mut self.is_announced);
+        self.silent.extend(self.access.take().filter(|_| !is_announced));
     }
 
     fn record(&mut self, instruction: &str, word: &str, operands: &str) {
@@ -162,19 +202,67 @@ impl<'a> Reader<'a> {
         let is_fence = (word.starts_with("or") || word.starts_with("add"))
             && operands.split(',').map(str::trim).any(|it| it == "$0" || it == "0")
             && operands.contains("sp");
-        if is_fence {
+        let is_left_over = self.is_after_wide_load && word == "cmpxchg16b" && !self.is_inline;
+        if is_fence || is_left_over {
             return;
         }
+        let found = self.instruction(instruction);
+        self.found.push(found);
+    }
+
+    fn instruction(&self, instruction: &str) -> UnseenInstruction {
         let place = self.place.and_then(|(file, line)| Some((self.files.get(&file)?.clone(), line)));
-        self.found.push(UnseenInstruction {
+        UnseenInstruction {
             // Code between functions has no line.
             place: place.filter(|_| !self.function.is_empty()),
             function: (!self.function.is_empty()).then(|| readable(self.function)),
             instruction: instruction.to_owned(),
             cause: if self.is_inline { UnseenCause::Inline } else { UnseenCause::NotInstrumented },
             symbol: self.function.to_owned(),
-        });
+        }
     }
+}
+
+/// Whether a called function announces a plain access.
+fn announces(callee: &str) -> bool {
+    callee
+        .strip_prefix("__tsan_")
+        .is_some_and(|it| !["func_", "atomic", "init", "ignore_"].iter().any(|other| it.starts_with(other)))
+}
+
+/// Whether an instruction accesses memory that may be shared.
+fn is_access(word: &str, operands: &str) -> bool {
+    // Those that only compute an address, or change nothing that a thread could observe.
+    const HARMLESS: [&str; 5] = ["lea", "nop", "prefetch", "clflush", "clwb"];
+    if word.starts_with('.') || HARMLESS.iter().any(|it| word.starts_with(it)) {
+        return false;
+    }
+    let is_private = |address: &str| {
+        let mut words = address.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        words.any(|it| matches!(it, "rsp" | "esp" | "rbp" | "ebp"))
+    };
+    let is_local = |before: &str| ["fs:", "gs:"].iter().any(|it| before.ends_with(it));
+    match (operands.find('('), operands.find('[')) {
+        (Some(at), _) => {
+            let (before, address) = operands.split_at(at);
+            let before = before.rsplit([',', ' ']).next().unwrap_or_default();
+            let address = address.split(')').next().unwrap_or_default();
+            let is_constant =
+                address.contains("%rip") && (before.starts_with(".L") || before.contains("@GOT"));
+            !is_private(address) && !is_constant && !before.contains("%fs:") && !before.contains("%gs:")
+        }
+        (None, Some(at)) => {
+            let (before, address) = operands.split_at(at);
+            let address = address.split(']').next().unwrap_or_default();
+            !is_private(address) && !is_local(before.trim_end())
+        }
+        (None, None) => false,
+    }
+}
+
+/// Whether an instruction accesses what registers point to, without naming them.
+fn is_string_instruction(word: &str) -> bool {
+    ["movs", "stos", "lods", "scas", "cmps"].iter().any(|it| word.starts_with(it))
 }
 
 /// What follows a directive.
@@ -230,7 +318,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = unseen_instructions(text).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = read(text).unseen.iter().map(ToString::to_string).collect();
         let found: Vec<&str> = found
             .iter()
             .filter_map(|it| it.strip_suffix(": it is not seen, and no thread is interrupted there"))
@@ -275,6 +363,41 @@ mod tests {
     }
 
     #[test]
+    fn plain_accesses_in_inline_assembly_are_found() {
+        for (code, word) in [
+            ("movq counter(%rip), %rax", Some("movq")),
+            ("movl %eax, 8(%rdi,%rcx,4)", Some("movl")),
+            ("1: mov qword ptr [rdi + 8], rax", Some("mov")),
+            ("rep movsb", Some("movsb")),
+            ("movq %fs:0, %rax; movq %fs:8(%rax), %rbx", None),
+            ("movl 4(%rsp), %eax", None),
+            ("mov eax, dword ptr [rsp + 4]", None),
+            ("mov rax, qword ptr fs:[0]", None),
+            ("movsd .LC0(%rip), %xmm0", None),
+            ("leaq 8(%rdi), %rax", None),
+            ("prefetchw (%rdi)", None),
+            ("mov rax, qword ptr [rip + spin]", Some("mov")),
+            ("pause; mfence; rdtsc; cpuid; mov %rbx, %rsi", None),
+            ("call *8(%rax)", None),
+        ] {
+            let expected = word.map(|it| format!("`{it}` in inline assembly"));
+            let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+            check(&format!("\t#APP\n\t{code}\n\t#NO_APP\n"), &expected);
+        }
+    }
+
+    #[test]
+    fn functions_that_announce_no_access_are_found() {
+        let text = "\t.type f, @function\n\t.type g, @function\n\t.type h, @function\nf:\n\tmovq (%rdi), %rax\n\tret\n\
+                    g:\n\tcall __tsan_func_entry\n\tcall\t__tsan_read8\n\tmovq (%rdi), %rax\n\
+                    h:\n\tcallq __tsan_atomic64_load\n\tmovq 8(%rsp), %rax\n\tmovq x(%rip), %rax\n";
+        let read = read(text);
+        let silent: Vec<(&str, &str)> =
+            read.silent.iter().map(|it| (&*it.symbol, &*it.instruction)).collect();
+        assert_eq!((read.unseen, silent), (Vec::new(), vec![("f", "movq"), ("h", "movq")]));
+    }
+
+    #[test]
     fn text_that_is_not_an_instruction_is_ignored() {
         check("\t.string\t\"lock; xaddq %rax, (%rbx)\"\n", &[]);
         check("\t.ascii \"\\tlock\\n\"\n\tcall\tlock\nlock:\n\tmov lock(%rip), %rax\n", &[]);
@@ -288,6 +411,13 @@ mod tests {
             &[],
         );
         check("\tlock addl $1, 0(%rsp)\n", &["`lock addl` in code that is not instrumented"]);
+    }
+
+    #[test]
+    fn a_load_that_clang_leaves_beside_its_call_is_harmless() {
+        let load = "\tcallq\t__tsan_atomic128_load@PLT\n\tlock\tcmpxchg16b\tx(%rip)\n";
+        check(load, &[]);
+        check(&load.replace("load", "store"), &["`lock cmpxchg16b` in code that is not instrumented"]);
     }
 
     /// The same line may be in several functions, and several lines in one.

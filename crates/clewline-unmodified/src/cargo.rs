@@ -13,7 +13,8 @@ use clewline_remote::RunOptions;
 use serde_json::Value as Json;
 
 use super::{
-    assembly::{UnseenInstruction, unseen_instructions},
+    assembly::{self, UnseenInstruction},
+    blind_spots::{BlindSpot, BlindSpots},
     children::{output, output_of},
     error::Error,
     runtime::Runtime,
@@ -36,7 +37,7 @@ pub struct Crate {
 #[derive(Clone, Debug)]
 pub struct BuiltTests {
     executables: Vec<Executable>,
-    unseen: Vec<UnseenInstruction>,
+    unseen: Vec<BlindSpot>,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +47,7 @@ struct Executable {
     selection: String,
     /// The working directory in which `cargo test` runs it: the folder of its package.
     folder: PathBuf,
+    blind_spots: BlindSpots,
 }
 
 /// One test.
@@ -60,6 +62,7 @@ pub struct TestId {
     pub is_ignored: bool,
     executable: PathBuf,
     folder: PathBuf,
+    blind_spots: BlindSpots,
 }
 
 /// What the executables of a crate list.
@@ -112,8 +115,8 @@ impl Crate {
             return Err(Error::Building { message: String::from_utf8_lossy(&output.stderr).into_owned() });
         }
         let messages = String::from_utf8_lossy(&output.stdout);
-        let executables = executables(&messages);
-        let unseen = unseen_in(&messages, &executables)?;
+        let mut executables = executables(&messages);
+        let unseen = unseen_in(&messages, &mut executables)?;
         Ok(BuiltTests { executables, unseen })
     }
 
@@ -146,7 +149,8 @@ fn executables(messages: &str) -> Vec<Executable> {
         let path = PathBuf::from(message["executable"].as_str().filter(|_| is_test)?);
         let manifest = Path::new(message["manifest_path"].as_str()?);
         let selection = selection(&message);
-        Some(Executable { path, selection, folder: manifest.parent()?.to_owned() })
+        let folder = manifest.parent()?.to_owned();
+        Some(Executable { path, selection, folder, blind_spots: BlindSpots::default() })
     };
     messages.lines().filter_map(of).collect()
 }
@@ -166,9 +170,9 @@ fn selection(message: &Json) -> String {
     format!("-p {package} {target}")
 }
 
-/// The unseen atomic instructions of the crates that `cargo` built, as far as they are linked into
-/// the tests.
-fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenInstruction>, Error> {
+/// The unseen instructions of the crates that `cargo` built, as far as they are linked into the
+/// tests. Each executable gets its own.
+fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<BlindSpot>, Error> {
     let mut found = BTreeSet::new();
     for (folder, start) in artifacts(messages) {
         let Ok(files) = fs::read_dir(&folder) else { continue };
@@ -176,20 +180,23 @@ fn unseen_in(messages: &str, executables: &[Executable]) -> Result<Vec<UnseenIns
             let name = file.file_name().to_string_lossy().into_owned();
             if name.starts_with(&start) && name.ends_with(".s") {
                 let text = fs::read(file.path()).map_err(Error::io(name))?;
-                found.extend(unseen_instructions(&String::from_utf8_lossy(&text)));
+                found.extend(assembly::read(&String::from_utf8_lossy(&text)).unseen);
             }
         }
     }
     // Most of a crate is not linked into a test that uses it.
     let mut linked = BTreeSet::new();
-    for executable in executables.iter().filter(|_| !found.is_empty()) {
+    for executable in executables.iter_mut().filter(|_| !found.is_empty()) {
         let bytes = fs::read(&executable.path).map_err(Error::io(executable.path.display().to_string()))?;
-        let has = |it: &UnseenInstruction| {
+        let has = |it: &&UnseenInstruction| {
             bytes.windows(it.symbol.len().max(1)).any(|window| window == it.symbol.as_bytes())
         };
-        linked.extend(found.iter().filter(|it| has(it)).cloned());
+        let own: Vec<UnseenInstruction> = found.iter().filter(has).cloned().collect();
+        linked.extend(own.iter().cloned());
+        let own = own.into_iter().map(BlindSpot::Instruction).collect();
+        executable.blind_spots = BlindSpots::new(own, &bytes);
     }
-    Ok(linked.into_iter().collect())
+    Ok(linked.into_iter().map(BlindSpot::Instruction).collect())
 }
 
 /// The built artifacts, as folders and file name prefixes: `deps` and `flume-0123.`.
@@ -209,9 +216,9 @@ fn artifacts(messages: &str) -> BTreeSet<(PathBuf, String)> {
 }
 
 impl BuiltTests {
-    /// The unseen atomic instructions in its tests.
+    /// The unseen instructions in its tests.
     #[must_use]
-    pub fn unseen(&self) -> &[UnseenInstruction] {
+    pub fn blind_spots(&self) -> &[BlindSpot] {
         &self.unseen
     }
 
@@ -235,6 +242,7 @@ impl BuiltTests {
                 selection: (1 < self.executables.len()).then(|| executable.selection.clone()),
                 executable: executable.path.clone(),
                 folder: executable.folder.clone(),
+                blind_spots: executable.blind_spots.clone(),
             }));
         }
         found.tests.retain(|it| filter.is_none_or(|filter| it.name.contains(filter)));
@@ -283,7 +291,14 @@ impl TestId {
         // The test harness would read the terminal database in each execution.
         command.env_remove("TERM");
         set_argv0(&mut command, OsStr::new(&self.name));
-        Session::start(command, wanted, talk)
+        let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
+        Session::start(command, &wanted, talk)
+    }
+
+    /// The parts of its executable that are not observed.
+    #[must_use]
+    pub fn blind_spots(&self) -> &BlindSpots {
+        &self.blind_spots
     }
 }
 

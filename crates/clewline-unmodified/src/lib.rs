@@ -25,10 +25,13 @@
 //! Only on Linux and x86-64; elsewhere every function here returns [`Error::Platform`].
 
 mod assembly;
+mod blind_spots;
 mod cargo;
 mod children;
 mod compiler;
+mod elf;
 mod error;
+mod exclusion;
 mod new_crate;
 mod program;
 mod runtime;
@@ -37,13 +40,14 @@ mod session;
 mod toolchain;
 
 pub use assembly::{UnseenCause, UnseenInstruction};
+pub use blind_spots::{BlindSpot, BlindSpots};
 pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
 pub use children::end_children;
-pub use clewline_remote::{Points, Remote, RunOptions};
+pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
-pub use program::{BlindSpot, Program, Sources};
+pub use program::{Program, Sources};
 pub use runtime::{HEADER, Runtime};
 pub use session::{OutputMode, Session};
 pub use toolchain::{Instrumentation, Toolchain};

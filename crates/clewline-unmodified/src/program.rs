@@ -1,8 +1,8 @@
 //! Programs: sources compiled, linked with the runtime, and run.
 
 use std::{
-    ffi::{OsStr, OsString},
-    fmt, fs, io,
+    ffi::OsString,
+    fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -10,11 +10,13 @@ use std::{
 use clewline_remote::RunOptions;
 
 use super::{
-    assembly::{UnseenInstruction, unseen_instructions},
+    assembly::{self, UnseenInstruction},
+    blind_spots::{BlindSpot, BlindSpots, is_instrumented, is_shared, recorded},
     children,
     compiler::{Compiler, CompilerKind, Language, including},
     error::Error,
-    runtime::{BUILTINS, HEADER, Runtime},
+    exclusion,
+    runtime::{BUILTINS, CONTAINERS, CXX_CONFIGURATION, HEADER, Runtime},
     scratch::Scratch,
     session::{OutputMode, Session},
 };
@@ -36,30 +38,8 @@ pub struct Program {
     name: String,
     /// A library that is loaded before the program.
     preloaded: Option<PathBuf>,
-    blind_spots: Vec<BlindSpot>,
+    blind_spots: BlindSpots,
     _scratch: Option<Scratch>,
-}
-
-/// A part of a program that is not observed during an exploration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlindSpot {
-    /// An atomic instruction that is not instrumented.
-    Instruction(UnseenInstruction),
-    /// An object file or a library that was compiled without the instrumentation.
-    Object(PathBuf),
-}
-
-impl fmt::Display for BlindSpot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BlindSpot::Instruction(unseen) => unseen.fmt(f),
-            BlindSpot::Object(file) => write!(
-                f,
-                "{} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory",
-                file.display()
-            ),
-        }
-    }
 }
 
 impl Program {
@@ -73,6 +53,7 @@ impl Program {
         let scratch = Scratch::new()?;
         scratch.write("clewline.h", HEADER)?;
         let builtins = scratch.write("clewline-builtins.h", BUILTINS)?;
+        scratch.write_within("bits", "c++config.h", CXX_CONFIGURATION)?;
         let mut blind_spots = Vec::new();
         let mut objects = Vec::new();
         let mut linked_as = Language::C;
@@ -80,8 +61,9 @@ impl Program {
             let language = Language::of(file).ok_or_else(|| Error::UnknownLanguage(file.clone()))?;
             match language {
                 Language::Object => {
-                    // The loader reports shared libraries.
-                    if file.extension() != Some(OsStr::new("so")) && !is_instrumented(file)? {
+                    // The runtime reports shared libraries.
+                    let bytes = || fs::read(file).map_err(Error::io(file.display().to_string()));
+                    if !is_shared(file) && !is_instrumented(&bytes()?) {
                         blind_spots.push(BlindSpot::Object(file.clone()));
                     }
                     objects.push(file.clone());
@@ -95,6 +77,10 @@ impl Program {
             blind_spots.extend(unseen.into_iter().map(BlindSpot::Instruction));
             objects.push(object);
         }
+        if linked_as == Language::Cpp {
+            objects.extend(containers(sources, compiler, &scratch)?);
+        }
+        objects.push(scratch.write("unseen.s", &recorded(&blind_spots))?);
         let name = first.file_stem().unwrap_or(first.as_os_str());
         // Reports show this name.
         let executable = scratch.path().join(name);
@@ -103,6 +89,8 @@ impl Program {
         command.args(sources.flags.iter().filter(|it| is_for_linking(it)));
         command.args(linked_with(runtime)).arg("-pthread");
         output(&mut command)?.map_err(|message| Error::Linking { message })?;
+        let bytes = fs::read(&executable).map_err(Error::io(executable.display().to_string()))?;
+        let blind_spots = BlindSpots::new(blind_spots, &bytes);
         let name = name.to_string_lossy().into_owned();
         Ok(Program { executable, name, preloaded: None, blind_spots, _scratch: Some(scratch) })
     }
@@ -136,7 +124,8 @@ impl Program {
         let preloaded = (!is_linked(&bytes)).then(|| runtime.file().to_owned());
         let executable = executable.canonicalize().map_err(Error::io(shown))?;
         let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Program { executable, name, preloaded, blind_spots: Vec::new(), _scratch: None })
+        let blind_spots = BlindSpots::of_executable(&bytes);
+        Ok(Program { executable, name, preloaded, blind_spots, _scratch: None })
     }
 
     /// Its name in reports.
@@ -165,9 +154,9 @@ impl Program {
         self.preloaded.is_none()
     }
 
-    /// The parts of it that are not observed, as far as its compiler and its linker report.
+    /// The parts of it that are not observed.
     #[must_use]
-    pub fn blind_spots(&self) -> &[BlindSpot] {
+    pub fn blind_spots(&self) -> &BlindSpots {
         &self.blind_spots
     }
 
@@ -189,7 +178,8 @@ impl Program {
         if let Some(library) = &self.preloaded {
             command.env("LD_PRELOAD", library);
         }
-        Session::start(command, wanted, talk)
+        let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
+        Session::start(command, &wanted, talk)
     }
 }
 
@@ -222,21 +212,38 @@ fn compile(
         let message = missing_returns(&message).into_iter().chain([message]).collect::<Vec<_>>().join("\n");
         Error::Compiling { file: file.to_owned(), message }
     };
-    let mut command = compiler.command(language);
-    command.args(compiler.flags()).arg(including(scratch.path()));
-    if compiler.kind() == CompilerKind::Gcc {
-        command.arg("-include").arg(builtins);
+    let read = |file: &Path| {
+        let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
+        Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let instrumenting = || {
+        let mut command = compiler.command(language);
+        command.args(compiler.flags()).arg(including(scratch.path()));
+        if compiler.kind() == CompilerKind::Gcc {
+            command.arg("-include").arg(builtins);
+        }
+        // The user's flags take precedence, except where code would not be instrumented.
+        command.args(&sources.flags).args(compiler.last_flags()).args(LAST_FLAGS).arg(file);
+        command
+    };
+    output(instrumenting().arg("-S").arg("-o").arg(&text))?.map_err(failed)?;
+    let assembly::Assembly { mut unseen, silent } = assembly::read(&read(&text)?);
+    if !silent.is_empty() {
+        let list = scratch.path().join(format!("{number}.functions"));
+        let flags = exclusion::flags(compiler.kind(), &list.display().to_string());
+        output(instrumenting().args(flags))?.map_err(failed)?;
+        // Without a file, no function is instrumented.
+        let list = if list.exists() { read(&list)? } else { String::new() };
+        let known = exclusion::instrumented(compiler.kind(), &list);
+        // A part that gcc moves elsewhere belongs to its function.
+        let whole = |it: &str| it.strip_suffix(".cold").unwrap_or(it).to_owned();
+        unseen.extend(silent.into_iter().filter(|it| !known.contains(&*whole(&it.symbol))));
     }
-    // The user's flags take precedence, except where code would not be instrumented.
-    command.args(&sources.flags).args(compiler.last_flags());
-    command.arg("-S").arg(file).arg("-o").arg(&text);
-    output(&mut command)?.map_err(failed)?;
-    let bytes = fs::read(&text).map_err(Error::io(text.display().to_string()))?;
     let mut command = compiler.command(language);
     command.args(sources.flags.iter().filter(|it| it.to_string_lossy().starts_with("-Wa,")));
     command.arg("-c").arg(&text).arg("-o").arg(&object);
     output(&mut command)?.map_err(failed)?;
-    Ok((object, unseen_instructions(&String::from_utf8_lossy(&bytes))))
+    Ok((object, unseen))
 }
 
 /// A sentence for each operation that the compiler refuses because it need not return: not every
@@ -263,14 +270,26 @@ fn operation_above(text: &str, line: usize) -> Option<&str> {
     above.split([',', ')']).next().map(str::trim)
 }
 
-/// Whether an object file or a library calls the runtime anywhere.
-fn is_instrumented(file: &Path) -> Result<bool, Error> {
-    let bytes = fs::read(file).map_err(Error::io(file.display().to_string()))?;
-    Ok(bytes.windows(INSTRUMENTATION_SYMBOL.len()).any(|it| it == INSTRUMENTATION_SYMBOL))
+/// Compiles the containers of the C++ standard library that are not templates. `None` if this
+/// compiler does not accept them: then they are those of the shared library.
+fn containers(sources: &Sources, compiler: &Compiler, scratch: &Scratch) -> Result<Option<PathBuf>, Error> {
+    // Reports recognize the standard library by this folder.
+    let file = scratch.write_within("include/c++/clewline", "containers.cc", CONTAINERS)?;
+    let object = scratch.path().join("containers.o");
+    let mut command = compiler.command(Language::Cpp);
+    command.args(compiler.flags()).arg("-std=c++17").arg(including(scratch.path()));
+    let is_about_the_machine = |it: &&OsString| {
+        let flag = it.to_string_lossy();
+        flag.starts_with("-m") || flag.starts_with("-stdlib=") || flag.starts_with("-O")
+    };
+    command.args(sources.flags.iter().filter(is_about_the_machine)).arg("-fno-lto");
+    command.arg("-c").arg(file).arg("-o").arg(&object);
+    Ok(output(&mut command)?.is_ok().then_some(object))
 }
 
-/// What every instrumented module calls when it is loaded.
-const INSTRUMENTATION_SYMBOL: &[u8] = b"__tsan_init";
+/// Flags that the user's flags do not override: with link-time optimization, code would be made
+/// after its assembly was searched, and without instrumentation.
+const LAST_FLAGS: [&str; 2] = ["-fsanitize=thread", "-fno-lto"];
 
 /// Libraries and library paths; other flags are for compiling.
 fn is_for_linking(flag: &OsString) -> bool {

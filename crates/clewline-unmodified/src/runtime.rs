@@ -14,6 +14,12 @@ pub const HEADER: &str = include_str!("../include/clewline.h");
 /// instrumentation.
 pub(super) const BUILTINS: &str = include_str!("../include/builtins.h");
 
+/// Functions of the C++ standard library for its containers, in C++.
+pub(super) const CONTAINERS: &str = include_str!("../include/containers.cc");
+
+/// A header that stands in front of one of the C++ standard library.
+pub(super) const CXX_CONFIGURATION: &str = include_str!("../include/bits/c++config.h");
+
 /// The location of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runtime {

@@ -60,6 +60,13 @@ impl Scratch {
         &self.path
     }
 
+    /// A file in a folder in it, with that text.
+    pub(super) fn write_within(&self, folder: &str, name: &str, text: &str) -> Result<PathBuf, Error> {
+        let path = self.path.join(folder);
+        fs::create_dir_all(&path).map_err(Error::io(path.display().to_string()))?;
+        self.write(&format!("{folder}/{name}"), text)
+    }
+
     /// A file in it, with that text.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);

@@ -16,9 +16,8 @@ use clewline_unmodified::{
 use serde_json::json;
 
 use super::{
-    cc::print_blind_spots,
     explore::Explored,
-    explore_program::{StartedProgram, explore_started, lost, parse},
+    explore_program::{StartedProgram, explore_started, lost, parse, print_blind_spots},
     output::{Output, Stdout},
     run::halves,
     status::{Failure, Status, print_error, print_note},
@@ -83,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let arguments = words.arguments.clone();
     let tested = Crate { folder: PathBuf::from("."), arguments, output: OutputMode::Inherited };
     let built = tested.build(&toolchain, &runtime)?;
-    print_blind_spots(built.unseen());
+    print_blind_spots(built.blind_spots(), &explored)?;
     if words.only_builds {
         return Ok(Status::Done);
     }
@@ -232,8 +231,13 @@ fn explore_test(
         true => format!("{command} -- {INCLUDE_IGNORED}"),
         false => format!("{command} --"),
     };
-    let started =
-        StartedProgram { name: &test.name, typed, number: (1 < all).then_some(number), inputs: &[] };
+    let started = StartedProgram {
+        name: &test.name,
+        typed,
+        number: (1 < all).then_some(number),
+        inputs: &[],
+        blind_spots: test.blind_spots(),
+    };
     let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
     match explore_started(started, explored, start) {
         Err(Failure::Killed(message)) => {

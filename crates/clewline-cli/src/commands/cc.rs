@@ -6,9 +6,9 @@ use clewline_report::{OutputFile, render::text::shell_word};
 use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, Runtime, Sources};
 
 use super::{
-    explore_program::{StartedProgram, explore_only},
+    explore_program::{StartedProgram, explore_only, print_blind_spots},
     output::check_outputs,
-    status::{Failure, Status, print_note},
+    status::{Failure, Status},
 };
 
 /// Compile a test in C or C++, and explore every interleaving of its calls
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let compiler = Compiler::find(words.compiler.as_deref())?;
     let sources = Sources { files: words.files.clone(), flags: words.flags.clone() };
     let program = Program::build(&sources, &compiler, &runtime)?;
-    print_blind_spots(program.blind_spots());
+    print_blind_spots(program.blind_spots().all(), &words.arguments)?;
     match &words.output {
         Some(file) => {
             let failed = |it| Failure::at(&file.display().to_string(), it);
@@ -66,6 +66,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 typed: words.command(),
                 number: None,
                 inputs: &words.files,
+                blind_spots: program.blind_spots(),
             };
             let start = |wanted: &RunOptions| program.start(&[], wanted, OutputMode::Inherited);
             explore_only("clewline cc", started, &words.arguments, start)
@@ -85,16 +86,6 @@ impl Args {
 fn usual(named: &str) -> Option<String> {
     let mut words = named.split_whitespace();
     words.next().filter(|_| words.next().is_none()).map(str::to_owned)
-}
-
-/// Prints what the instrumentation does not see.
-pub(super) fn print_blind_spots(all: &[impl std::fmt::Display]) {
-    // Code with inline assembly has many of them; a few lines are enough.
-    const PRINTED_MAX: usize = 8;
-    all.iter().take(PRINTED_MAX).for_each(print_note);
-    if PRINTED_MAX < all.len() {
-        eprintln!("note: {} more of these notes are not shown", all.len() - PRINTED_MAX);
-    }
 }
 
 /// The words of the command line, by kind.
@@ -133,6 +124,10 @@ impl Words {
                 sorted.compiler = Some(name.to_owned());
             } else if let Some(flag) = text.strip_prefix("--flag=") {
                 sorted.flags.push(flag.into());
+            } else if text == "--trust" {
+                // The name may be that of a file, which is not another source.
+                sorted.arguments.push(word.clone());
+                sorted.arguments.extend(words.next().cloned());
             } else if text.starts_with('-') && !text.starts_with("--") {
                 sorted.flags.push(word.clone());
             } else if !text.starts_with('-') && Language::of(word.as_ref()).is_some() {
@@ -189,6 +184,8 @@ mod tests {
         assert_eq!(words.files, [PathBuf::from("a_test.c"), PathBuf::from("b.cpp")]);
         assert_eq!(words.arguments, ["--matrix", "push(1) | pop"]);
         assert_eq!(words.flags, ["-O2", "-DX", "--param", "n=1"]);
+        let trusting = sorted(&["a.c", "--trust", "b.o"]);
+        assert_eq!((trusting.files, trusting.arguments.len()), (vec![PathBuf::from("a.c")], 2));
         assert_eq!(words.compiler.as_deref(), Some("clang"));
         let command = "clewline cc --compiler clang a_test.c b.cpp -O2 -DX --flag=--param --flag=n=1";
         assert_eq!(words.command(), command);

@@ -15,8 +15,8 @@ use std::{
     time::Instant,
 };
 
-use clewline_core::{is_interrupted, parallel};
-use clewline_explore::Schedule;
+use clewline_core::{Verdict, is_interrupted, parallel};
+use clewline_explore::{Coverage, Limit, Schedule};
 use clewline_methods::{
     line_up::{
         Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
@@ -90,6 +90,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
         options: &options,
         roles,
         summary: Summary::default(),
+        is_alone: plan.only().is_some(),
         entries: Vec::new(),
         worst: None,
         out: Stdout::new(),
@@ -164,6 +165,10 @@ fn codec_failure(error: clewline_core::CodecError) -> Failure {
     Failure::Message(error.to_string())
 }
 
+/// Why a test that shares nothing shows nothing.
+const NOTHING_SEEN: &str =
+    "the threads made no access to memory that is seen, so there was nothing to interleave";
+
 struct Exploration<'a> {
     args: &'a Args,
     subject: &'a Subject,
@@ -172,6 +177,8 @@ struct Exploration<'a> {
     /// they insert.
     roles: Option<Roles>,
     summary: Summary,
+    /// Whether there is exactly one matrix.
+    is_alone: bool,
     /// The summary entry of each matrix, if summaries are requested.
     entries: Vec<Entry>,
     /// The first failing matrix, and the shrunk one.
@@ -268,15 +275,26 @@ impl Exploration<'_> {
         Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    fn take(&mut self, checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
+    fn take(&mut self, mut checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
+        let unseen = self.subject.unseen();
         if self.subject.is_lost() {
             return Ok(());
+        }
+        let nothing = (unseen.is_everything && self.is_alone).then(|| NOTHING_SEEN.to_owned());
+        if let (Verdict::Holds(()), Some(reason)) = (&checked.verdict, unseen.reason().or(nothing)) {
+            checked.coverage = Coverage::Limited(Limit::Other(reason.clone()));
+            checked.verdict = Verdict::Unknown(reason);
         }
         self.summary.add(&checked);
         let presented =
             PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
-        let line =
-            (self.args.format == Output::Json).then(|| written(&presented, Output::Json, WitnessShown::Not));
+        let line = (self.args.format == Output::Json).then(|| {
+            let mut object = presented.json(WitnessShown::Not);
+            if !unseen.sentences.is_empty() {
+                object.add("notes", unseen.sentences);
+            }
+            format!("{object}\n")
+        });
         let entry = self.is_listed().then(|| presented.entry());
         self.entries.extend(entry);
         if let Some(line) = line {
@@ -305,6 +323,11 @@ impl Exploration<'_> {
     }
 
     fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
+        if self.summary.verdict() == "holds" && self.subject.unseen().is_everything {
+            // One of several matrices may well share nothing; all of them do not.
+            self.summary.unknown = self.summary.matrices;
+            self.summary.reason = Some(NOTHING_SEEN.to_owned());
+        }
         let status = match self.summary.verdict() {
             "holds" => Status::Done,
             "violated" => Status::Violated,

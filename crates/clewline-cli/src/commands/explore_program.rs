@@ -4,15 +4,18 @@ use std::{ffi::OsString, path::PathBuf, sync::Arc};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_core::{Reason, is_interrupted};
-use clewline_report::render::summary::{Entry, Word};
-use clewline_unmodified::{Error, GaveUp, Points, Remote, RunOptions, Session};
+use clewline_report::render::{
+    summary::{Entry, Word},
+    text::shell_word,
+};
+use clewline_unmodified::{BlindSpot, BlindSpots, Error, GaveUp, Points, Remote, RunOptions, Session};
 use serde_json::json;
 
 use super::{
     explore::{self, Explored},
     output::{Output, Stdout},
-    registered::Registered,
-    status::{Failure, Status, print_usage},
+    registered::{NotSeen, Registered},
+    status::{Failure, Status, print_note, print_usage},
     summaries::Nouns,
 };
 
@@ -24,6 +27,8 @@ Options for unmodified code:
   --reuse <never|any>            Whether malloc may return freed memory again; the scheduler chooses
                                  [default: never]
   --isolate                      Run each execution in its own process (about 100 times slower)
+  --trust <NAME>                 Code that need not be seen: a function, a module or namespace, a library, an
+                                 object file, a source file or the program; may be repeated
   --racing <ADDRESS,…>           Addresses of racing accesses, for a replay; reports print them
 
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
@@ -44,6 +49,8 @@ pub(super) struct StartedProgram<'a> {
     pub(super) number: Option<usize>,
     /// The files it is made of. No output may be one of these.
     pub(super) inputs: &'a [PathBuf],
+    /// The parts of it that are not seen.
+    pub(super) blind_spots: &'a BlindSpots,
 }
 
 /// The given arguments of `clewline explore`, for a program; or the status with which the command
@@ -64,7 +71,7 @@ pub(super) fn parse(
 
 /// Starts a program and explores it with the given arguments of `clewline explore`.
 pub(super) fn explore_started(
-    StartedProgram { name, typed, number, inputs }: StartedProgram<'_>,
+    StartedProgram { name, typed, number, inputs, blind_spots }: StartedProgram<'_>,
     arguments: &[OsString],
     start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
 ) -> Result<Explored, Failure> {
@@ -81,12 +88,22 @@ pub(super) fn explore_started(
     };
     let remote = Arc::clone(session.remote());
     let offer = remote.offer().clone();
-    let lost = Arc::clone(&remote);
+    // Of the rest it is not yet known whether it runs.
+    print_notes(&remote.unseen().sentences);
+    let (lost, asked) = (Arc::clone(&remote), Arc::clone(&remote));
+    let (spots, trust) = (blind_spots.clone(), wanted.trust.clone());
+    let unseen = move || {
+        let unseen = asked.unseen();
+        // Trusted code may be all there is.
+        let is_everything = unseen.is_everything && trust.0.is_empty();
+        NotSeen { sentences: spots.sentences(&unseen, &trust), is_everything }
+    };
     let given = Registered {
         name: name.to_owned(),
         explorable: Arc::clone(&remote) as _,
         command: Box::new(move || command_of(&typed, &wanted, &remote)),
         is_lost: Box::new(move || lost.is_lost()),
+        unseen: Box::new(unseen),
         is_body: offer.is_body,
         number,
         // A whole program has one matrix.
@@ -161,6 +178,23 @@ fn given_up(
     Ok(Explored { status, entry: Some(entry) })
 }
 
+/// Prints what the instrumentation does not see, and is not trusted.
+pub(super) fn print_blind_spots(all: &[BlindSpot], arguments: &[OsString]) -> Result<(), Failure> {
+    let trust = own_options(arguments).map_err(Failure::Message)?.0.trust;
+    let all: Vec<&BlindSpot> = all.iter().filter(|it| !it.is_trusted(&trust)).collect();
+    print_notes(&all);
+    Ok(())
+}
+
+fn print_notes(all: &[impl std::fmt::Display]) {
+    // Code with inline assembly has many of them; a few lines are enough.
+    const PRINTED_MAX: usize = 8;
+    all.iter().take(PRINTED_MAX).for_each(print_note);
+    if PRINTED_MAX < all.len() {
+        print_note(format!("{} more of these notes are not shown", all.len() - PRINTED_MAX));
+    }
+}
+
 /// The options for unmodified code, and all other options.
 fn own_options(arguments: &[OsString]) -> Result<(RunOptions, Vec<OsString>), String> {
     let (mut wanted, mut others) = (RunOptions::default(), Vec::new());
@@ -180,6 +214,7 @@ fn own_options(arguments: &[OsString]) -> Result<(RunOptions, Vec<OsString>), St
             "--reuse" => wanted.reuses_memory = reuse(&value()?)?,
             "--isolate" => wanted.isolates_executions = true,
             "--racing" => wanted.racing = racing(&value()?)?,
+            "--trust" => wanted.trust.0.push(value()?),
             _ => others.push(argument.clone()),
         }
     }
@@ -222,6 +257,9 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
     if wanted.isolates_executions {
         command.push_str(" --isolate");
     }
+    for name in &wanted.trust.0 {
+        command.push_str(&format!(" --trust {}", shell_word(name)));
+    }
     if wanted.reuses_memory {
         command.push_str(" --reuse any");
     }
@@ -230,6 +268,8 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clewline_unmodified::Trust;
+
     use super::*;
 
     fn read(words: &str) -> Result<(RunOptions, Vec<OsString>), String> {
@@ -239,12 +279,15 @@ mod tests {
     #[test]
     fn options_for_unmodified_code_are_separated_from_others() {
         let (wanted, others) =
-            read("--full --points all --reuse=any --isolate --racing 1f,a0 --matrix x").unwrap();
+            read("--full --points all --reuse=any --isolate --racing 1f,a0 --trust f --matrix x --trust=g")
+                .unwrap();
         let expected = RunOptions {
             points: Points::All,
             racing: vec![0x1f, 0xa0],
             reuses_memory: true,
             isolates_executions: true,
+            trust: Trust(vec!["f".to_owned(), "g".to_owned()]),
+            watched: Vec::new(),
         };
         assert_eq!(wanted, expected);
         assert_eq!(others, ["--full", "--matrix", "x"]);

@@ -14,6 +14,8 @@ pub(super) struct Registered {
     pub(super) command: Box<dyn Fn() -> String>,
     /// Whether the program has ended: then the last execution is invalid.
     pub(super) is_lost: Box<dyn Fn() -> bool>,
+    /// What was not seen of it so far.
+    pub(super) unseen: Box<dyn Fn() -> NotSeen>,
     /// Whether it is a whole program: then every result is correct, provided that it terminates.
     pub(super) is_body: bool,
     /// Its number among the programs that the command explores, if there may be several: then the
@@ -25,6 +27,30 @@ pub(super) struct Registered {
     pub(super) spec: Option<String>,
     /// The quasi factors, if the arguments name none.
     pub(super) quasi: Option<String>,
+}
+
+/// What was not seen of a subject and is not trusted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NotSeen {
+    /// One sentence for each piece of code, without a final dot.
+    pub(super) sentences: Vec<String>,
+    /// Whether no access at all was seen.
+    pub(super) is_everything: bool,
+}
+
+impl NotSeen {
+    /// Why nothing is known of executions without a violation, if something was not seen.
+    pub(super) fn reason(&self) -> Option<String> {
+        const SHOWN_MAX: usize = 3;
+        let shown = self.sentences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
+        let rest = self.sentences.len().saturating_sub(SHOWN_MAX);
+        let rest = if rest == 0 { String::new() } else { format!("; and {rest} more") };
+        let reason = format!(
+            "some of the code that ran was not seen, so schedules were left out: {shown}{rest}. If it shares nothing, or is right, \
+             name it with --trust"
+        );
+        (!self.sentences.is_empty()).then_some(reason)
+    }
 }
 
 impl fmt::Debug for Registered {

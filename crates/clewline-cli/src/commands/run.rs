@@ -6,8 +6,8 @@ use clewline_report::render::text::shell_word;
 use clewline_unmodified::{OutputMode, Program, RunOptions, Runtime};
 
 use super::{
-    explore_program::{StartedProgram, explore_only},
-    status::{Failure, Status, print_note},
+    explore_program::{StartedProgram, explore_only, print_blind_spots},
+    status::{Failure, Status},
 };
 
 /// Explore a multithreaded program for failed assertions, deadlocks, crashes and use after free
@@ -54,14 +54,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         ));
     }
     let program = Program::existing(&args.program, &runtime)?;
-    if !program.is_instrumented() {
-        print_note(format!(
-            "{shown} is not instrumented: only its calls of pthread and malloc are scheduling points, \
-             not its memory accesses; build it with `clewline cc -o PROGRAM FILE…`"
-        ));
-    }
     let inputs = std::slice::from_ref(&args.program);
-    let started = StartedProgram { name: program.name(), typed: command, number: None, inputs };
+    let blind_spots = program.blind_spots();
+    print_blind_spots(blind_spots.all(), &options)?;
+    let started = StartedProgram { name: program.name(), typed: command, number: None, inputs, blind_spots };
     let start = |wanted: &RunOptions| program.start(&own, wanted, OutputMode::Inherited);
     explore_only("clewline run", started, &options, start)
 }

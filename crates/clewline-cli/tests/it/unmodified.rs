@@ -357,6 +357,12 @@ fn tests_of_a_crate_are_explored_one_by_one() {
     assert!(printed.contains("the test did not panic, though it should"), "{printed}");
     assert!(printed.contains("the test returned an error: \"there are 1\""), "{printed}");
     assert!(ran.stderr.contains("src/lib.rs:26: ") && ran.stderr.contains("`lock incl`"), "{}", ran.stderr);
+    // Only the test that runs it is affected, and the user may vouch for it.
+    let ran = clewline(&folder, &["cargo", "test", "assembly", "--", "--format", "json"], "");
+    assert_eq!((ran.code, ran.json()[0]["verdict"].as_str()), (3, Some("unknown")), "{}", ran.stdout);
+    assert!(ran.json()[0]["notes"].to_string().contains("src/lib.rs:26"), "{}", ran.stdout);
+    let ran = clewline(&folder, &["cargo", "test", "assembly", "--", "--trust", "lib.rs"], "");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let ran = clewline(&folder, &["cargo", "test", "no_such_test"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.contains("no test name contains `no_such_test`"), "{}", ran.stderr);
@@ -570,6 +576,7 @@ CLEWLINE_MATRIX(\"here(1) | there(1)\")
 ";
 
 /// With either compiler; of libraries that were compiled otherwise, only that fact is reported.
+/// What is not trusted makes the verdict unknown.
 #[test]
 fn code_without_instrumentation_is_reported() {
     if !is_possible() {
@@ -583,13 +590,21 @@ fn code_without_instrumentation_is_reported() {
             continue;
         }
         let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", "elsewhere.c"], "");
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
         assert!(
             ran.stderr.contains("note: it.c:4: clewline_operation_here has `lock xaddq`"),
             "{}",
             ran.stderr
         );
+        assert!(ran.stdout.contains("unknown: \"here(1) | there(1)\""), "{}", ran.stdout);
+        let here = ["--trust", "clewline_operation_here"];
+        let ran = clewline(
+            &folder,
+            &[&["cc", "--compiler", compiler, "it.c", "elsewhere.c"], &here[..]].concat(),
+            "",
+        );
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
         for (kind, flag) in [("o", "-c"), ("so", "-shared")] {
             let file = format!("./elsewhere.{kind}");
             let made = Command::new(compiler)
@@ -597,10 +612,17 @@ fn code_without_instrumentation_is_reported() {
                 .current_dir(folder.path("."))
                 .status();
             assert!(made.unwrap().success());
-            let ran = clewline(&folder, &["cc", "--compiler", compiler, "it.c", &file], "");
-            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let command = ["cc", "--compiler", compiler, "it.c", &file, "--format", "json"];
+            let ran = clewline(&folder, &[&command, &here[..]].concat(), "");
+            assert_eq!(ran.code, 3, "{}", ran.stderr);
             let printed = format!("elsewhere.{kind} was not compiled for this");
-            assert!(ran.stderr.contains(&printed) && ran.stderr.lines().count() == 2, "{}", ran.stderr);
+            assert!(ran.stderr.contains(&printed) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+            let json = &ran.json()[0];
+            assert_eq!(json["verdict"], "unknown", "{json}");
+            assert!(json["notes"][0].as_str().is_some_and(|it| it.contains(&printed)), "{json}");
+            let ran = clewline(&folder, &[&command, &here[..], &["--trust", "elsewhere"]].concat(), "");
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+            assert_eq!(ran.json()[0].get("notes"), None, "{}", ran.stdout);
         }
     }
 }

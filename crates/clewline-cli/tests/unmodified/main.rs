@@ -14,5 +14,6 @@ mod points;
 mod program;
 mod structures;
 mod torn;
+mod unseen;
 mod waits;
 mod wrong;

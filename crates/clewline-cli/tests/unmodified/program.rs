@@ -79,6 +79,25 @@ fn flag(define: &str) -> OsString {
     if define.starts_with('-') { define.into() } else { format!("-D{define}").into() }
 }
 
+/// `clewline cc FILE ARGUMENTS`, with each compiler. Returns what was found with the first one; the
+/// others end the same way. `None`, with a notice, if there is no compiler.
+#[track_caller]
+pub(crate) fn compile_and_run(file: &str, arguments: &[&str]) -> Option<Ran> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs").join(file);
+    let mut found: Option<Ran> = None;
+    for compiler in tools()?.0 {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+        command.args(["cc", "--compiler", compiler.name()]).arg(&source).args(arguments);
+        let ran = run(&mut command);
+        if let Some(first) = &found {
+            let printed = format!("{}{}\nand\n{}{}", first.out, first.err, ran.out, ran.err);
+            assert_eq!(first.code, ran.code, "compilers differ: {printed}");
+        }
+        found = found.or(Some(ran));
+    }
+    found
+}
+
 /// Runs a command to its end.
 fn run(command: &mut Command) -> Ran {
     let done = command.output().expect("the program runs");

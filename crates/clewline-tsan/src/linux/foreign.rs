@@ -10,7 +10,7 @@ use clewline_threads::{
 
 use super::{
     current_task::{self, RuntimeCell},
-    entry, heap, interpose, output, park, places, races, register, snapshot, watchdog,
+    entry, heap, interpose, output, park, places, races, register, snapshot, unseen, watchdog,
 };
 
 /// The code under test, as the engine sees it.
@@ -47,6 +47,7 @@ impl Foreign for ForeignCode {
         if !fresh.contains(task) {
             park::refresh(task);
             races::note_task(task);
+            unseen::note_task(fresh == TaskSet::EMPTY);
             control.predecessors().iter().for_each(|it| races::order_after(task, it));
             FRESH_TASKS.set(fresh.union(TaskSet::only(task)));
         }
@@ -80,6 +81,7 @@ impl Foreign for ForeignCode {
 
     fn end(&self, ending: &Ending) -> Option<Panic> {
         output::unsilence();
+        unseen::end_execution();
         match ending {
             Ending::Full => register::finish(),
             Ending::Stuck

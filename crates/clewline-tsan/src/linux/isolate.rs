@@ -17,7 +17,7 @@ use clewline_threads::{
     survey,
 };
 
-use super::{current_task::RuntimeCell, driver, exit, races, try_locks, watchdog};
+use super::{current_task::RuntimeCell, driver, exit, races, try_locks, unseen, watchdog};
 
 /// A test program that runs each execution in its own process.
 pub(super) struct Isolated {
@@ -166,6 +166,7 @@ impl Isolated {
             to.put(it.place.word() as u64);
             to.put_flag(it.waits);
         });
+        unseen::send(to);
         put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
 
@@ -181,6 +182,7 @@ impl Isolated {
         let unended =
             from.take_maybe(|from| Unended { place: self.results.take_place(from), waits: from.take_flag() });
         self.unended = self.unended.or(unended);
+        unseen::receive(from);
         self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
     }

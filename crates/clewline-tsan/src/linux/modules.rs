@@ -63,22 +63,47 @@ impl Module {
     }
 }
 
-/// Libraries used by the program that were not compiled with instrumentation. Empty if the program
-/// itself was not. Libraries of the system and of the language are excluded, because the user does
+/// Libraries used by the program that were not compiled with instrumentation; only the program
+/// itself if it was not. Libraries of the system and of the language are excluded: the user does
 /// not choose them.
-pub(super) fn uninstrumented() -> Vec<String> {
+pub(super) fn uninstrumented() -> Vec<Uninstrumented> {
     if !is_instrumented("/proc/self/exe") {
-        return Vec::new();
+        let name = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
+        return vec![Uninstrumented { name, is_program: true }];
     }
     let is_asked = |it: &Module| !it.name.is_empty() && it.is_restored() && !it.is_standard();
     let all = all().into_iter().filter(is_asked).map(|it| it.name);
-    all.filter(|it| !is_instrumented(it)).collect()
+    let found = |name| Uninstrumented { name, is_program: false };
+    all.filter(|it| !is_instrumented(it)).map(found).collect()
+}
+
+/// A module that was not compiled with instrumentation.
+#[derive(Debug)]
+pub(super) struct Uninstrumented {
+    /// Its file.
+    pub(super) name: String,
+    /// Whether it is the program, and not a library.
+    pub(super) is_program: bool,
 }
 
 /// Whether a file calls the runtime anywhere. `false` if it cannot be read.
 fn is_instrumented(file: &str) -> bool {
     const NAME: &[u8] = b"__tsan_";
     std::fs::read(file).is_ok_and(|it| it.windows(NAME.len()).any(|it| it == NAME))
+}
+
+/// Where the program is loaded: its addresses are relative to this.
+pub(super) fn program_base() -> usize {
+    unsafe extern "C" fn first(info: *mut libc::dl_phdr_info, _size: usize, base: *mut c_void) -> c_int {
+        // SAFETY: `program_base` passes a pointer to a word, and the loader one to a valid
+        // description. The program comes first.
+        unsafe { *base.cast::<usize>() = (*info).dlpi_addr as usize };
+        1
+    }
+    let mut base = 0_usize;
+    // SAFETY: `first` is called with the pointer to `base`, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut base).cast()) };
+    base
 }
 
 /// All loaded modules.

@@ -54,6 +54,32 @@ pub(super) fn own_caller(address: usize) -> usize {
     found
 }
 
+/// The same for code that was interrupted: its callers are found by their frames, of which `frame`
+/// is the innermost.
+pub(super) fn own_frame(address: usize, mut frame: usize) -> usize {
+    const FRAMES_MAX: usize = 64;
+    if is_own_line(address) {
+        return address;
+    }
+    for _ in 0..FRAMES_MAX {
+        let is_frame = frame.is_multiple_of(8) && current_task::is_own_stack(frame + 15);
+        if !is_frame || !current_task::is_own_stack(frame) || current_task::is_guard(frame) {
+            break;
+        }
+        // SAFETY: both words are on the stack of the running task, which is mapped. Code without
+        // frame pointers may have put anything there.
+        let [outer, caller] = unsafe { *(frame as *const [usize; 2]) };
+        if modules::is_user(caller) && is_own_line(caller) {
+            return caller;
+        }
+        if outer <= frame {
+            break;
+        }
+        frame = outer;
+    }
+    address
+}
+
 /// A block by its number, and the offset in it: `#2+8`.
 pub(super) fn name(address: usize) -> Option<String> {
     let block = heap::block_of(address)?;

@@ -10,8 +10,8 @@ use clewline_remote::{Line, Offer, RunOptions, ServedSubject};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    current_task, driver, exit, heap, isolate, modules, output, park, places, races, register, signals,
-    snapshot, subject, watchdog,
+    current_task, driver, exit, heap, isolate, modules, park, places, races, register, signals, snapshot,
+    subject, unseen, watchdog,
 };
 
 #[used]
@@ -53,7 +53,7 @@ pub(super) fn fix_addresses() {
 /// # Errors
 ///
 /// The resource that the system does not provide.
-fn prepare() -> Result<(), String> {
+fn prepare(wanted: &RunOptions) -> Result<(), String> {
     current_task::leave();
     if !heap::is_mapped() {
         return Err("the addresses are taken that the heap of the code under test needs".to_owned());
@@ -67,11 +67,7 @@ fn prepare() -> Result<(), String> {
             *single = 0;
         }
     }
-    for library in modules::uninstrumented() {
-        output::report(&format!(
-            "note: {library} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory\n"
-        ));
-    }
+    unseen::begin(wanted);
     heap::mark();
     snapshot::take();
     park::make()?;
@@ -93,7 +89,7 @@ pub(super) fn begin(wanted: &RunOptions) -> Result<(), String> {
     if wanted.isolates_executions {
         isolate::request();
     }
-    prepare()
+    prepare(wanted)
 }
 
 /// Lets the driver at the other end of `line` explore `subject`.
@@ -109,7 +105,8 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
     let racing = || races::racing().to_vec();
     exit::set_line(line);
     let limited = (watchdog::set_deadline as fn(_), watchdog::late_place as fn() -> _);
-    let served = ServedSubject { subject, offer: &offer, racing, limited, lost: driver::lost };
+    let lost = driver::lost;
+    let served = ServedSubject { subject, offer: &offer, racing, limited, unseen: unseen::all, lost };
     if let Err(error) = clewline_remote::serve(line, &served) {
         signals::die(&format!("error: the driver: {error}\n"));
     }

@@ -19,6 +19,7 @@ static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
 static ADDRESS: RuntimeCell<usize> = RuntimeCell::new(0);
 static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
 static USER_CODE: RuntimeCell<usize> = RuntimeCell::new(0);
+static FRAME: RuntimeCell<usize> = RuntimeCell::new(0);
 static EMERGENCY_STACK_TOP: RuntimeCell<usize> = RuntimeCell::new(0);
 
 const HANDLER_STACK_BYTES: usize = 64 << 10;
@@ -118,13 +119,19 @@ pub(super) unsafe fn user_code_of(context: *mut c_void) -> usize {
     code + 1
 }
 
-unsafe extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// Redirects code that crashed to a function that reports it.
+///
+/// # Safety
+///
+/// The system calls it, or another handler with its arguments.
+pub(super) unsafe extern "C" fn on_crash(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     SIGNAL.set(signal);
     // SAFETY: the system provides valid information, and the interrupted code never continues.
     unsafe {
         ADDRESS.set((*info).si_addr() as usize);
         CODE.set(code_of(context));
         USER_CODE.set(user_code_of(context));
+        FRAME.set((*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RBP as usize] as usize);
         divert(context, crashed);
     }
 }
@@ -135,6 +142,7 @@ fn name(signal: c_int) -> &'static str {
         libc::SIGBUS => "bus error",
         libc::SIGFPE => "arithmetic exception",
         libc::SIGILL => "illegal instruction",
+        libc::SIGTRAP => "breakpoint",
         _ => "signal",
     }
 }
@@ -157,13 +165,14 @@ extern "C" fn crashed() -> ! {
         }
     }
     let message = match signal {
-        libc::SIGFPE | libc::SIGILL => name(signal).to_owned(),
+        libc::SIGFPE | libc::SIGILL | libc::SIGTRAP => name(signal).to_owned(),
         _ => match current_task::is_guard(address) {
             true => "stack overflow".to_owned(),
             false => format!("{} at address {address:#x}", name(signal)),
         },
     };
     if let Some(control) = current_task::control() {
+        let code = current_task::as_runtime(|| places::own_frame(code, FRAME.get()));
         places::fail_as(control, FailureKind::Crash, message, code);
     }
     let site = places::resolve(code).map_or_else(String::new, |it| format!(" ({it})"));

@@ -8,7 +8,10 @@ use clewline_methods::line_up::Matrix;
 use clewline_report::render::text::shell_word;
 use clewline_threads::Explorable;
 
-use crate::commands::{registered::Registered, status::Failure};
+use crate::commands::{
+    registered::{NotSeen, Registered},
+    status::Failure,
+};
 
 /// A subject to explore.
 pub(super) struct Subject {
@@ -18,6 +21,8 @@ pub(super) struct Subject {
     command: Option<Box<dyn Fn() -> String>>,
     /// Whether it is a program that has ended.
     is_lost: Box<dyn Fn() -> bool>,
+    /// What was not seen of it.
+    unseen: Box<dyn Fn() -> NotSeen>,
     /// Whether it is a whole program; then every result is correct.
     is_body: bool,
     /// Its number among several programs.
@@ -53,6 +58,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         spec,
         command: None,
         is_lost: Box::new(|| false),
+        unseen: Box::new(NotSeen::default),
         is_body: false,
         number: None,
         matrices: Vec::new(),
@@ -69,6 +75,7 @@ impl Subject {
             spec: None,
             command: Some(given.command),
             is_lost: given.is_lost,
+            unseen: given.unseen,
             is_body: given.is_body,
             number: given.number,
         })
@@ -109,6 +116,11 @@ impl Subject {
     /// Whether the program has ended: then the last execution is invalid.
     pub(super) fn is_lost(&self) -> bool {
         (self.is_lost)()
+    }
+
+    /// What was not seen of it so far, and is not trusted.
+    pub(super) fn unseen(&self) -> NotSeen {
+        (self.unseen)()
     }
 
     /// Its own matrices.

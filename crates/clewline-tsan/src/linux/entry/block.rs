@@ -274,7 +274,7 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
     if is_write {
         control.mark_changed(object(address).max(8));
     }
-    let value = || if is_write { "plain".to_owned() } else { plain::peek(address, size, pc) };
+    let value = || if is_write { "plain".to_owned() } else { plain::peek(address, size) };
     control.set_detail(|| format!("{}{}", describe_address(address), value()));
     check(control, address, size, is_write, pc);
     races::plain(control, address, size, is_write, block.place(word));

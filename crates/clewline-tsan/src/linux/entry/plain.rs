@@ -8,7 +8,7 @@ use super::{
     block::{self, Block, copy, fill},
     check, describe_address, point, shown,
 };
-use crate::linux::{call::stubs, current_task, heap, races};
+use crate::linux::{call::stubs, current_task, heap, memory, races};
 
 // After this many consecutive accesses that are not points, other tasks run: the code may be
 // waiting for them.
@@ -44,7 +44,7 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         if is_write {
             control.mark_changed(super::object(address).max(8));
         }
-        let value = || if is_write { "plain".to_owned() } else { peek(address, size, pc) };
+        let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
         control.set_detail(|| format!("{}{}", describe_address(address), value()));
     } else {
         count_idle(control, pc);
@@ -66,20 +66,13 @@ pub(super) fn count_idle(control: Control, pc: usize) {
 }
 
 /// The value that a plain read is going to return.
-pub(super) fn peek(address: usize, size: usize, pc: usize) -> String {
-    current_task::set_last_access(address, pc);
-    let pointer = address as *const u8;
-    // SAFETY: the code is about to read the same memory. An invalid access is a finding.
-    let value = unsafe {
-        match size {
-            1 => pointer.read_volatile().into(),
-            2 => pointer.cast::<u16>().read_unaligned().into(),
-            4 => pointer.cast::<u32>().read_unaligned().into(),
-            8 => pointer.cast::<u64>().read_unaligned(),
-            _ => return "plain".to_owned(),
-        }
-    };
-    format!("{}, plain", shown(value))
+pub(super) fn peek(address: usize, size: usize) -> String {
+    let mut value = [0; 8];
+    // The code itself is to fail if it reads what is not there, as it does without a recording.
+    match value.get_mut(..size).is_some_and(|it| memory::read(address, it)) {
+        true => format!("{}, plain", shown(u64::from_le_bytes(value))),
+        false => "plain".to_owned(),
+    }
 }
 
 /// A volatile access is always a point.

@@ -1,0 +1,120 @@
+//! Code that is not instrumented: what was not seen does not hold.
+
+use std::{path::Path, process::Command};
+
+use clewline_testing::pick;
+
+use super::program::{Ran, build, clewline, compile_and_run};
+
+impl Ran {
+    /// The verdict is unknown, and the reason contains these words.
+    #[track_caller]
+    fn unknown(&self, words: &str) {
+        assert_eq!((self.code, &*self.field("verdict")), (Some(3), "unknown"), "{}{}", self.out, self.err);
+        assert!(self.field("reason").contains(words), "{}", self.out);
+    }
+}
+
+const JSON: [&str; 2] = ["--format", "json"];
+
+/// Link-time optimization and flags against the instrumentation have no effect.
+#[test]
+fn flags_do_not_turn_the_instrumentation_off() {
+    for flags in
+        ["-flto", "-fno-sanitize=thread", "-fno-sanitize=all", "-flto=2 -O2"].into_iter().take(pick(2, 4))
+    {
+        let flags: Vec<&str> = flags.split(' ').collect();
+        let Some(ran) = compile_and_run("unseen.c", &[&flags, &JSON[..]].concat()) else { return };
+        ran.violated("not-linearizable");
+    }
+}
+
+/// Functions that an attribute excludes, and plain accesses in inline assembly.
+#[test]
+fn what_ran_unseen_makes_the_verdict_unknown() {
+    for (matrix, function, words) in [
+        ("excluded | excluded", "bump_excluded", "bump_excluded has `movq` in code that is not instrumented"),
+        ("assembly | assembly", "bump_assembly", "bump_assembly has `movq` in inline assembly"),
+    ] {
+        let command = [&["--matrix", matrix], &JSON[..]].concat();
+        let Some(ran) = compile_and_run("unseen.c", &command) else { return };
+        ran.unknown(words);
+        assert!(ran.out.contains("\"notes\":["), "{}", ran.out);
+        let trusting = [&command[..], &["--trust", function]].concat();
+        compile_and_run("unseen.c", &trusting).unwrap().holds();
+        compile_and_run("unseen.c", &[&command[..], &["--trust=unseen.c"]].concat()).unwrap().holds();
+    }
+}
+
+/// The same functions are in the program, and constants are read without instrumentation.
+#[test]
+fn what_did_not_run_does_not_matter() {
+    let Some(program) = build("unseen.c", &["RIGHT"]) else { return };
+    let ran = program.check("add | table(1)", &[]);
+    ran.holds();
+    assert!(ran.err.contains("bump_excluded") && !ran.err.contains("read_table"), "{}", ran.err);
+    // A program that was built remembers what was not seen, also in a process for each execution.
+    let matrix = ["--matrix", "excluded | excluded"];
+    program.run(&[&matrix[..], &JSON].concat()).unknown("bump_excluded");
+    program.by_first().run(&[&matrix[..], &JSON, &["--isolate"]].concat()).unknown("bump_excluded");
+}
+
+/// Two threads that share nothing show nothing.
+#[test]
+fn threads_without_an_access_show_nothing() {
+    let Some(program) = build("unseen.c", &["RIGHT"]) else { return };
+    program.run(&[&["--matrix", "table(1) | table(2)"], &JSON[..]].concat()).unknown("made no access");
+}
+
+/// A violation is one, whatever was not seen.
+#[test]
+fn a_program_without_instrumentation_is_explored_as_far_as_it_is_seen() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plain");
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unmodified/programs/plain.c");
+    let program = folder.join("plain");
+    let made = Command::new("cc").arg("-pthread").arg(&source).arg("-o").arg(&program).status();
+    if !made.is_ok_and(|it| it.success()) {
+        return eprintln!("notice: skipped: there is no compiler");
+    }
+    let ran = clewline(&program, &JSON, &[]);
+    ran.unknown("plain is not instrumented: only its calls of pthread and malloc are scheduling points");
+    clewline(&program, &[&JSON[..], &["--trust", "plain"]].concat(), &[]).holds();
+    clewline(&program, &JSON, &["deadlock"]).violated("deadlock");
+}
+
+/// The parts of the C++ standard library that are not templates are seen as well.
+#[test]
+fn containers_of_the_standard_library_are_seen() {
+    for kind in ["MAP", "STRING", "LIST", "HASH_MAP"].into_iter().take(pick(1, 4)) {
+        let Some(program) = build("standard.cc", &[kind]) else { return };
+        let ran = program.by_first().run(&JSON);
+        assert_eq!(
+            (ran.code, &*ran.field("verdict")),
+            (Some(1), "violated"),
+            "{kind}: {}{}",
+            ran.out,
+            ran.err
+        );
+        let Some(program) = build("standard.cc", &[kind, "LOCKED"]) else { return };
+        let ran = program.run(&JSON);
+        ran.holds();
+        assert!(ran.err.is_empty() && !ran.out.contains("notes"), "{kind}: {}{}", ran.out, ran.err);
+    }
+}
+
+/// A crash is a violation with its line, and can be replayed; the runtime itself never crashes.
+#[test]
+fn a_crash_inside_the_standard_library_is_a_violation_of_the_program() {
+    let programs = [("MAP", "put(1) | put(2)"), ("HASH_MAP", "put(1) take(1) | put(1) take(1)")];
+    for (kind, matrix) in programs.into_iter().take(pick(1, 2)) {
+        let Some(program) = build("standard.cc", &[kind]) else { return };
+        let ran = program.by_first().run(&["--matrix", matrix, "--shrink", "none"]);
+        let text = ran.text();
+        assert_eq!(ran.code, Some(1), "{text}{}", ran.err);
+        assert!(!text.contains("runtime crashed") && ran.err.is_empty(), "{text}{}", ran.err);
+        if kind == "MAP" {
+            assert!(text.contains("crashes in put") && text.contains("standard.cc:2"), "{text}");
+        }
+    }
+}

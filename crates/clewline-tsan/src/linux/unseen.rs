@@ -1,0 +1,159 @@
+//! What is not seen: code that was not instrumented.
+//!
+//! * Modules without instrumentation are found when the program starts.
+//! * The compiler driver knows functions that access memory unseen. Whether one of them runs shows
+//!   a breakpoint at its first instruction, which is removed when it is hit: this costs nothing
+//!   afterwards.
+//! * `calls_out` knows functions of other modules that write to memory that races.
+
+use std::{
+    ffi::{c_int, c_void},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+use clewline_remote::{Message, RunOptions, Trust, Unseen};
+
+use super::{
+    current_task::{self, RuntimeCell, RuntimeOwned},
+    modules, signals,
+};
+
+/// A function that is watched.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    address: usize,
+    /// The first byte of its code.
+    byte: u8,
+    ran: bool,
+}
+
+static WATCHED: RuntimeOwned<Vec<Watched>> = RuntimeOwned::new(Vec::new());
+static SENTENCES: RuntimeOwned<Vec<String>> = RuntimeOwned::new(Vec::new());
+static TRUST: RuntimeOwned<Trust> = RuntimeOwned::new(Trust(Vec::new()));
+/// Whether an execution had more than one task.
+static HAS_TASKS: RuntimeCell<bool> = RuntimeCell::new(false);
+/// Whether a task made an access that is seen.
+static HAS_ACCESSES: AtomicBool = AtomicBool::new(false);
+
+const BREAKPOINT: u8 = 0xcc;
+
+/// Looks for modules that are not instrumented, and watches the given functions.
+pub(super) fn begin(wanted: &RunOptions) {
+    *TRUST.get() = wanted.trust.clone();
+    for module in modules::uninstrumented() {
+        if !trust().covers_file(&module.name) {
+            let name = &module.name;
+            add(match module.is_program {
+                true => format!(
+                    "{name} is not instrumented: only its calls of pthread and malloc are scheduling points, not its memory \
+                     accesses; build it with `clewline cc -o PROGRAM FILE…`"
+                ),
+                false => format!(
+                    "{name} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory"
+                ),
+            });
+        }
+    }
+    let base = modules::program_base();
+    *WATCHED.get() = wanted
+        .watched
+        .iter()
+        .map(|it| Watched { address: base + it, byte: 0, ran: false })
+        .filter(|it| modules::is_user(it.address))
+        .collect();
+    for watched in WATCHED.get().iter_mut() {
+        if make_writable(watched.address) {
+            // SAFETY: it is code of the program, it is writable now, and no other thread runs.
+            unsafe {
+                let code = watched.address as *mut u8;
+                watched.byte = code.read_volatile();
+                code.write_volatile(BREAKPOINT);
+            }
+        } else {
+            watched.ran = true;
+        }
+    }
+    if !WATCHED.get().is_empty() {
+        signals::handle(libc::SIGTRAP, on_breakpoint, libc::SA_NODEFER);
+    }
+}
+
+/// The code that the user vouches for.
+pub(super) fn trust() -> &'static Trust {
+    TRUST.get()
+}
+
+/// Adds a sentence, once.
+pub(super) fn add(sentence: String) {
+    if !SENTENCES.get().contains(&sentence) {
+        SENTENCES.get().push(sentence);
+    }
+}
+
+fn make_writable(address: usize) -> bool {
+    const PAGE: usize = 4 << 10;
+    let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    // SAFETY: the page is code of the program, which stays readable and executable.
+    unsafe { libc::mprotect((address & !(PAGE - 1)) as *mut c_void, PAGE, access) == 0 }
+}
+
+unsafe extern "C" fn on_breakpoint(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: this is a handler.
+    let address = unsafe { signals::code_of(context) } - 1;
+    let Some(watched) = WATCHED.get().iter_mut().find(|it| it.address == address) else {
+        // SAFETY: the program has a breakpoint of its own, which nothing handles.
+        return unsafe { signals::on_crash(signal, info, context) };
+    };
+    watched.ran = true;
+    // SAFETY: the page was made writable, and the code continues at its first instruction.
+    unsafe {
+        (address as *mut u8).write_volatile(watched.byte);
+        let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+        registers[libc::REG_RIP as usize] = address as i64;
+    }
+}
+
+/// Another task begins in this execution.
+pub(super) fn note_task(is_first: bool) {
+    if !is_first {
+        HAS_TASKS.set(true);
+    }
+}
+
+/// An execution ends.
+pub(super) fn end_execution() {
+    HAS_ACCESSES.fetch_or(current_task::calls() != 0, Relaxed);
+}
+
+/// What was not seen so far.
+pub(super) fn all() -> Unseen {
+    Unseen {
+        sentences: SENTENCES.get().clone(),
+        watched: ran(),
+        is_everything: HAS_TASKS.get() && !HAS_ACCESSES.load(Relaxed),
+    }
+}
+
+fn ran() -> Vec<usize> {
+    (0..WATCHED.get().len()).filter(|it| WATCHED.get()[*it].ran).collect()
+}
+
+/// Sends what an execution in its own process did not see.
+pub(super) fn send(to: &mut Message) {
+    to.put_all(SENTENCES.get().iter(), |to, it| to.put_text(it));
+    to.put_all(ran().into_iter(), |to, it| to.put(it as u64));
+    to.put_flag(HAS_TASKS.get());
+    to.put_flag(HAS_ACCESSES.load(Relaxed));
+}
+
+/// Receives it.
+pub(super) fn receive(from: &mut Message) {
+    from.take_all(Message::take_text).into_iter().for_each(add);
+    for at in from.take_all(Message::take_usize) {
+        if let Some(watched) = WATCHED.get().get_mut(at) {
+            watched.ran = true;
+        }
+    }
+    HAS_TASKS.set(HAS_TASKS.get() | from.take_flag());
+    HAS_ACCESSES.fetch_or(from.take_flag(), Relaxed);
+}

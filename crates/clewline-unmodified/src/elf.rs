@@ -1,0 +1,104 @@
+//! Executables: the addresses of their functions, and their sections.
+
+use std::collections::BTreeMap;
+
+const SYMBOLS: u32 = 2;
+const FUNCTION: u8 = 2;
+
+/// A section.
+#[derive(Clone, Copy, Debug)]
+struct Section {
+    name: u32,
+    kind: u32,
+    offset: usize,
+    size: usize,
+    link: usize,
+}
+
+fn word(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
+    let mut word = [0; 8];
+    word[..size].copy_from_slice(bytes.get(at..at.checked_add(size)?)?);
+    Some(u64::from_le_bytes(word))
+}
+
+fn place(bytes: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(word(bytes, at, 8)?).ok()
+}
+
+/// The sections of a file for 64 bits, little-endian. `None` if it is no such file.
+fn sections(bytes: &[u8]) -> Option<Vec<Section>> {
+    if bytes.get(..6)? != b"\x7fELF\x02\x01" {
+        return None;
+    }
+    let (start, size) = (place(bytes, 0x28)?, word(bytes, 0x3a, 2)? as usize);
+    let count = word(bytes, 0x3c, 2)? as usize;
+    let of = |number: usize| {
+        let at = start.checked_add(number.checked_mul(size)?)?;
+        Some(Section {
+            name: word(bytes, at, 4)? as u32,
+            kind: word(bytes, at + 4, 4)? as u32,
+            offset: place(bytes, at + 0x18)?,
+            size: place(bytes, at + 0x20)?,
+            link: word(bytes, at + 0x28, 4)? as usize,
+        })
+    };
+    (0..count).map(of).collect()
+}
+
+fn contents<'a>(bytes: &'a [u8], section: &Section) -> Option<&'a [u8]> {
+    bytes.get(section.offset..section.offset.checked_add(section.size)?)
+}
+
+fn text(bytes: &[u8], at: usize) -> Option<&str> {
+    let text = bytes.get(at..)?;
+    std::str::from_utf8(text.split(|it| *it == 0).next()?).ok()
+}
+
+/// The contents of the section called `name`.
+pub(super) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let all = sections(bytes)?;
+    let names = contents(bytes, all.get(word(bytes, 0x3e, 2)? as usize)?)?;
+    let found = all.iter().find(|it| text(names, it.name as usize) == Some(name))?;
+    contents(bytes, found)
+}
+
+/// The addresses of all functions by their symbols. Functions of several files may have one name.
+pub(super) fn functions(bytes: &[u8]) -> BTreeMap<&str, Vec<usize>> {
+    let mut found: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let all = sections(bytes).unwrap_or_default();
+    for table in all.iter().filter(|it| it.kind == SYMBOLS) {
+        let names = all.get(table.link).and_then(|it| contents(bytes, it)).unwrap_or_default();
+        for symbol in contents(bytes, table).unwrap_or_default().chunks_exact(24) {
+            let name = word(symbol, 0, 4).and_then(|it| text(names, it as usize));
+            let is_function = symbol[4] & 0xf == FUNCTION;
+            if let (Some(name), Some(address)) = (name, place(symbol, 8).filter(|it| *it != 0))
+                && is_function
+            {
+                found.entry(name).or_default().push(address);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn functions_and_sections_of_this_program_are_found() {
+        let bytes = std::fs::read("/proc/self/exe").unwrap();
+        assert!(functions(&bytes).contains_key("main"));
+        assert!(section(&bytes, ".text").is_some_and(|it| !it.is_empty()));
+        assert!(section(&bytes, ".clewline.none").is_none());
+    }
+
+    #[test]
+    fn damaged_files_have_no_functions() {
+        let header = b"\x7fELF\x02\x01".to_vec();
+        for bytes in [Vec::new(), header.clone(), [header, vec![0xff; 200]].concat()] {
+            assert!(functions(&bytes).is_empty() && section(&bytes, ".text").is_none());
+        }
+    }
+}
