@@ -1,5 +1,7 @@
 //! Violations other than wrong results.
 
+use clewline_testing::pick;
+
 use super::program::{Ran, build};
 
 fn check(matrix: &str, arguments: &[&str]) -> Option<Ran> {
@@ -109,14 +111,15 @@ fn ordered_accesses_do_not_race() {
 #[test]
 fn time_is_up_in_an_execution_that_does_not_end() {
     let Some(program) = build("wrong.c", &[]) else { return };
+    let program = pick(program.by_first(), program);
     for (matrix, reason) in [
         ("spin", "time was up in an execution that had not ended, at spin ("),
         ("add | spin", "time was up in an execution that had not ended, at spin ("),
         ("spin_unseen", "runs without an access that the runtime sees, at spin_unseen ("),
         ("sleep_in_read", "it waits in a system call or runs without an access that the runtime sees, at "),
     ] {
-        let given = ["--matrix", matrix, "--timeout", "200ms", "--format", "json"];
-        for more in [&[][..], &["--isolate"]] {
+        let given = ["--matrix", matrix, "--timeout", "100ms", "--format", "json"];
+        for more in pick(vec![&[][..]], vec![&[], &["--isolate"]]) {
             let found = program.run(&[&given[..], more].concat());
             assert_eq!(found.code, Some(3), "{matrix}: {}{}", found.out, found.err);
             assert_eq!(found.field("verdict"), "unknown", "{matrix}");
@@ -126,11 +129,28 @@ fn time_is_up_in_an_execution_that_does_not_end() {
     }
 }
 
+#[test]
+fn time_is_up_in_a_process_for_each_execution() {
+    let Some(program) = build("wrong.c", &[]) else { return };
+    for matrix in ["spin", "sleep_in_read"] {
+        let given = ["--matrix", matrix, "--timeout", "100ms", "--format", "json", "--isolate"];
+        let found = program.by_first().run(&given);
+        assert_eq!(
+            (found.code, &*found.field("verdict")),
+            (Some(3), "unknown"),
+            "{}{}",
+            found.out,
+            found.err
+        );
+        assert!(found.field("reason").contains("wrong.c:"), "{}", found.out);
+    }
+}
+
 /// So it does if the subject cannot be made.
 #[test]
 fn time_is_up_outside_of_the_calls() {
     let Some(program) = build("wrong.c", &["INIT_LOOPS"]) else { return };
-    let found = program.run(&["--matrix", "add", "--timeout", "200ms", "--junit", "/dev/null"]);
+    let found = program.run(&["--matrix", "add", "--timeout", "100ms", "--junit", "/dev/null"]);
     assert_eq!(found.code, Some(3), "{}{}", found.out, found.err);
     assert!(found.err.contains("at init (") && found.err.contains("time is up"), "{}", found.err);
 }
