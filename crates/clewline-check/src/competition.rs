@@ -1,7 +1,8 @@
 //! Competition: several checkers run in parallel, the first verdict wins.
 //!
 //! Checkers are slow on different histories, so the best of two is often much better than either.
-//! The others are stopped as soon as one has a verdict; they check for this about every millisecond.
+//! The others are stopped as soon as one has a verdict; they check for this about every
+//! millisecond.
 //!
 //! Source: G. Lowe, "Testing for linearizability", 2017, section 6 ("competition parallel").
 //! Which of several correct verdicts (which witness, for example) is returned depends on timing.

@@ -210,8 +210,9 @@ impl Deterministic for Map {
     // Elements are the possible contents of a key, and absence is one of them. An operation that
     // finds a content touches it, and so does the operation that wrote it. So after linked elements
     // are left out, the remaining operations find the same contents as before. An append depends on
-    // a content that may be anything, and makes another one of it; where there is one, even if it is
-    // pending, nothing is left out. An append blocks if the key holds a value that is not a text.
+    // a content that may be anything, and makes another one of it; where there is one, even a
+    // pending one, nothing is left out. An append blocks if the key holds a value that is not a
+    // text.
     fn may_block(&self, call: &Call) -> bool {
         matches!(call, Call::Append(..))
     }

@@ -20,6 +20,7 @@ mod hostile;
 mod html;
 mod interrupts;
 mod library;
+mod limits;
 mod line_up;
 mod line_up_hard;
 mod line_up_rules;

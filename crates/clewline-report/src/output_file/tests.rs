@@ -115,7 +115,7 @@ fn a_file_is_written_where_its_folder_must_not_be() {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         return;
     }
-    const NOBODY: u32 = 65_534;
+    const OTHER_USER: u32 = 65_534;
     // A copy, since the folder of this program may not be open to that user.
     let program = folder.join("tests");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
@@ -124,8 +124,8 @@ fn a_file_is_written_where_its_folder_must_not_be() {
     let ran = process::Command::new(&program)
         .args(["--exact", this])
         .current_dir(&folder)
-        .uid(NOBODY)
-        .gid(NOBODY)
+        .uid(OTHER_USER)
+        .gid(OTHER_USER)
         .output()
         .unwrap();
     let printed = String::from_utf8_lossy(&ran.stdout);

@@ -1,0 +1,84 @@
+//! The memory limit of the process, as the system counts its memory.
+
+use std::{
+    fmt::Write,
+    fs,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use clewline_check::checkers;
+
+use crate::run::Folder;
+
+const LIMIT: usize = 48 << 20;
+// A twentieth more, and what is not the checker's: buffers, and the stacks of threads.
+const PEAK_MAX: usize = LIMIT + LIMIT / 20 + (4 << 20);
+
+/// Checks `h.jsonl`, and returns what was printed and the greatest resident size of the process.
+fn check(folder: &Folder, spec: &str, algorithm: &str) -> (String, usize) {
+    let limit = LIMIT.to_string();
+    let args = ["check", "h.jsonl", "--spec", spec, "--algorithm", algorithm, "--memory", &limit];
+    let mut child = Command::new(env!("CARGO_BIN_EXE_clewline"))
+        .args(args)
+        .args(["--timeout", "5s"])
+        .current_dir(folder.path("."))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|it| it.trim().trim_end_matches(" kB").parse::<usize>().ok());
+        peak = peak.max(kib.unwrap_or(0) << 10);
+        thread::sleep(Duration::from_millis(1));
+    }
+    (String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), peak)
+}
+
+/// `count` additions of few values, each of which overlaps `overlap` others, and then a removal
+/// that no order explains.
+fn additions(add: &str, remove: &str, count: usize, overlap: usize) -> String {
+    let mut text = String::new();
+    for it in 0..count {
+        let (process, value, call, end) = (it % (overlap + 1), it % 2, 10 * it, 10 * (it + overlap) + 5);
+        writeln!(
+            text,
+            "{{\"process\": {process}, \"op\": \"{add}\", \"arg\": {value}, \"call\": {call}, \"return\": {end}}}"
+        )
+        .unwrap();
+    }
+    let end = 10 * (count + overlap + 1);
+    for (at, ret) in [(0, 0), (1, 0), (2, 3)] {
+        let call = end + 10 * at;
+        writeln!(
+            text,
+            "{{\"process\": 0, \"op\": \"{remove}\", \"ret\": {ret}, \"call\": {call}, \"return\": {}}}",
+            call + 5
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_limit_is_kept_by_every_checker() {
+    let folder = Folder::new("limits-memory");
+    let mut hit = 0;
+    for (shape, spec, add, remove, count, overlap) in
+        [("deep", "stack", "push", "pop", 8_000, 1), ("overlapping", "queue", "enq", "deq", 3_000, 2_999)]
+    {
+        fs::write(folder.path("h.jsonl"), additions(add, remove, count, overlap)).unwrap();
+        for checker in checkers() {
+            let (printed, peak) = check(&folder, spec, checker.name());
+            let name = checker.name();
+            println!("{shape}, {name}: {} MiB, {}", peak >> 20, printed.lines().next().unwrap_or_default());
+            assert!(peak <= PEAK_MAX, "{shape}, {name}: {peak} bytes of {LIMIT}\n{printed}");
+            hit += usize::from(printed.contains("the memory limit of 48 MiB was hit"));
+        }
+    }
+    assert!(3 <= hit, "the limit was hit {hit} times");
+}

@@ -1,0 +1,79 @@
+//! The step function that searches see, and the replay that verifies.
+
+use crate::id::{LabelId, ResultId, StateId};
+
+/// A specification reduced to a step function on interned states and labels.
+pub trait Automaton {
+    /// The initial state.
+    fn initial(&mut self) -> StateId;
+
+    /// The label of each operation of the problem. Operations with equal labels differ only in
+    /// their times.
+    fn labels(&self) -> &[LabelId];
+
+    /// Whether operations with this label leave every state unchanged.
+    fn is_read(&self, label: LabelId) -> bool;
+
+    /// The `nth` state, from 0, to which `label` can lead from `state`.
+    fn step(&mut self, state: StateId, label: LabelId, nth: u32) -> Option<Successor>;
+
+    /// Each result that a call like that of `label` can return in `state`, whatever the operation
+    /// itself returned, with each state to which that leads. Empty if the call blocks. `None` if
+    /// the specification does not list results.
+    fn results(&mut self, state: StateId, label: LabelId) -> Option<Vec<PossibleResult>>;
+
+    /// How a report writes an operation with the call of `label` and this result.
+    fn show(&self, label: LabelId, result: ResultId) -> String;
+
+    /// Approximate size in bytes of the states and cached steps.
+    fn bytes(&self) -> usize;
+
+    /// How many bytes more the next step may take while a table grows. Steps that are cached, and
+    /// states, take less than a table has room for.
+    fn growth(&self) -> usize;
+
+    /// A measure of the work done so far, in bytes of states: copying a state takes its size.
+    fn work(&self) -> u64;
+
+    /// Removes every state except those in `path`, whose ids are updated in place.
+    fn forget_all_but(&mut self, path: &mut [&mut StateId]);
+}
+
+/// One outcome of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The state after it.
+    pub state: StateId,
+    /// Whether the step has further outcomes.
+    pub has_more: bool,
+}
+
+/// One outcome of a call whose result is not fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PossibleResult {
+    /// The result.
+    pub result: ResultId,
+    /// The state after it.
+    pub state: StateId,
+}
+
+/// A sequential execution of the specification.
+pub trait Replay {
+    /// Executes the operation at `position`. Returns false if the specification does not allow it
+    /// here.
+    fn advance(&mut self, position: usize) -> bool;
+
+    /// Executes the operations at `positions` in turn. Returns the index in `positions` of the
+    /// first one that the specification does not allow.
+    fn advance_each(&mut self, positions: &[u32]) -> Option<usize> {
+        positions.iter().position(|&it| !self.advance(it as usize))
+    }
+
+    /// The results that the operation at `position` can return here, each as a report writes the
+    /// operation.
+    fn could_return(&self, position: usize) -> Vec<String>;
+
+    /// The possible states of the object here: the first `most` characters of each in `Debug`
+    /// format.
+    fn states(&self, most: usize) -> Vec<String>;
+}
