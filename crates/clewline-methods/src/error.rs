@@ -124,53 +124,20 @@ impl<K: Into<ErrorKind>> From<K> for Error {
     }
 }
 
-impl From<SpecError> for ErrorKind {
-    fn from(error: SpecError) -> Self {
-        ErrorKind::Specification(error)
-    }
+macro_rules! kinds_from {
+    ($($error:ty => $kind:ident),*) => {
+        $(impl From<$error> for ErrorKind {
+            fn from(error: $error) -> Self {
+                ErrorKind::$kind(error)
+            }
+        })*
+    };
 }
 
-impl From<ParseError> for ErrorKind {
-    fn from(error: ParseError) -> Self {
-        ErrorKind::Named(error)
-    }
-}
-
-impl From<MixError> for ErrorKind {
-    fn from(error: MixError) -> Self {
-        ErrorKind::Mix(error)
-    }
-}
-
-impl From<io::Error> for ErrorKind {
-    fn from(error: io::Error) -> Self {
-        ErrorKind::Io(error)
-    }
-}
-
-impl From<ReadError> for ErrorKind {
-    fn from(error: ReadError) -> Self {
-        ErrorKind::Read(error)
-    }
-}
-
-impl From<WriteError> for ErrorKind {
-    fn from(error: WriteError) -> Self {
-        ErrorKind::Write(error)
-    }
-}
-
-impl From<Malformed> for ErrorKind {
-    fn from(error: Malformed) -> Self {
-        ErrorKind::Malformed(error)
-    }
-}
-
-impl From<LoadError> for ErrorKind {
-    fn from(error: LoadError) -> Self {
-        ErrorKind::Load(error)
-    }
-}
+kinds_from!(
+    SpecError => Specification, ParseError => Named, MixError => Mix, io::Error => Io, ReadError => Read,
+    WriteError => Write, Malformed => Malformed, LoadError => Load
+);
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
