@@ -74,7 +74,9 @@ fn bugs_are_found() {
         let name = found.name();
         let stress = clewline_lab::stress(&name).unwrap().timeout(Duration::from_secs(300));
         let outcome = stress.shrink(Duration::ZERO).without_saving().run().unwrap();
-        assert!(outcome.finding.is_some(), "{name}: {outcome}");
+        // Threads that spin forever are not proven to do so.
+        let spins = matches!(outcome.reason, Some(Reason::NoReturn(_)));
+        assert!(outcome.finding.is_some() || spins, "{name}: {outcome}");
     }
 }
 
