@@ -234,11 +234,14 @@ fn a_program_under_test_is_not_left_behind() {
     if let Some(missing) = Runtime::find().err().or(Compiler::find(None).err()) {
         return eprintln!("notice: skipped: {missing}");
     }
-    let folder = Folder::new("interrupts-cc").with("left_behind.c", COUNTERS);
-    let args = ["cc", "left_behind.c", "--preemptions", "none", "--format", "json", "--junit", "it.xml"];
+    // No other program on this machine has this name.
+    let name = format!("left{}", std::process::id());
+    let source = format!("{name}.c");
+    let folder = Folder::new("interrupts-cc").with(&source, COUNTERS);
+    let args = ["cc", &source, "--preemptions", "none", "--format", "json", "--junit", "it.xml"];
     for signal in ["INT", "TERM", "KILL"] {
         let mut started = start(&folder, &args);
-        while processes("left_behind") != [true] {
+        while processes(&name) != [true] {
             assert!(started.child.try_wait().unwrap().is_none(), "it has not ended");
             thread::sleep(Duration::from_millis(5));
         }
@@ -251,7 +254,7 @@ fn a_program_under_test_is_not_left_behind() {
             assert!(folder.read("it.xml").contains("interrupted"), "{ran:?}");
         }
         // The system ends it when its parent has ended.
-        while !processes("left_behind").is_empty() {
+        while !processes(&name).is_empty() {
             thread::sleep(Duration::from_millis(5));
         }
     }
