@@ -141,7 +141,7 @@ fn an_invalid_mix_is_an_error() {
 
 #[test]
 fn any_algorithm_can_check() {
-    for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "monitor"] {
+    for algorithm in ["jit-graph", "jit-tree+jit-graph", "queue-oriented", "two-frontiers", "monitor"] {
         let stress = Stress::new(Queue::default(), Locked::default)
             .operations(50)
             .mix([("enq", 3), ("deq", 7)])
