@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clewline_remote::{Trust, Unseen};
+use clewline_remote::{Trust, Unseen, source_path};
 
 use super::{
     assembly::{UnseenCause, UnseenInstruction},
@@ -81,6 +81,16 @@ impl BlindSpot {
     }
 }
 
+/// The same sentence, with the place at its beginning as reports name it.
+fn with_source_path(sentence: &str) -> String {
+    let named = || {
+        let (place, rest) = sentence.split_once(": ")?;
+        let (file, line) = place.rsplit_once(':')?;
+        line.parse::<u32>().ok().map(|line| format!("{}:{line}: {rest}", source_path(file)))
+    };
+    named().unwrap_or_else(|| sentence.to_owned())
+}
+
 /// The section of a program that lists its blind spots.
 const SECTION: &str = ".clewline.unseen";
 
@@ -114,7 +124,7 @@ impl BlindSpots {
     #[must_use]
     pub fn sentences(&self, unseen: &Unseen, trust: &Trust) -> Vec<String> {
         let spots = self.that_matter(unseen, trust).into_iter().map(ToString::to_string);
-        spots.chain(unseen.sentences.iter().cloned()).collect()
+        spots.chain(unseen.sentences.iter().map(|it| with_source_path(it))).collect()
     }
 
     /// The given ones, of this executable.
@@ -192,6 +202,14 @@ mod tests {
         ] {
             assert_eq!(BlindSpot::of_line(spot.to_line().trim_end_matches('\n')), Some(spot));
         }
+    }
+
+    #[test]
+    fn places_are_named_as_in_reports() {
+        let named = with_source_path("/usr/include/c++/12/mutex:7: f writes");
+        assert_eq!(named, "c++/12/mutex:7: f writes");
+        let other = "libz.so was not compiled for this: it is not seen";
+        assert_eq!(with_source_path(other), other);
     }
 
     #[test]

@@ -118,3 +118,20 @@ fn a_crash_inside_the_standard_library_is_a_violation_of_the_program() {
         }
     }
 }
+
+/// A function of a library writes to memory that another thread reads.
+#[test]
+fn what_libraries_write_is_found_out() {
+    let Some(program) = build("calls_out.c", &[]) else { return };
+    program
+        .run(&JSON)
+        .unknown("calls_out.c:22: snprintf (libc.so.6) writes to memory that other threads access");
+    program.by_first().run(&[&JSON[..], &["--isolate"]].concat()).unknown("snprintf");
+    for trusted in ["snprintf", "libc"] {
+        program.by_first().run(&[&JSON[..], &["--trust", trusted]].concat()).holds();
+    }
+    // Alone, or with a lock, it may do so.
+    program.check("own | own | put(1)", &[]).holds();
+    let Some(program) = build("calls_out.c", &["LOCKED"]) else { return };
+    program.check("put(1) | put(2) get", &[]).holds();
+}

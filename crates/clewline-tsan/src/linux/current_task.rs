@@ -244,6 +244,10 @@ impl<T: Copy> RuntimeCell<T> {
     pub(super) fn set(&self, value: T) {
         self.0.set(value);
     }
+
+    pub(super) fn replace(&self, value: T) -> T {
+        self.0.replace(value)
+    }
 }
 
 static IS_CONSTRUCTING: RuntimeCell<bool> = RuntimeCell::new(false);

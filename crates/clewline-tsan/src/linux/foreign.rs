@@ -9,6 +9,7 @@ use clewline_threads::{
 };
 
 use super::{
+    calls_out,
     current_task::{self, RuntimeCell},
     entry, heap, interpose, output, park, places, races, register, snapshot, unseen, watchdog,
 };
@@ -35,6 +36,7 @@ impl Foreign for ForeignCode {
         watchdog::note_execution();
         entry::begin_blocks();
         races::begin(is_shown);
+        calls_out::begin();
         register::begin();
         current_task::reset_idle();
         current_task::begin_locks();
@@ -51,11 +53,13 @@ impl Foreign for ForeignCode {
             control.predecessors().iter().for_each(|it| races::order_after(task, it));
             FRESH_TASKS.set(fresh.union(TaskSet::only(task)));
         }
+        calls_out::resume(task);
         current_task::enter(task, control, park::pointer_of(task));
         park::become_task(task);
     }
 
-    fn leave(&self, _task: TaskId) {
+    fn leave(&self, task: TaskId) {
+        calls_out::suspend(task);
         park::become_itself();
         current_task::leave();
     }

@@ -99,6 +99,11 @@ pub(super) fn set_reuse(reuses: bool) {
     HEAP.get().reuses = reuses;
 }
 
+/// The addresses of all blocks so far.
+pub(super) fn used() -> std::ops::Range<usize> {
+    HEAP_BASE..HEAP_BASE + HEAP.get().top
+}
+
 /// Whether an address is in it.
 #[inline(always)]
 pub(super) fn contains(address: usize) -> bool {

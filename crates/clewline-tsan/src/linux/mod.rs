@@ -3,6 +3,7 @@
 mod allocator;
 mod body;
 mod call;
+mod calls_out;
 mod current_task;
 mod driver;
 mod entry;
@@ -24,6 +25,7 @@ mod run;
 mod signals;
 mod snapshot;
 mod subject;
+mod trampolines;
 mod try_locks;
 mod unseen;
 mod watchdog;

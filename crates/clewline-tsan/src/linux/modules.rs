@@ -18,6 +18,9 @@ pub(super) struct Module {
     pub(super) data: Vec<Range<usize>>,
     /// Its thread-local data.
     pub(super) local: Option<Local>,
+    /// Where it is loaded, and its table for the loader.
+    base: usize,
+    dynamic: Option<usize>,
 }
 
 /// The thread-local data of a module.
@@ -106,6 +109,144 @@ pub(super) fn program_base() -> usize {
     base
 }
 
+/// The writable data of the program and of its libraries that are not standard ones.
+#[derive(Debug)]
+pub(super) struct UserData {
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Objects of other libraries among them, such as `std::cout`: the linker has moved them.
+    pub(super) copied: Vec<Range<usize>>,
+}
+
+/// Finds that data.
+pub(super) fn user_data() -> UserData {
+    let modules = all();
+    let own = || modules.iter().filter(|it| it.is_restored() && !it.is_standard());
+    UserData {
+        ranges: own().flat_map(|it| it.data.iter().cloned()).collect(),
+        copied: own().flat_map(Module::copied_objects).collect(),
+    }
+}
+
+/// A function of a library of the system or the language that an instrumented module calls.
+#[derive(Debug)]
+pub(super) struct Import {
+    /// Its symbol.
+    pub(super) name: String,
+    /// The file of the library, without folders.
+    pub(super) library: String,
+    pub(super) target: usize,
+    /// Where the caller looks the address up.
+    slot: usize,
+}
+
+impl Import {
+    /// The caller calls `code` from now on.
+    pub(super) fn redirect(&self, code: usize) {
+        const PAGE: usize = 4 << 10;
+        let page = (self.slot & !(PAGE - 1)) as *mut c_void;
+        // The page may be constant after loading. It stays writable: the loader has finished.
+        // SAFETY: the slot belongs to a loaded module, and is one of its function addresses.
+        unsafe {
+            if libc::mprotect(page, PAGE, libc::PROT_READ | libc::PROT_WRITE) == 0 {
+                (self.slot as *mut usize).write_volatile(code);
+            }
+        }
+    }
+}
+
+/// The functions that instrumented modules call in libraries of the system and the language.
+pub(super) fn imports() -> Vec<Import> {
+    let modules = all();
+    let is_foreign =
+        |it: &&Module| it.is_standard() || !it.is_restored() && !it.is_one_of(&["libclewline_tsan"]);
+    let library_of = |address: usize| {
+        let is_there = |it: &&Module| it.text.iter().any(|it| it.contains(&address));
+        let found = modules.iter().filter(is_foreign).find(is_there)?;
+        Some(found.name.rsplit('/').next().unwrap_or_default().to_owned())
+    };
+    let mut found = Vec::new();
+    for module in modules.iter().filter(|it| it.is_restored() && !it.is_standard()) {
+        let file = if module.name.is_empty() { "/proc/self/exe" } else { &module.name };
+        if !is_instrumented(file) {
+            continue;
+        }
+        for (slot, name) in module.function_slots() {
+            // SAFETY: the slot belongs to the module, which is loaded.
+            let target = unsafe { *(slot as *const usize) };
+            found.extend(library_of(target).map(|library| Import { name, library, target, slot }));
+        }
+    }
+    found
+}
+
+/// A relocation: where, of which kind, and of which symbol.
+struct Relocation {
+    address: usize,
+    kind: u32,
+    name: String,
+    size: usize,
+}
+
+impl Module {
+    /// Where the module looks up the functions that it calls, and their names.
+    fn function_slots(&self) -> Vec<(usize, String)> {
+        const FUNCTIONS: u64 = 23;
+        const FUNCTION_BYTES: u64 = 2;
+        const JUMP_SLOT: u32 = 7;
+        let slots = self.relocations(FUNCTIONS, FUNCTION_BYTES).into_iter();
+        slots.filter(|it| it.kind == JUMP_SLOT).map(|it| (it.address, it.name)).collect()
+    }
+
+    /// Objects of other modules that are in the data of this one.
+    fn copied_objects(&self) -> Vec<Range<usize>> {
+        const OTHERS: u64 = 7;
+        const OTHER_BYTES: u64 = 8;
+        const COPY: u32 = 5;
+        let objects = self.relocations(OTHERS, OTHER_BYTES).into_iter();
+        objects.filter(|it| it.kind == COPY).map(|it| it.address..it.address + it.size).collect()
+    }
+
+    /// The relocations in the table with that tag.
+    fn relocations(&self, table: u64, bytes: u64) -> Vec<Relocation> {
+        const STRINGS: u64 = 5;
+        const SYMBOLS: u64 = 6;
+        let Some(mut entry) = self.dynamic else { return Vec::new() };
+        let [mut strings, mut symbols, mut start, mut size] = [0; 4];
+        // SAFETY: the loader has read the same tables.
+        unsafe {
+            loop {
+                let [tag, value] = *(entry as *const [u64; 2]);
+                let value = value as usize;
+                let address = if value < self.base { self.base + value } else { value };
+                match tag {
+                    0 => break,
+                    STRINGS => strings = address,
+                    SYMBOLS => symbols = address,
+                    it if it == table => start = address,
+                    it if it == bytes => size = value,
+                    _ => (),
+                }
+                entry += 16;
+            }
+            if strings == 0 || symbols == 0 || start == 0 {
+                return Vec::new();
+            }
+            let all = std::slice::from_raw_parts(start as *const [u64; 3], size / 24);
+            let of = |[address, info, _]: &[u64; 3]| {
+                let symbol = symbols + (info >> 32) as usize * 24;
+                let name = CStr::from_ptr((strings + *(symbol as *const u32) as usize) as *const _);
+                Relocation {
+                    address: self.base + *address as usize,
+                    kind: *info as u32,
+                    name: name.to_string_lossy().into_owned(),
+                    size: *((symbol + 16) as *const usize),
+                }
+            };
+            all.iter().map(of).collect()
+        }
+    }
+}
+
 /// All loaded modules.
 pub(super) fn all() -> Vec<Module> {
     let mut modules: Vec<Module> = Vec::new();
@@ -158,7 +299,8 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, modules:
         image_size: it.p_filesz as usize,
         size: it.p_memsz as usize,
     });
-    modules.push(Module { name, text, data, local });
+    let dynamic = of(libc::PT_DYNAMIC).next().map(|it| base + it.p_vaddr as usize);
+    modules.push(Module { name, text, data, local, base, dynamic });
     0
 }
 

@@ -1,6 +1,10 @@
 //! Descriptions of addresses: source lines for code, heap blocks for data.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    ffi::{CStr, CString, c_char, c_int},
+    ptr,
+};
 
 use clewline_threads::{
     control::{FailureKind, Panic},
@@ -78,6 +82,24 @@ pub(super) fn own_frame(address: usize, mut frame: usize) -> usize {
         frame = outer;
     }
     address
+}
+
+/// The name of a C++ function as the source has it, with its parameters. The C++ standard library
+/// knows it, if it is loaded.
+pub(super) fn demangled(symbol: &str) -> Option<String> {
+    type Demangle = extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
+    let symbol = CString::new(symbol).ok()?;
+    // SAFETY: the name is a C string. The function has this type in the C++ ABI, and returns a C
+    // string, which lives as long as the program.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_demangle".as_ptr());
+        if found.is_null() {
+            return None;
+        }
+        let demangle: Demangle = std::mem::transmute(found);
+        let name = demangle(symbol.as_ptr(), ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
 }
 
 /// A block by its number, and the offset in it: `#2+8`.

@@ -59,7 +59,7 @@ pub(super) fn set_starts_alone(starts_alone: bool) {
 /// does now happens before everything that they will do: then it races with nothing, and need not
 /// be recorded.
 #[inline(always)]
-fn runs_alone(task: TaskId) -> bool {
+pub(super) fn runs_alone(task: TaskId) -> bool {
     UNJOINED.get() == TaskSet::only(task)
 }
 
@@ -529,6 +529,16 @@ fn record(control: Control, address: usize, size: usize, is_write: bool, pc: usi
     if found {
         control.restart_exploration();
     }
+}
+
+/// A write of code that is not instrumented, in a call that returns to `pc`. Returns whether it is
+/// found to race, and that was not known.
+pub(super) fn record_foreign_write(task: TaskId, word: usize, bytes: u8, pc: usize) -> bool {
+    let races = RACES.get();
+    let clock = &races.clocks[task.index()];
+    let now = PastAccess { time: clock[task.index()], task: task.0, bytes, is_write: true, pc };
+    let Some(others) = races.words.at(word).touch(now, clock) else { return false };
+    insert(pc) | insert_all(others)
 }
 
 impl WordHistory {

@@ -11,7 +11,7 @@ use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
     current_task, driver, exit, heap, isolate, modules, park, places, races, register, signals, snapshot,
-    subject, unseen, watchdog,
+    subject, trampolines, unseen, watchdog,
 };
 
 #[used]
@@ -68,6 +68,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
         }
     }
     unseen::begin(wanted);
+    trampolines::install();
     heap::mark();
     snapshot::take();
     park::make()?;

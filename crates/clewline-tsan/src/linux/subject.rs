@@ -11,7 +11,7 @@ use clewline_threads::{
 
 use super::{
     call::call_with,
-    current_task,
+    calls_out, current_task,
     foreign::ForeignCode,
     isolate,
     register::{ARGUMENTS_MAX, Function, Operation, Work, registered},
@@ -130,6 +130,7 @@ impl Explorable for Subject {
             // SAFETY: the function takes up to four numbers and returns one.
             let result = unsafe { call_with(one, two, three, four, it.function as *const () as usize) };
             current_task::settle();
+            current_task::control().into_iter().for_each(calls_out::settle);
             result as i64
         };
         Ok(isolate::wrap(instrument::program(labels, calls, limits, &ForeignCode, make, call, show)))

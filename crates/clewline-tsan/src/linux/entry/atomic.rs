@@ -12,13 +12,14 @@ use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{check, describe_address, object, point, shown};
-use crate::linux::{call::stubs, current_task, races};
+use crate::linux::{call::stubs, calls_out, current_task, races};
 
 /// The point before an operation on `address`. `None` outside a task.
 #[inline(always)]
 fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Control> {
     let control = current_task::control()?;
     current_task::count_call();
+    calls_out::settle(control);
     point(control, address, size, access, pc);
     check(control, address, size, access != Access::Read, pc);
     current_task::set_last_access(address, pc);

@@ -8,7 +8,7 @@ use super::{
     block::{self, Block, copy, fill},
     check, describe_address, point, shown,
 };
-use crate::linux::{call::stubs, current_task, heap, memory, races};
+use crate::linux::{call::stubs, calls_out, current_task, heap, memory, races};
 
 // After this many consecutive accesses that are not points, other tasks run: the code may be
 // waiting for them.
@@ -32,6 +32,7 @@ fn is_in_one_word(address: usize, size: usize) -> bool {
 #[inline(always)]
 fn access(control: Control, address: usize, size: usize, is_write: bool, is_point: bool, pc: usize) {
     current_task::count_call();
+    calls_out::settle(control);
     if current_task::is_own_stack(address) {
         if !races::is_shared(address) {
             return;

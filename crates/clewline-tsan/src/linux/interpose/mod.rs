@@ -60,5 +60,6 @@ fn fails_with(error: c_int) -> c_int {
 fn check(control: clewline_threads::instrument::Control, address: usize, pc: usize) {
     current_task::count_call();
     current_task::set_last_access(address, pc);
+    super::calls_out::note_lock(control, address, pc);
     super::entry::check_at(control, address, pc);
 }

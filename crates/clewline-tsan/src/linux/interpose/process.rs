@@ -14,22 +14,19 @@ fn uncaught() -> Option<String> {
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!found.is_null()).then_some(found)
     };
-    let (current, demangle) = (find(c"__cxa_current_exception_type")?, find(c"__cxa_demangle")?);
-    // SAFETY: these functions have these types in the C++ ABI. The second word of a type's
-    // description is its name.
-    unsafe {
+    let current = find(c"__cxa_current_exception_type")?;
+    // SAFETY: the function has this type in the C++ ABI. The second word of a type's description is
+    // its name.
+    let mangled = unsafe {
         let current: extern "C" fn() -> *const *const c_char = std::mem::transmute(current);
-        let demangle: extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char =
-            std::mem::transmute(demangle);
         let kind = current();
         if kind.is_null() {
             return None;
         }
-        let mangled = *kind.add(1);
-        let name = demangle(mangled, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
-        let name = CStr::from_ptr(if name.is_null() { mangled } else { name });
-        Some(format!("an exception is not caught: {}", name.to_string_lossy()))
-    }
+        CStr::from_ptr(*kind.add(1)).to_string_lossy().into_owned()
+    };
+    let name = places::demangled(&mangled).unwrap_or(mangled);
+    Some(format!("an exception is not caught: {name}"))
 }
 
 extern "C" fn abort_at(pc: usize) -> ! {

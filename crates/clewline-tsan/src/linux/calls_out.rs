@@ -1,0 +1,214 @@
+//! Calls out: functions of libraries that are not instrumented, called by code that is.
+//!
+//! What such a function reads and writes is not seen. So each call from the program goes through
+//! `trampolines`. The memory that threads may share is copied, and when the task is seen next the
+//! copy is compared. The bytes that have changed are a write of the call, and `races` decides
+//! whether that write is ordered with the accesses of other tasks. If it is not, the call becomes a
+//! point, and is reported: threads are not interrupted inside of it.
+//!
+//! A function that the code calls while it is pending (a lock, `malloc`) is one of the runtime; what
+//! the runtime changes is not a write of the call.
+
+use std::{ops::Range, slice};
+
+use clewline_explore::TaskId;
+use clewline_threads::instrument::Control;
+
+use super::{
+    current_task::{self, RuntimeCell, RuntimeOwned},
+    heap,
+    modules::{self, UserData},
+    places, races, unseen,
+};
+
+/// A function that is called through a trampoline, which knows the layout.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Function {
+    pub(super) target: usize,
+    pub(super) name: String,
+    pub(super) library: String,
+}
+
+/// A call that has not been compared yet.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    function: &'static Function,
+    /// The return address of the call.
+    pc: usize,
+}
+
+/// A copy of memory.
+#[derive(Debug, Default)]
+struct Copy {
+    ranges: Vec<Range<usize>>,
+    bytes: Vec<u8>,
+    /// Locks and the like: the runtime writes them.
+    ignored: Vec<usize>,
+}
+
+static DATA: RuntimeOwned<UserData> = RuntimeOwned::new(UserData { ranges: Vec::new(), copied: Vec::new() });
+static PENDING: RuntimeOwned<[Option<Pending>; TaskId::MAX]> = RuntimeOwned::new([None; TaskId::MAX]);
+static COPY: RuntimeOwned<Copy> =
+    RuntimeOwned::new(Copy { ranges: Vec::new(), bytes: Vec::new(), ignored: Vec::new() });
+/// Whether the running task has a call to compare, or the exploration has to restart.
+static HAS_WORK: RuntimeCell<bool> = RuntimeCell::new(false);
+static RESTARTS: RuntimeCell<bool> = RuntimeCell::new(false);
+
+// More is not copied at each call: then only the blocks that the arguments point to.
+const COPIED_BYTES_MAX: usize = 64 << 10;
+// The size of the largest lock.
+const LOCK_BYTES: usize = 64;
+
+/// Finds the memory that threads may share.
+pub(super) fn prepare() {
+    *DATA.get() = modules::user_data();
+}
+
+/// The running task calls `function` with these arguments, and will return to `pc`.
+pub(super) fn start(control: Control, function: &'static Function, pc: usize, arguments: &[usize; 6]) {
+    COPY.get().take(arguments);
+    PENDING.get()[control.task().index()] = Some(Pending { function, pc });
+    HAS_WORK.set(true);
+}
+
+impl Copy {
+    /// Copies the memory that threads may share.
+    fn take(&mut self, arguments: &[usize; 6]) {
+        self.ranges.clear();
+        self.ignored.clear();
+        let all = DATA.get().ranges.iter().cloned().chain([heap::used()]);
+        self.ranges.extend(all.filter(|it| !it.is_empty()));
+        if COPIED_BYTES_MAX < self.ranges.iter().map(Range::len).sum() {
+            self.ranges.clear();
+            let blocks = arguments.iter().filter_map(|it| heap::block_of(*it).map(|block| (it, block)));
+            self.ranges.extend(blocks.map(|(address, block)| {
+                let start = address - block.offset;
+                start..start + block.size.min(COPIED_BYTES_MAX)
+            }));
+        }
+        self.copy();
+    }
+
+    fn copy(&mut self) {
+        self.bytes.clear();
+        for range in &self.ranges {
+            // SAFETY: it is data of a loaded module or of the heap, and no other thread runs.
+            self.bytes.extend(unsafe { slice::from_raw_parts(range.start as *const u8, range.len()) });
+        }
+    }
+
+    /// Calls `found` with each word that has changed, and a mask of its bytes.
+    fn compare(&self, mut found: impl FnMut(usize, u8)) {
+        let mut rest = &self.bytes[..];
+        for range in &self.ranges {
+            let (old, others) = rest.split_at(range.len());
+            rest = others;
+            // SAFETY: as above.
+            let now = unsafe { slice::from_raw_parts(range.start as *const u8, range.len()) };
+            if old == now {
+                continue;
+            }
+            let mut word = (0, 0_u8);
+            for (at, _) in old.iter().zip(now).enumerate().filter(|it| it.1.0 != it.1.1) {
+                let address = range.start + at;
+                if !self.is_of_code(address) {
+                    continue;
+                }
+                if word.0 != address & !7 {
+                    if word.1 != 0 {
+                        found(word.0, word.1);
+                    }
+                    word = (address & !7, 0);
+                }
+                word.1 |= 1 << (address & 7);
+            }
+            if word.1 != 0 {
+                found(word.0, word.1);
+            }
+        }
+    }
+
+    /// Whether an address belongs to the code: not to the allocator, to a lock, or to an object of a
+    /// library.
+    fn is_of_code(&self, address: usize) -> bool {
+        !DATA.get().copied.iter().any(|it| it.contains(&address))
+            && (!heap::contains(address) || heap::grain(address) == heap::GrainState::Live)
+            && !self.ignored.iter().any(|it| address.wrapping_sub(*it) < LOCK_BYTES)
+    }
+}
+
+/// The call races: its steps are not seen.
+pub(super) fn report(Function { name, library, .. }: &Function, pc: usize) {
+    let site = current_task::as_runtime(|| places::resolve(places::own_caller(pc)));
+    let site = site.map_or_else(String::new, |it| format!("{}:{}: ", it.file, it.line));
+    unseen::add(format!(
+        "{site}{name} ({library}) writes to memory that other threads access at the same time: no thread is interrupted inside of it"
+    ));
+}
+
+/// Records what the pending call of `task` has changed.
+fn record(task: TaskId) {
+    let Some(pending) = PENDING.get()[task.index()] else { return };
+    let mut is_racing = false;
+    COPY.get().compare(|word, bytes| is_racing |= races::record_foreign_write(task, word, bytes, pending.pc));
+    if is_racing {
+        RESTARTS.set(true);
+        report(pending.function, pending.pc);
+    }
+}
+
+/// The running task is seen again: its call has returned.
+#[inline(always)]
+pub(super) fn settle(control: Control) {
+    if HAS_WORK.get() {
+        settle_call(control);
+    }
+}
+
+#[cold]
+fn settle_call(control: Control) {
+    record(control.task());
+    PENDING.get()[control.task().index()] = None;
+    HAS_WORK.set(false);
+    if RESTARTS.replace(false) {
+        control.restart_exploration();
+    }
+}
+
+/// The code at `pc` calls the runtime, for the lock at `address`.
+pub(super) fn note_lock(control: Control, address: usize, pc: usize) {
+    if !HAS_WORK.get() {
+        return;
+    }
+    if modules::is_user(pc) {
+        return settle_call(control);
+    }
+    // The call goes on. What it did comes before what the lock orders.
+    record(control.task());
+    COPY.get().ignored.push(address);
+    COPY.get().copy();
+}
+
+/// The running task is switched away from.
+pub(super) fn suspend(task: TaskId) {
+    if HAS_WORK.replace(false) {
+        record(task);
+    }
+}
+
+/// `task` continues, in its call if one is pending.
+pub(super) fn resume(task: TaskId) {
+    let is_pending = PENDING.get()[task.index()].is_some();
+    if is_pending {
+        COPY.get().take(&[0; 6]);
+    }
+    HAS_WORK.set(is_pending || RESTARTS.get());
+}
+
+/// An execution begins.
+pub(super) fn begin() {
+    PENDING.get().fill(None);
+    HAS_WORK.set(false);
+    RESTARTS.set(false);
+}

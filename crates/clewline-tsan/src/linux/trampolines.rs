@@ -1,0 +1,203 @@
+//! Trampolines: where calls of functions in other libraries pass.
+
+use std::{arch::naked_asm, ffi::c_void, ptr};
+
+use clewline_explore::Access;
+use clewline_remote::Points;
+
+use super::{
+    calls_out::{self, Function},
+    current_task, entry,
+    modules::{self, Import},
+    places, races, unseen,
+};
+
+/// Functions that write to nothing that threads share, except for what they protect themselves, by
+/// the beginnings of their names. They are called directly.
+const HARMLESS: [&str; 43] = [
+    "_Unwind_",
+    "__cxa_",
+    "__gxx_",
+    "_Znw",
+    "_Zna",
+    "_Zdl",
+    "_Zda",
+    "__errno",
+    "__tls",
+    "__stack_chk",
+    "pthread_",
+    "printf",
+    "puts",
+    "putchar",
+    "fprintf",
+    "fputs",
+    "fputc",
+    "fwrite",
+    "fflush",
+    "perror",
+    "vprintf",
+    "vfprintf",
+    "__printf_chk",
+    "__fprintf_chk",
+    "strlen",
+    "strcmp",
+    "strncmp",
+    "strchr",
+    "strrchr",
+    "strstr",
+    "memcmp",
+    "memchr",
+    "atoi",
+    "atol",
+    "getenv",
+    "getpid",
+    "sched_",
+    "syscall",
+    "write",
+    "abort",
+    "exit",
+    "_exit",
+    "_ZSt9terminatev",
+];
+
+/// Puts trampolines into the program and its instrumented libraries. Before their data is saved.
+pub(super) fn install() {
+    if races::points() != Points::Racing {
+        return;
+    }
+    calls_out::prepare();
+    let imports = modules::imports();
+    let wanted: Vec<&Import> = imports.iter().filter(|it| is_wanted(it)).collect();
+    let Some(mut code) = Trampolines::map(wanted.len()) else { return };
+    for import in wanted {
+        let (name, library) = (readable(&import.name), import.library.clone());
+        // It lives as long as the program.
+        let function = Box::leak(Box::new(Function { target: import.target, name, library }));
+        import.redirect(code.add(function));
+    }
+    code.finish();
+}
+
+fn is_wanted(import: &Import) -> bool {
+    let trust = unseen::trust();
+    !HARMLESS.iter().any(|it| import.name.starts_with(it))
+        && !import.name.contains("__throw_")
+        && !trust.covers_function(&import.name)
+        && !trust.covers_function(&readable(&import.name))
+        && !trust.covers_file(&import.library)
+}
+
+/// The name as the source has it.
+fn readable(name: &str) -> String {
+    let shown = places::demangled(name).unwrap_or_else(|| name.to_owned());
+    shown.split('(').next().unwrap_or_default().to_owned()
+}
+
+/// Pages of code.
+struct Trampolines {
+    start: usize,
+    size: usize,
+    used: usize,
+}
+
+impl Trampolines {
+    const BYTES: usize = 24;
+
+    fn map(count: usize) -> Option<Trampolines> {
+        let size = (count.max(1) * Self::BYTES).next_multiple_of(4 << 10);
+        let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: existing mappings are not replaced.
+        let start = unsafe { libc::mmap(ptr::null_mut(), size, access, flags, -1, 0) };
+        (start != libc::MAP_FAILED).then_some(Trampolines { start: start as usize, size, used: 0 })
+    }
+
+    /// Code that jumps to `arrive` with the function.
+    fn add(&mut self, function: &'static Function) -> usize {
+        let address = self.start + self.used;
+        self.used += Self::BYTES;
+        let mut code = Vec::with_capacity(Self::BYTES);
+        // movabs r11, function: a register that no argument uses.
+        code.extend([0x49, 0xbb]);
+        code.extend(ptr::from_ref(function).addr().to_le_bytes());
+        // jmp [rip]; the address follows.
+        code.extend([0xff, 0x25, 0, 0, 0, 0]);
+        code.extend((arrive as *const () as usize).to_le_bytes());
+        // SAFETY: the mapping is writable, and has room for every trampoline.
+        unsafe { ptr::copy_nonoverlapping(code.as_ptr(), address as *mut u8, code.len()) };
+        address
+    }
+
+    fn finish(self) {
+        // SAFETY: this is the mapping, and nothing runs there yet.
+        unsafe { libc::mprotect(self.start as *mut c_void, self.size, libc::PROT_READ | libc::PROT_EXEC) };
+    }
+}
+
+/// Calls `note` with the function, the return address and the arguments, and then the function. All
+/// registers that may hold arguments are kept.
+#[unsafe(naked)]
+unsafe extern "C" fn arrive() {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "push rax",
+        "push r10",
+        "push r11",
+        "push r9",
+        "push r8",
+        "push rcx",
+        "push rdx",
+        "push rsi",
+        "push rdi",
+        "mov rdx, rsp",
+        "sub rsp, 136",
+        "movups [rsp], xmm0",
+        "movups [rsp + 16], xmm1",
+        "movups [rsp + 32], xmm2",
+        "movups [rsp + 48], xmm3",
+        "movups [rsp + 64], xmm4",
+        "movups [rsp + 80], xmm5",
+        "movups [rsp + 96], xmm6",
+        "movups [rsp + 112], xmm7",
+        "mov rdi, r11",
+        "mov rsi, [rbp + 8]",
+        "call {note}",
+        "movups xmm0, [rsp]",
+        "movups xmm1, [rsp + 16]",
+        "movups xmm2, [rsp + 32]",
+        "movups xmm3, [rsp + 48]",
+        "movups xmm4, [rsp + 64]",
+        "movups xmm5, [rsp + 80]",
+        "movups xmm6, [rsp + 96]",
+        "movups xmm7, [rsp + 112]",
+        "add rsp, 136",
+        "pop rdi",
+        "pop rsi",
+        "pop rdx",
+        "pop rcx",
+        "pop r8",
+        "pop r9",
+        "pop r11",
+        "pop r10",
+        "pop rax",
+        "pop rbp",
+        "jmp qword ptr [r11]",
+        note = sym note,
+    )
+}
+
+/// The code is about to call `function`, and will return to `pc`.
+unsafe extern "C" fn note(function: &'static Function, pc: usize, arguments: *const [usize; 6]) {
+    let Some(control) = current_task::control() else { return };
+    calls_out::settle(control);
+    if races::is_point(pc) {
+        entry::point(control, ptr::from_ref(function).addr(), 1, Access::Write, pc);
+        control.conflict_with_all();
+        control.set_detail(|| function.name.clone());
+        calls_out::report(function, pc);
+    }
+    if !races::runs_alone(control.task()) {
+        // SAFETY: the trampoline has put the registers there.
+        calls_out::start(control, function, pc, unsafe { &*arguments });
+    }
+}
