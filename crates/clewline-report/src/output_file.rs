@@ -106,8 +106,8 @@ impl OutputFile {
     }
 
     /// As [`commit`](Self::commit), but the system writes the file to the disk later, which saves
-    /// about 5 ms a file. A crash of the machine may leave an empty file: so this is for one of many
-    /// that the same command makes again.
+    /// about 5 ms a file. A crash of the machine may leave an empty file: so this is for one of
+    /// many that the same command makes again.
     ///
     /// # Errors
     ///

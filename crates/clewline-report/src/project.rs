@@ -46,8 +46,8 @@ impl Surroundings {
             Some(target) if Path::new(target).is_absolute() => return target.into(),
             Some(_) | None => (),
         }
-        // Cargo tags its target directory, and the one of `clewline cargo test` in it. Documentation
-        // tests run elsewhere.
+        // Cargo tags its target directory, and the one of `clewline cargo test` in it.
+        // Documentation tests run elsewhere.
         let is_tagged = |it: &&Path| it.join("CACHEDIR.TAG").is_file() && !it.ends_with("clewline/build");
         let tagged = self.program.as_deref().and_then(|it| it.ancestors().find(is_tagged));
         match (tagged, &self.target) {

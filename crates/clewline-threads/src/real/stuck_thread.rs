@@ -80,8 +80,8 @@ pub(crate) fn activity_of(thread: Option<u32>) -> ThreadActivity {
     }
 }
 
-/// Whether a line of `/proc/PID/syscall` (a decimal number, then the arguments as `0x…`) is a wait for
-/// another thread that no time limit ends.
+/// Whether a line of `/proc/PID/syscall` (a decimal number, then the arguments as `0x…`) is a wait
+/// for another thread that no time limit ends.
 #[cfg(target_os = "linux")]
 fn is_wait_without_limit(line: &str) -> bool {
     const WAITS: [i32; 5] = [

@@ -3,9 +3,9 @@
 //! The threads live through many runs. For each run every thread gets a log with its calls; all
 //! wait at a barrier, then start. The watchdog looks at the logs from time to time: if nothing has
 //! returned for too long, the run is *stuck*. The logs are read as they are, the threads are
-//! abandoned, and the workers are not used again. A deadlock is proven if each thread has waited for
-//! another one, without a time limit, and without running in between, for half of that time. A thread
-//! that runs, or sleeps in another way, may be slow.
+//! abandoned, and the workers are not used again. A deadlock is proven if each thread has waited
+//! for another one, without a time limit, and without running in between, for half of that time. A
+//! thread that runs, or sleeps in another way, may be slow.
 //!
 //! The history of a stuck run is a real one. The counts of returned operations are read twice, all
 //! of them before any is read again; if none has changed, there was a moment at which all of them
@@ -421,8 +421,8 @@ impl PendingReports {
         }
     }
 
-    /// Returns what is known of the threads if `full`, the number of returned operations per thread,
-    /// has not changed for `patience`.
+    /// Returns what is known of the threads if `full`, the number of returned operations per
+    /// thread, has not changed for `patience`.
     ///
     /// A thread that sleeps at two moments may have run in between; one that has used no processor
     /// time has not.
