@@ -157,6 +157,8 @@ impl Value {
 /// Values of the table of the process compare by their contents, so that the order does not depend
 /// on which of them was made first; all others compare by their words.
 impl Ord for Value {
+    // Inlined, since every step in a tree of values is one.
+    #[inline]
     fn cmp(&self, other: &Value) -> Ordering {
         match (self.is_shared(), other.is_shared()) {
             (false, false) => self.0.cmp(&other.0),
@@ -167,6 +169,7 @@ impl Ord for Value {
 }
 
 impl PartialOrd for Value {
+    #[inline]
     fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
         Some(self.cmp(other))
     }
