@@ -67,25 +67,20 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// The counterexample: a few operations that have no linearization, in call order. The other
-    /// operations do not help to linearize these: they are called too late, concern other elements,
-    /// or make no difference even if they take effect at any time with any result.
+    /// The counterexample, in call order: a few operations such that the history up to the last
+    /// return among them has no linearization, even if every other operation may be left out. Each
+    /// of the others happened as recorded, or not at all; one that had not returned by then may
+    /// have any result.
     pub counterexample: Vec<OperationId>,
-    /// Operations of the counterexample of which only the call matters: they count as pending,
-    /// because they return after all other operations of the counterexample.
-    pub pending: Box<[OperationId]>,
-    /// Whether the counterexample is minimal: if any one of its operations took effect at any time,
-    /// with any result, or not at all, the others would be linearizable. If false, this is not
-    /// known.
+    /// Whether the counterexample has been judged by itself, by a search that shares nothing with
+    /// what found it. If false, that would have taken too long, or was not asked for.
+    pub is_verified: bool,
+    /// Whether the counterexample is minimal: if any one of its operations might be left out, too,
+    /// there would be a linearization. If false, this is not known.
     pub is_minimal: bool,
-    /// Operations outside the counterexample that may take effect at any time, with any result, or
-    /// not at all. Every operation that is neither here nor in the counterexample can be removed.
-    /// Empty until the counterexample has been minimized.
-    pub unconstrained: Box<[OperationId]>,
     /// How the violation was found.
     pub explanation: Explanation,
-    /// Why the counterexample, together with the unconstrained operations and nothing else, has no
-    /// linearization. `None` until it has been computed.
+    /// Why the counterexample has no linearization. `None` until it has been computed.
     pub why: Option<Box<Why>>,
 }
 
@@ -94,14 +89,7 @@ impl Violation {
     /// linearization.
     #[must_use]
     pub fn found(counterexample: Vec<OperationId>, explanation: Explanation) -> Violation {
-        Violation {
-            counterexample,
-            pending: Box::default(),
-            is_minimal: false,
-            unconstrained: Box::default(),
-            explanation,
-            why: None,
-        }
+        Violation { counterexample, is_verified: false, is_minimal: false, explanation, why: None }
     }
 }
 
@@ -112,8 +100,8 @@ pub enum Why {
     Rule {
         /// The rule.
         rule: Rule,
-        /// The operations that violate it, in the order that the rule specifies. Some may be
-        /// unconstrained operations, or operations that are called too late to be in either list.
+        /// The operations that violate it, in the order that the rule specifies: all of the
+        /// counterexample, and others that are named for comparison.
         operations: Vec<OperationId>,
         /// Where the longest partial linearization ends, if the rule does not explain enough.
         end: Option<DeadEnd>,
@@ -122,8 +110,8 @@ pub enum Why {
     End(DeadEnd),
 }
 
-/// The end of the longest partial linearization of a counterexample and its unconstrained
-/// operations.
+/// The end of the longest partial linearization of a counterexample, with other operations that may
+/// have happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadEnd {

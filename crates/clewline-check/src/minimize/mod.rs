@@ -30,14 +30,17 @@
 //! Attempts are given up early at first. If some were, and there is budget left, everything is
 //! tried again with more configurations per attempt.
 //!
+//! What is left is a candidate. `proof` has the definition of a counterexample, and judges the
+//! candidate by itself; `claims` compares what is said about it with the history.
+//!
 //! Source: the blocks are those of delta debugging (A. Zeller and R. Hildebrandt, 2002). Cost: a
 //! search for each attempt, all together within a given number of configurations. Where that does
-//! not suffice the counterexample is larger than necessary, and marked as not minimal.
+//! not suffice the candidate is larger than necessary.
 
 use std::collections::HashSet;
 
 use clewline_core::{
-    Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation,
+    Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation, Why,
 };
 use clewline_monitor as monitor;
 
@@ -47,14 +50,17 @@ use crate::{
     search::{jit_graph::JitGraph, two_frontiers},
 };
 
+mod claims;
 mod focus;
 mod opened;
 mod opening;
+mod proof;
 mod rules;
 mod shortcuts;
 mod units;
 
 use opened::{Opening, Overlap};
+use proof::prove;
 use shortcuts::QuickVerdict;
 use units::{comes_and_goes, lives, reads};
 
@@ -64,6 +70,9 @@ pub(crate) use shortcuts::refute;
 /// it was not enough.
 const ATTEMPT_CONFIGS: u64 = 5_000;
 const RETRY_CONFIGS_FACTOR: u64 = 10;
+
+/// How many configurations the search for the failure point may visit.
+const FAILING_CONFIGS: u64 = 100_000;
 
 /// The least number of configurations for all attempts, per operation.
 const TOTAL_CONFIGS_PER_OPERATION: u64 = 50;
@@ -92,23 +101,54 @@ const RETRIED_COUNTEREXAMPLE_OPERATIONS_MIN: usize = 12;
 /// The counterexample that a broken rule names is minimized if it has no more operations than this.
 const MINIMIZED_OPERATIONS_MAX: usize = 100_000;
 
-/// Minimizes the counterexample of a violation of `problem`, and explains it.
+/// Minimizes the counterexample of a violation of `problem`, proves it, and explains it.
 pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Options) -> Violation {
     if options.counterexample_configurations == 0 {
         return violation;
     }
-    match violation.explanation {
-        Explanation::Exhausted { next, .. } => {
-            smallest(problem, next, options).into_violation(problem, violation, options)
+    let budget = options.budget.child().with_configurations(options.counterexample_configurations);
+    let budget = budget.with_quota(ATTEMPT_BYTES_MAX);
+    let mut found = candidate(problem, &violation, options);
+    let quick =
+        budget.child().with_configurations(options.counterexample_configurations.min(FAILING_CONFIGS));
+    let failing = proof::failing_prefix(problem, &quick).ok().flatten();
+    // Another operation may go wrong before the one that was found: the report blames the first.
+    if let Some((next, prefix)) = &failing
+        && last_to_return(problem, &found) != Some(*next)
+    {
+        found = smallest(prefix, *next, options).operations();
+        if !found.contains(next) {
+            found.push(*next);
+            found.sort_unstable();
         }
+    }
+    let until = failing.as_ref().map_or(problem, |it| &it.1);
+    let proven = prove(until, &found, failing.is_some(), &budget);
+    let why = rules::explain(problem, &proven, &violation.explanation, &options.budget);
+    let core = proven.core.iter().map(|&at| proven.prefix.operations()[at]).collect();
+    let mut violation = Violation::found(core, violation.explanation);
+    // A rule whose claims are true of the history is a proof as well. Without a single operation
+    // there is nothing to contradict.
+    let is_ruled = matches!(why, Some(Why::Rule { end: None, .. }));
+    violation.is_verified = proven.is_verified || is_ruled && problem.kind().is_some_and(is_known);
+    violation.is_minimal = proven.is_minimal || violation.is_verified && violation.counterexample.len() == 1;
+    violation.why = why.map(Box::new);
+    violation
+}
+
+/// The operations of a small counterexample, still to be proven.
+fn candidate(problem: &Problem<'_>, violation: &Violation, options: &Options) -> Vec<OperationId> {
+    match violation.explanation {
+        Explanation::Exhausted { next, .. } => smallest(problem, next, options).operations(),
         // Everything adds to a sum, but only a few operations since an earlier read.
         Explanation::Broken { .. } if problem.kind() == Some(ObjectKind::Counter) => {
-            let next = last(problem, &violation);
-            smallest(problem, next, options).into_violation(problem, violation, options)
+            smallest(problem, last(problem, violation), options).operations()
         }
         // The monitor that found the rule broken names its operations; it remains to drop those
         // that can be spared.
-        Explanation::Broken { .. } if MINIMIZED_OPERATIONS_MAX < violation.counterexample.len() => violation,
+        Explanation::Broken { .. } if MINIMIZED_OPERATIONS_MAX < violation.counterexample.len() => {
+            violation.counterexample.clone()
+        }
         Explanation::Broken { .. } => {
             let is_kept =
                 |at: usize| violation.counterexample.binary_search(&problem.operations()[at]).is_ok();
@@ -117,13 +157,13 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
             match decide(&core, &budget) {
                 Verdict::Violated(found) => {
                     let next = last(&core, &found);
-                    smallest(&core, next, options).into_violation(problem, violation, options)
+                    smallest(&core, next, options).operations()
                 }
                 Verdict::Holds(_) => {
                     debug_assert!(false, "a broken rule is broken by its core alone: {core:?}");
-                    violation
+                    violation.counterexample.clone()
                 }
-                Verdict::Unknown(_) => violation,
+                Verdict::Unknown(_) => violation.counterexample.clone(),
             }
         }
     }
@@ -164,10 +204,20 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
     match violation.explanation {
         Explanation::Exhausted { next, .. } => next,
         Explanation::Broken { .. } => {
-            let end = |id: &&OperationId| problem.position(**id).and_then(|at| problem.spans()[at].ret());
-            *violation.counterexample.iter().max_by_key(end).expect("what is violated has operations")
+            last_to_return(problem, &violation.counterexample).expect("what is violated has operations")
         }
     }
+}
+
+/// Whether the words of rules about such an object are known, and compared with the history.
+fn is_known(kind: ObjectKind) -> bool {
+    !matches!(kind, ObjectKind::Other(_))
+}
+
+/// The one of these operations that returned last.
+fn last_to_return(problem: &Problem<'_>, operations: &[OperationId]) -> Option<OperationId> {
+    let end = |id: &OperationId| problem.position(*id).and_then(|at| problem.spans()[at].ret());
+    operations.iter().copied().max_by_key(end)
 }
 
 /// How many operations are unconstrained; equal ones are counted once.
@@ -271,22 +321,10 @@ impl<'a> Shrinking<'a> {
         (0..self.keep.len()).filter(|&at| is_in_counterexample(self.keep[at]))
     }
 
-    /// The violation of what is retained, given how it was found in the `whole` problem.
-    fn into_violation(self, whole: &Problem<'_>, found: Violation, options: &Options) -> Violation {
-        let are = |is_it: fn(Retain) -> bool| -> Vec<OperationId> {
-            let positions = (0..self.keep.len()).filter(|&at| is_it(self.keep[at]));
-            positions.map(|at| self.problem.operations()[at]).collect()
-        };
-        let core = are(is_in_counterexample);
-        let weak = self.weaker(&self.keep, self.opening.as_ref());
-        let why = rules::explain(whole, &weak, &core, &found.explanation, &options.budget).map(Box::new);
-        let mut violation = Violation::found(core, found.explanation);
-        violation.pending = are(|it| it == Retain::CallOnly).into();
-        // A single operation is always minimal.
-        violation.is_minimal = self.is_minimal || violation.counterexample.len() == 1;
-        violation.unconstrained = are(|it| it == Retain::Unconstrained).into();
-        violation.why = why;
-        violation
+    /// The operations whose results matter, in call order.
+    fn operations(&self) -> Vec<OperationId> {
+        let matters = |at: &usize| matches!(self.keep[*at], Retain::All | Retain::Optional);
+        (0..self.keep.len()).filter(matters).map(|at| self.problem.operations()[at]).collect()
     }
 
     /// Drops what happened after some return, as early a one as can be found quickly.

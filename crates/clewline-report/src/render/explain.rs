@@ -45,7 +45,10 @@ pub(super) fn sentences(judged: &CheckedHistory<'_>, violation: &Violation) -> S
             }
         }
         (None, Explanation::Exhausted { prefix, next }) => explainer.stuck(&longest(judged, prefix, *next)),
-        (None, Explanation::Broken { rule, operations }) => explainer.broken(*rule, operations),
+        // What the checker that found it says has not been compared with the history.
+        (None, Explanation::Broken { .. }) => {
+            "No order of these operations was found in which all their results are right.".to_owned()
+        }
     }
 }
 
@@ -56,8 +59,7 @@ pub(super) fn named(violation: &Violation) -> Vec<OperationId> {
         (Some(Why::Rule { operations, end: None, .. }), _) => operations.as_slice(),
         (Some(Why::Rule { end: Some(_), .. } | Why::End(_)), _) => &[],
         // A search result about a whole history is not part of a small picture.
-        (None, Explanation::Exhausted { .. }) => &[],
-        (None, Explanation::Broken { operations, .. }) => operations.as_slice(),
+        (None, _) => &[],
     };
     let mut seen: HashSet<OperationId> = HashSet::new();
     operations.iter().copied().filter(|&it| seen.insert(it)).collect()
@@ -108,18 +110,24 @@ impl Explainer<'_> {
             0 => order,
             n => format!("{}, then {order}", count(n as u64, "other operation", "other operations")),
         };
-        format!("The longest order found is {order}. There {next} cannot come next: {instead}.")
+        let stuck = format!("The longest order found is {order}. There {next} cannot come next: {instead}.");
+        // Operations that were still open: another result might have helped.
+        let is_named = |it: &&OperationId| end.prefix.contains(it) || end.next == **it;
+        let rest = self.violation.counterexample.iter().filter(|it| !is_named(it));
+        let rest: Vec<String> = rest.map(|&it| self.label(it)).collect();
+        match rest.len() {
+            0 => stuck,
+            1 => format!("{stuck} {} does not help.", listed(&rest)),
+            _ => format!("{stuck} {} do not help.", listed(&rest)),
+        }
     }
 
-    /// An operation in an order. The result of an unconstrained operation does not matter: it may
-    /// take effect or not, or returned later.
+    /// An operation in an order. The result of one that was still open when the counterexample
+    /// ended does not matter.
     fn placed(&self, operation: OperationId) -> String {
-        let Violation { unconstrained: chances, pending, .. } = self.violation;
-        if [chances, pending].iter().any(|it| it.binary_search(&operation).is_ok()) {
-            self.call(operation)
-        } else {
-            self.label(operation)
-        }
+        let spans = self.judged.case.spans();
+        let end = self.violation.counterexample.iter().filter_map(|it| spans[it.index()].ret()).max();
+        if end < Some(spans[operation.index()].end()) { self.call(operation) } else { self.label(operation) }
     }
 
     fn label(&self, operation: OperationId) -> String {

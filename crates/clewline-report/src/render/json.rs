@@ -109,8 +109,8 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
                 explanation_object.add("object", json(judged.case.values(), object));
             }
             explanation_object.add("core", ids(judged, &violation.counterexample));
-            if !violation.pending.is_empty() {
-                explanation_object.add("pending", ids(judged, &violation.pending));
+            if !violation.is_verified {
+                explanation_object.add("verified", false);
             }
             if !violation.is_minimal {
                 explanation_object.add("minimal", false);

@@ -125,7 +125,7 @@ fn ids(of: &[u32]) -> Vec<OperationId> {
 pub(super) fn exhausted(core: &[u32], prefix: &[u32], next: u32) -> Verdict {
     let explanation = Explanation::Exhausted { prefix: ids(prefix), next: OperationId(next) };
     let mut violation = Violation::found(ids(core), explanation);
-    violation.is_minimal = true;
+    (violation.is_verified, violation.is_minimal) = (true, true);
     Verdict::Violated(violation)
 }
 

@@ -151,6 +151,11 @@ fn contradiction(judged: &CheckedHistory<'_>, violation: &Violation) -> String {
             grouped(n as u64)
         ),
     };
+    if !violation.is_verified {
+        meaning.push_str(
+            " This counterexample is not verified: to judge it without the checker that found it would have taken too long.",
+        );
+    }
     if !violation.is_minimal {
         meaning.push_str(
             " This counterexample is not minimal: some of the operations may be irrelevant, but to find out would have taken too long.",

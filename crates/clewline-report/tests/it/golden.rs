@@ -161,7 +161,7 @@ fn reason(violation: &Violation) -> String {
 fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
         None => &["End"],
-        Some(ObjectKind::Set) => &["Added", "AddedBefore", "AddedAgain", "Often", "Left", "ThereOrNot"],
+        Some(ObjectKind::Set) => &["Added", "AddedBefore", "AddedAgain", "Often", "Left"],
         Some(ObjectKind::Queue) => &[
             "Added",
             "AddedBefore",
@@ -174,18 +174,11 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
             "FrontInTurn",
             "OneInFront",
         ],
-        Some(ObjectKind::QuasiQueue { .. }) => &[
-            "Added",
-            "AddedBefore",
-            "Often",
-            "OftenSince",
-            "Left",
-            "OutOfOrder",
-            "OvertakesMany",
-            "OvertakenOften",
-        ],
+        Some(ObjectKind::QuasiQueue { .. }) => {
+            &["Added", "AddedBefore", "Often", "OftenSince", "Left", "OvertakesMany", "OvertakenOften"]
+        }
         Some(ObjectKind::Stack) => {
-            &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty", "LastInFirstOut", "NoneBelow"]
+            &["Added", "AddedBefore", "Often", "OftenSince", "Left", "LastInFirstOut", "NoneBelow"]
         }
         Some(ObjectKind::QuasiStack { .. }) => &[
             "Added",
@@ -211,10 +204,10 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
             "OvertakenOften",
         ],
         Some(ObjectKind::Bag) => &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty"],
-        Some(ObjectKind::Multiset) => &["Added", "AddedBefore", "Often", "Left", "ThereOrNot", "End"],
-        Some(ObjectKind::Counter) => &["SumWithin", "Sum", "End"],
+        Some(ObjectKind::Multiset) => &["Added", "AddedBefore", "Often", "Left", "End"],
+        Some(ObjectKind::Counter) => &["SumWithin", "End"],
         Some(ObjectKind::Register { .. }) => {
-            &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Chain"]
+            &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce"]
         }
         // Explanations of such an object are in the words of its own monitor.
         Some(ObjectKind::Other(_)) => &[],

@@ -5,7 +5,11 @@
 mod conformance;
 mod data;
 mod detect;
+mod differential;
 mod golden;
+#[allow(dead_code, reason = "others are for checkers")]
+#[path = "../../../clewline-check/tests/it/histories.rs"]
+mod histories;
 mod jepsen;
 mod jepsen_log;
 mod jsonl;

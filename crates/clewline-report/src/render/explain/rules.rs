@@ -10,34 +10,11 @@ use crate::render::count;
 impl Explainer<'_> {
     /// A rule violation, in terms of the operations that violate it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
-        let explained = Explained { explainer: self, operations };
-        let words = explained.words(rule);
-        let last = |number: u32| operations.len().saturating_sub(number as usize);
-        // The operations whose number is stated.
-        let counted = match rule {
-            Rule::Often { added } => [&operations[..1], &operations[last(added)..]].concat(),
-            Rule::AddedAgain { removed } if 0 < removed => operations.to_vec(),
-            Rule::Left { added } if 1 < added => operations[1..].to_vec(),
-            _ => return words,
-        };
-        // Elements that came and went may be neither held nor shown.
-        let is_settled = self.judged.has_forgotten() || self.happened_before(&counted, operations);
+        let words = Explained { explainer: self, operations }.words(rule);
+        let counts = matches!(rule, Rule::Often { .. } | Rule::AddedAgain { .. } | Rule::Left { .. });
+        // Elements that came and went may no longer be held.
+        let is_settled = counts && self.judged.has_forgotten();
         if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
-    }
-
-    /// Whether the `counted` operations happened before the named ones, too.
-    fn happened_before(&self, counted: &[OperationId], operations: &[OperationId]) -> bool {
-        let case = self.judged.case;
-        let spans = case.spans();
-        let labels: HashSet<String> = counted.iter().map(|&it| case.label(it)).collect();
-        let named: HashSet<OperationId> = operations.iter().copied().collect();
-        let end = operations.iter().map(|it| spans[it.index()].end()).min();
-        let is_before = |at: &usize| end.is_some_and(|end| spans[*at].end() < end);
-        let mut before = (0..spans.len()).filter(is_before).map(OperationId::from_index);
-        let object = operations.first().map(|&it| case.object(it));
-        before.any(|it| {
-            !named.contains(&it) && Some(case.object(it)) == object && labels.contains(&case.label(it))
-        })
     }
 }
 
@@ -193,10 +170,16 @@ impl Explained<'_> {
         all
     }
 
+    /// An operation that added something, or may have.
+    fn added(&self, id: OperationId) -> String {
+        let is_pending = self.explainer.judged.case.spans()[id.index()].is_pending();
+        if is_pending { self.explainer.call(id) } else { self.explainer.label(id) }
+    }
+
     /// `enq(1) happened only once`, or nothing if there are none.
     fn only(&self, places: std::ops::Range<usize>) -> Option<String> {
         let total = places.len();
-        let all = self.counted(places, |id| self.explainer.call(id));
+        let all = self.counted(places, |id| self.added(id));
         match all.as_slice() {
             [] => None,
             [(name, number)] => Some(format!("{name} only {}", times(*number))),
@@ -223,26 +206,43 @@ impl Explained<'_> {
         let takers = self.operations.len().saturating_sub(added);
         let all = self.counted(first..takers, |id| self.explainer.label(id));
         let only = self.only(takers..self.operations.len()).unwrap_or_else(|| "nothing was added".to_owned());
+        let adders = takers..self.operations.len();
+        let by_then = if self.has_more(adders, |id| self.added(id)) { " by then" } else { "" };
+        let is_more = self.has_more(first..takers, |id| self.explainer.label(id));
+        let at_least = if is_more { "at least " } else { "" };
+        let happened = |(name, number): &(String, usize)| {
+            format!("{name} happened {}{}", if 1 < *number { at_least } else { "" }, times(*number))
+        };
         match all.as_slice() {
-            [(name, number)] => format!("{name} happened {}, but {only}.", times(*number)),
+            [only_one] => format!("{}, but {only}{by_then}.", happened(only_one)),
             [some @ .., (last, 1)] => {
-                let some: Vec<String> =
-                    some.iter().map(|(name, number)| format!("{name} happened {}", times(*number))).collect();
-                format!("{}, and then {last} found it once more, but {only}.", listed(&some))
+                let some: Vec<String> = some.iter().map(happened).collect();
+                format!("{}, and then {last} found it once more, but {only}{by_then}.", listed(&some))
             }
             all => {
-                let all: Vec<String> =
-                    all.iter().map(|(name, number)| format!("{name} happened {}", times(*number))).collect();
-                format!("{}, but {only}.", listed(&all))
+                let all: Vec<String> = all.iter().map(happened).collect();
+                format!("{}, but {only}{by_then}.", listed(&all))
             }
         }
+    }
+
+    /// Whether operations that look the same happened elsewhere, too.
+    fn has_more(&self, places: std::ops::Range<usize>, name: impl Fn(OperationId) -> String) -> bool {
+        let case = self.explainer.judged.case;
+        let named = self.operations.get(places).unwrap_or_default();
+        let labels: HashSet<String> = named.iter().map(|&it| name(it)).collect();
+        let objects: HashSet<_> = named.iter().map(|&it| case.object(it)).collect();
+        let mut all = (0..case.spans().len()).map(OperationId::from_index);
+        all.any(|it| {
+            !self.operations.contains(&it) && objects.contains(&case.object(it)) && labels.contains(&name(it))
+        })
     }
 
     fn added_again(&self, removed: usize) -> String {
         let adders = self.operations.len().saturating_sub(removed);
         let (name, happened) = (self.name(0), times(adders));
         match (self.only(adders..self.operations.len()), put_value(&self.label(0))) {
-            (Some(only), _) => format!("{name} happened {happened}, but {only}."),
+            (Some(only), _) => format!("{name} happened {happened}, but {only} in between."),
             (None, Some(value)) => {
                 format!("{name} happened {happened}, but no operation removed {value} in between.")
             }
@@ -279,7 +279,7 @@ impl Explained<'_> {
         let miss = self.name(0);
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
-                "{miss} found nothing, although {} had returned before it was called and no operation had removed {}.",
+                "{miss} found nothing, although {} had returned before it was called and no operation had removed {} since.",
                 self.name(1),
                 self.value(1)
             ),
@@ -352,7 +352,7 @@ impl Explained<'_> {
         match self.operations.get(1..) {
             Some([first, last]) if first == last || !self.is_drawn(2) => format!(
                 "{name} found {found}, although {}, which goes first, was there: {} had returned before it was called \
-                 and no operation had removed it.",
+                 and no operation had removed it since.",
                 self.value(1),
                 self.name(1)
             ),
@@ -407,18 +407,31 @@ impl Explained<'_> {
 
     fn stale(&self) -> String {
         let (late, value, newer) = (self.name(0), self.found(0), self.name(1));
-        format!(
-            "{late} is stale: {newer} had returned before it was called, and no later write restores {value}."
-        )
+        let stale = format!("{late} is stale: {newer} had returned before it was called");
+        let is_drawn = (2..self.operations.len()).any(|it| self.is_drawn(it));
+        let earlier =
+            listed(&times_each(self.counted(2..self.operations.len(), |id| self.explainer.label(id))));
+        if is_drawn {
+            return format!("{stale}, and {earlier} had returned before that one was called.");
+        }
+        format!("{stale}, and no later write restores {value}.")
     }
 
     fn sum(&self, least: i64, greatest: i64) -> String {
         let late = self.name(0);
         let result: Option<i64> = observed_value(&self.label(0)).and_then(|it| it.parse().ok());
-        let by_then = if 1 < self.operations.len() {
-            format!("{} had returned before it was called, and since then the sum was", self.name(1))
-        } else {
-            "by then the sum was".to_owned()
+        let is_read = crate::render::timeline::call_and_result(&self.label(1)).1.is_some();
+        let adds = 1 + usize::from(is_read)..self.operations.len();
+        let added = listed(&times_each(self.counted(adds.clone(), |id| self.explainer.label(id))));
+        let by_then = match (is_read, adds.is_empty()) {
+            (false, true) => "by then the sum was".to_owned(),
+            (true, true) => {
+                format!("{} had returned before it was called, and since then the sum was", self.name(1))
+            }
+            (false, false) => format!("{added} had returned before it was called, so the sum was"),
+            (true, false) => {
+                format!("{} and then {added} had returned before it was called, so the sum was", self.name(1))
+            }
         };
         match result {
             _ if least == greatest => format!("{late} is wrong: {by_then} {least}."),

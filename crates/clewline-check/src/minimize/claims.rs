@@ -1,0 +1,451 @@
+//! Claims: what an explanation says about the operations of a history, as data.
+//!
+//! A [`Rule`] and its operations stand for a sentence of a report. The sentence says which operation
+//! returned before which was called, that no other operation added or removed an element, and so on.
+//! Each of these is a claim, and each is compared with the recorded history before the sentence is
+//! used. The operations that are not named in a claim are those that would refute it: a claim is
+//! true if there are none. Where a claim counts, it counts what was called before the counterexample
+//! ended.
+
+use clewline_core::{ObjectKind, OperationId, Problem, RoleKind, Roles, Rule};
+
+/// A statement about operations, by their positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// The first had returned before the second was called.
+    Before(usize, usize),
+    /// They have these roles.
+    Did(usize, RoleKind),
+    /// Both are about the same element.
+    SameElement(usize, usize),
+    /// No other operation adds or writes the element, which is not there at first.
+    PutOnlyBy(u32, Vec<usize>),
+    /// Each other operation that adds or writes the element had returned before this one was
+    /// called.
+    NoPutSince { element: u32, since: usize, except: usize },
+    /// Each other operation that may remove the element had returned before `since` was called, or
+    /// was called after `until` had returned.
+    NoRemoveBetween { element: u32, since: usize, until: usize, except: Vec<usize> },
+    /// The first number is less than the second.
+    Fewer(usize, usize),
+    /// After the first and before the second of each pair, some element is certainly there; the
+    /// pairs follow each other without a gap, from the call to the return of the operation.
+    Covered { operation: usize, pairs: Vec<(usize, usize)> },
+    /// A sum is not within bounds.
+    OutOfBounds { sum: i64, least: i64, greatest: i64 },
+}
+
+/// A history whose operations have roles, and the moment at which a counterexample ends.
+pub(super) struct History<'h> {
+    pub(super) object: ObjectKind,
+    pub(super) whole: &'h Problem<'h>,
+    roles: Roles,
+    // The rank of the last return of the counterexample.
+    ends: u32,
+}
+
+impl<'h> History<'h> {
+    /// `None` if the roles are not known.
+    pub(super) fn new(whole: &'h Problem<'_>, core: &[OperationId]) -> Option<History<'h>> {
+        let object = whole.kind().filter(|it| !matches!(it, ObjectKind::Other(_)))?;
+        let ret = |it: &OperationId| whole.spans()[whole.position(*it)?].ret();
+        let ends = core.iter().filter_map(ret).max()?;
+        Some(History { object, whole, roles: whole.roles().ok()?, ends })
+    }
+
+    pub(super) fn kind(&self, at: usize) -> RoleKind {
+        self.roles.kinds[at]
+    }
+
+    pub(super) fn element(&self, at: usize) -> u32 {
+        self.roles.elements[at]
+    }
+
+    /// The rank of its return.
+    pub(super) fn end(&self, at: usize) -> u32 {
+        self.whole.spans()[at].end()
+    }
+
+    pub(super) fn precedes(&self, one: usize, other: usize) -> bool {
+        self.whole.spans()[one].precedes(self.whole.spans()[other])
+    }
+
+    /// The amount that an operation adds, the sum that it reads, or the key by which a priority
+    /// queue orders its element.
+    pub(super) fn word(&self, at: usize) -> i64 {
+        self.roles.names[self.element(at) as usize].cast_signed()
+    }
+
+    /// What was called before the counterexample ended.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        (0..self.whole.len()).filter(|&at| self.whole.spans()[at].call() < self.ends)
+    }
+
+    /// The positions of operations that add or write `element`.
+    pub(super) fn puts(&self, element: u32) -> impl Iterator<Item = usize> {
+        self.all().filter(move |&at| put(&self.roles, at) == Some(element))
+    }
+
+    /// Whether a register contains the element at first.
+    fn is_initial(&self, element: u32) -> bool {
+        match self.object {
+            ObjectKind::Register { initial } => self.roles.names[element as usize] == initial,
+            _ => false,
+        }
+    }
+
+    /// The element that is there right after the operation, of a register.
+    pub(super) fn leaves(&self, at: usize) -> Option<u32> {
+        match self.kind(at) {
+            RoleKind::Observe => Some(self.element(at)),
+            _ => put(&self.roles, at),
+        }
+    }
+
+    /// Whether the operation may remove `element`.
+    fn may_remove(&self, at: usize, element: u32) -> bool {
+        match self.kind(at) {
+            RoleKind::Remove => self.element(at) == element,
+            RoleKind::RemoveUnknown => true,
+            RoleKind::Add
+            | RoleKind::Observe
+            | RoleKind::Absent
+            | RoleKind::Empty
+            | RoleKind::Replace
+            | RoleKind::NoEffect => false,
+        }
+    }
+
+    /// Of the operations that put the element which the one at `at` found, and that were called
+    /// only after that had returned, the first.
+    pub(super) fn first_put_after(&self, at: usize) -> Option<OperationId> {
+        let is_late = |it: &usize| self.end(at) < self.whole.spans()[*it].call();
+        let puts = |&it: &usize| put(&self.roles, it) == Some(self.element(at));
+        let first = (0..self.whole.len()).filter(is_late).find(puts)?;
+        Some(self.whole.operations()[first])
+    }
+
+    /// The operations that may remove `element` after one of `adders` and before another.
+    pub(super) fn removers_between(&self, element: u32, adders: &[usize]) -> Vec<usize> {
+        let spans = self.whole.spans();
+        let first = adders.iter().map(|&at| spans[at].call()).min().unwrap_or(0);
+        let last = adders.iter().map(|&at| spans[at].end()).max().unwrap_or(0);
+        let is_between = |&at: &usize| first < spans[at].end() && spans[at].call() < last;
+        self.all().filter(|&at| self.may_remove(at, element)).filter(is_between).collect()
+    }
+
+    /// Whether `miss` shows that the element of the operation at `at` is not there.
+    pub(super) fn is_missed(&self, miss: usize, at: usize) -> bool {
+        match self.kind(miss) {
+            RoleKind::Empty => true,
+            RoleKind::Remove | RoleKind::Observe => self.word(miss) < self.word(at),
+            RoleKind::Absent
+            | RoleKind::Add
+            | RoleKind::RemoveUnknown
+            | RoleKind::Replace
+            | RoleKind::NoEffect => self.element(miss) == self.element(at),
+        }
+    }
+
+    /// The operations that may have removed one of the elements which were `there`, before `miss`
+    /// took effect.
+    pub(super) fn removers_of(&self, there: &[usize], miss: usize) -> Vec<usize> {
+        let may = |&at: &usize| {
+            at != miss
+                && !self.precedes(miss, at)
+                && there.iter().any(|&it| self.may_remove(at, self.element(it)) && !self.precedes(at, it))
+        };
+        self.all().filter(may).collect()
+    }
+
+    /// The bounds of the sum when `late` takes effect, given the sum that was read at `since`. Of
+    /// the operations that add to it, only `sure` ones have certainly happened. `None` if it may
+    /// overflow.
+    pub(super) fn sum_bounds(&self, since: Option<usize>, late: usize, sure: &[usize]) -> Option<(i64, i64)> {
+        let known = since.map_or(0, |at| self.word(at));
+        let (mut least, mut greatest) = (known, known);
+        for at in self.all().filter(|&at| self.kind(at) == RoleKind::Add) {
+            if since.is_some_and(|since| self.precedes(at, since)) || self.precedes(late, at) {
+                continue;
+            }
+            let amount = self.word(at);
+            let follows = since.is_none_or(|since| self.precedes(since, at));
+            let is_certain = sure.contains(&at) && follows && self.precedes(at, late);
+            least = least.checked_add(if is_certain { amount } else { amount.min(0) })?;
+            greatest = greatest.checked_add(if is_certain { amount } else { amount.max(0) })?;
+        }
+        Some((least, greatest))
+    }
+
+    /// Whether everything is true that a sentence about `rule` and its `operations` says.
+    pub(super) fn is_true(&self, rule: Rule, operations: &[OperationId]) -> bool {
+        let positions: Option<Vec<usize>> = operations.iter().map(|&it| self.whole.position(it)).collect();
+        let claims = positions.and_then(|it| self.claims(rule, &it));
+        claims.is_some_and(|it| it.iter().all(|it| self.holds(it)))
+    }
+
+    /// What a sentence about `rule` and its operations says. `None` if it cannot be said of them.
+    fn claims(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
+        let mut claims = Vec::new();
+        match (rule, operations) {
+            (Rule::Added, &[at]) => {
+                claims.push(Claim::PutOnlyBy(self.element(at), vec![at]));
+                claims.push(Claim::Fewer(usize::from(self.first_put_after(at).is_some()), 1));
+            }
+            (Rule::AddedBefore, &[at, later]) => {
+                claims.push(Claim::PutOnlyBy(self.element(at), vec![at]));
+                claims.push(Claim::Before(at, later));
+            }
+            (Rule::TakenOnce, &[one, other]) => {
+                let puts: Vec<usize> = self.puts(self.element(one)).collect();
+                claims.push(Claim::SameElement(one, other));
+                claims.extend([one, other].map(|at| Claim::Did(at, RoleKind::Remove)));
+                claims.push(Claim::Fewer(puts.len(), 2));
+                claims.push(Claim::PutOnlyBy(self.element(one), puts));
+            }
+            (Rule::Gone, &[one, other]) => {
+                let puts: Vec<usize> = self.puts(self.element(one)).collect();
+                claims.push(Claim::Did(one, RoleKind::Remove));
+                claims.push(Claim::SameElement(one, other));
+                claims.push(Claim::Before(one, other));
+                claims.push(Claim::Fewer(puts.len(), 2));
+                claims.push(Claim::PutOnlyBy(self.element(one), puts));
+            }
+            (Rule::Often { added }, _) => {
+                let (found, adders) = split_last(operations, added)?;
+                self.claim_often(found, adders, &mut claims)?;
+                claims.push(Claim::PutOnlyBy(self.element(*found.first()?), adders.to_vec()));
+            }
+            (Rule::OftenSince { added }, [start, operations @ ..]) => {
+                let (found, adders) = split_last(operations, added)?;
+                claims.push(Claim::Did(*start, RoleKind::Empty));
+                claims.extend(found.iter().map(|&at| Claim::Before(*start, at)));
+                self.claim_often(found, adders, &mut claims)?;
+                let element = self.element(*found.first()?);
+                let early = self.puts(element).filter(|it| !adders.contains(it));
+                claims.extend(early.map(|at| Claim::Before(at, *start)));
+            }
+            (Rule::AddedAgain { removed }, _) => {
+                let (adders, removers) = split_last(operations, removed)?;
+                let element = self.element(*adders.first()?);
+                claims.extend(adders.iter().map(|&at| Claim::Did(at, RoleKind::Add)));
+                claims.extend(adders.iter().map(|&at| Claim::SameElement(adders[0], at)));
+                claims.push(Claim::Fewer(removers.len() + 1, adders.len()));
+                let all = self.removers_between(element, adders);
+                claims.push(Claim::Fewer(all.iter().filter(|it| !removers.contains(it)).count(), 1));
+            }
+            (Rule::Left { added }, [miss, rest @ ..]) => {
+                let there = rest.get(..added as usize)?;
+                let removers = &rest[added as usize..];
+                claims.extend(there.iter().map(|&at| Claim::Before(at, *miss)));
+                let all = self.removers_of(there, *miss);
+                claims.push(Claim::Fewer(all.iter().filter(|it| !removers.contains(it)).count(), 1));
+                claims.push(Claim::Fewer(removers.len(), there.len()));
+                if !there.iter().all(|&at| self.is_missed(*miss, at)) {
+                    return None;
+                }
+                // One that observed an element does not show how many there were.
+                let is_sight = |at: &usize| self.kind(*at) == RoleKind::Observe;
+                if there.iter().any(is_sight) && 1 < there.len() {
+                    return None;
+                }
+            }
+            (Rule::Empty, [miss, pairs @ ..]) => {
+                claims.push(Claim::Did(*miss, RoleKind::Empty));
+                claims.push(Claim::Covered { operation: *miss, pairs: in_pairs(pairs)? });
+            }
+            (Rule::GreatestFirst, [finder, pairs @ ..]) => {
+                let pairs = in_pairs(pairs)?;
+                if self.kind(*finder) == RoleKind::Empty
+                    || !pairs.iter().all(|&(at, _)| self.is_missed(*finder, at))
+                {
+                    return None;
+                }
+                claims.push(Claim::Covered { operation: *finder, pairs });
+            }
+            (Rule::FirstInFirstOut, &[one, other, found, ref left @ ..]) => {
+                claims.push(Claim::Before(one, other));
+                claims.push(Claim::SameElement(other, found));
+                claims.extend(left.iter().map(|&at| Claim::SameElement(one, at)));
+                claims.extend(left.iter().map(|&at| Claim::Before(found, at)));
+                claims.push(Claim::PutOnlyBy(self.element(other), vec![other]));
+                let element = self.element(one);
+                let except = left.to_vec();
+                claims.push(Claim::NoRemoveBetween { element, since: one, until: found, except });
+                if self.kind(one) != RoleKind::Add {
+                    claims.extend(self.once(&[one]));
+                }
+            }
+            (Rule::Stale, [late, newer, ..]) => {
+                let element = self.element(*late);
+                claims.push(Claim::Before(*newer, *late));
+                claims.push(Claim::NoPutSince { element, since: *newer, except: *late });
+                if self.leaves(*newer).is_none_or(|it| it == element) {
+                    return None;
+                }
+            }
+            (Rule::SumWithin { least, greatest }, [late, rest @ ..]) => {
+                let is_read = |at: &usize| self.kind(*at) == RoleKind::Observe;
+                let since = rest.first().copied().filter(is_read);
+                let sure = &rest[usize::from(since.is_some())..];
+                claims.extend(since.map(|at| Claim::Before(at, *late)));
+                claims.extend(sure.iter().map(|&at| Claim::Before(at, *late)));
+                claims.extend(since.iter().flat_map(|&it| sure.iter().map(move |&at| Claim::Before(it, at))));
+                if self.sum_bounds(since, *late, sure) != Some((least, greatest)) {
+                    return None;
+                }
+                claims.push(Claim::OutOfBounds { sum: self.word(*late), least, greatest });
+            }
+            (Rule::ReplacedOnce, &[one, other]) => {
+                claims.extend([one, other].map(|at| Claim::Did(at, RoleKind::Replace)));
+                let puts = self.puts(self.element(one)).filter(|&it| it != one && it != other).count();
+                let is_first = usize::from(self.is_initial(self.element(one)));
+                claims.push(Claim::Fewer(puts + is_first, 2));
+                let is_same = self.element(one) == self.element(other);
+                let is_restored =
+                    [one, other].iter().any(|&it| put(&self.roles, it) == Some(self.element(one)));
+                if !is_same || is_restored {
+                    return None;
+                }
+            }
+            // These speak of all operations on their elements, each of which was put once.
+            (
+                Rule::OneInFront
+                | Rule::FrontInTurn
+                | Rule::LastInFirstOut
+                | Rule::OneAtATime
+                | Rule::NoRoom
+                | Rule::Chain
+                | Rule::OvertakesMany { .. }
+                | Rule::OvertakenOften { .. }
+                | Rule::OutOfOrder { .. }
+                | Rule::NoneBelow,
+                _,
+            ) => {
+                claims.extend(in_real_time(rule, operations));
+                claims.extend(self.once(operations));
+                if operations.iter().any(|&at| matches!(self.kind(at), RoleKind::Empty | RoleKind::Absent)) {
+                    return None;
+                }
+            }
+            (_, _) => return None,
+        }
+        Some(claims)
+    }
+
+    /// That the `found` operations each removed a copy, the last one possibly only found it, and
+    /// `adders` are too few.
+    fn claim_often(&self, found: &[usize], adders: &[usize], claims: &mut Vec<Claim>) -> Option<()> {
+        let (&last, takers) = found.split_last()?;
+        claims.extend(takers.iter().map(|&at| Claim::Did(at, RoleKind::Remove)));
+        claims.extend(found.iter().map(|&at| Claim::SameElement(found[0], at)));
+        if self.kind(last) == RoleKind::Observe {
+            claims.extend(takers.iter().map(|&at| Claim::Before(at, last)));
+        } else {
+            claims.push(Claim::Did(last, RoleKind::Remove));
+        }
+        claims.push(Claim::Fewer(adders.len(), found.len()));
+        Some(())
+    }
+
+    /// That each element of these operations was put once, and that no operation which is not named
+    /// removes it.
+    fn once(&self, operations: &[usize]) -> Vec<Claim> {
+        let mut elements: Vec<u32> = operations.iter().map(|&at| self.element(at)).collect();
+        elements.extend(operations.iter().filter_map(|&at| put(&self.roles, at)));
+        elements.sort_unstable();
+        elements.dedup();
+        let mut claims = Vec::new();
+        for element in elements {
+            let is_other = |at: &usize| self.may_remove(*at, element) && !operations.contains(at);
+            let puts = self.puts(element).count() + usize::from(self.is_initial(element));
+            claims.push(Claim::Fewer(puts, 2));
+            claims.push(Claim::Fewer(self.all().filter(is_other).count(), 1));
+        }
+        claims
+    }
+
+    /// Whether the history shows it.
+    fn holds(&self, claim: &Claim) -> bool {
+        match claim {
+            &Claim::Before(one, other) => self.precedes(one, other),
+            &Claim::Did(at, kind) => self.kind(at) == kind,
+            &Claim::SameElement(one, other) => {
+                let is_it = |at: usize| [Some(self.element(at)), put(&self.roles, at)];
+                is_it(one).iter().flatten().any(|it| is_it(other).contains(&Some(*it)))
+            }
+            Claim::PutOnlyBy(element, by) => {
+                !self.is_initial(*element) && self.puts(*element).all(|at| by.contains(&at))
+            }
+            &Claim::NoPutSince { element, since, except } => {
+                self.puts(element).all(|at| at == except || at != since && self.precedes(at, since))
+            }
+            Claim::NoRemoveBetween { element, since, until, except } => {
+                let is_outside = |at: usize| self.precedes(at, *since) || self.precedes(*until, at);
+                let mut may = self.all().filter(|&at| self.may_remove(at, *element));
+                may.all(|at| except.contains(&at) || is_outside(at))
+            }
+            Claim::Fewer(one, other) => one < other,
+            Claim::Covered { operation, pairs } => self.is_covered(*operation, pairs),
+            &Claim::OutOfBounds { sum, least, greatest } => !(least..=greatest).contains(&sum),
+        }
+    }
+
+    /// Whether something was there during the whole operation.
+    fn is_covered(&self, operation: usize, pairs: &[(usize, usize)]) -> bool {
+        let spans = self.whole.spans();
+        // Everything up to here is covered.
+        let mut until = spans[operation].call();
+        for &(first, last) in pairs {
+            let element = self.element(first);
+            let is_end = first != last;
+            if until < spans[first].end() || is_end && self.element(last) != element {
+                return false;
+            }
+            // The first operation that may remove it.
+            let removes =
+                |&at: &usize| at != operation && self.may_remove(at, element) && !self.precedes(at, first);
+            let first_removal = self.all().filter(removes).map(|at| spans[at].call()).min();
+            until = until.max(first_removal.unwrap_or(u32::MAX));
+        }
+        spans[operation].end() <= until
+    }
+}
+
+/// The element that the operation adds or writes, if it does.
+fn put(roles: &Roles, at: usize) -> Option<u32> {
+    match roles.kinds[at] {
+        RoleKind::Add => Some(roles.elements[at]),
+        RoleKind::Replace => Some(roles.seconds[at]),
+        RoleKind::Remove
+        | RoleKind::Observe
+        | RoleKind::Absent
+        | RoleKind::Empty
+        | RoleKind::RemoveUnknown
+        | RoleKind::NoEffect => None,
+    }
+}
+
+/// The last `number` operations, and those before them.
+fn split_last(operations: &[usize], number: u32) -> Option<(&[usize], &[usize])> {
+    operations.split_at_checked(operations.len().checked_sub(number as usize)?)
+}
+
+/// Pairs of operations. An end that is missing, or called too late to matter, is the beginning.
+fn in_pairs(operations: &[usize]) -> Option<Vec<(usize, usize)>> {
+    (!operations.is_empty()).then(|| operations.chunks(2).map(|it| (it[0], it[it.len() - 1])).collect())
+}
+
+/// Which operation had returned before which was called, according to the rule.
+fn in_real_time(rule: Rule, operations: &[usize]) -> Vec<Claim> {
+    let places: &[(usize, usize)] = match (rule, operations.len()) {
+        (Rule::Chain, _) | (Rule::OneInFront, 3) => &[(0, 1)],
+        (Rule::OneInFront, 4..) | (Rule::OneAtATime, _) => &[(0, 1), (2, 3)],
+        (Rule::FrontInTurn | Rule::LastInFirstOut, 6..) => &[(0, 1), (2, 3), (4, 5)],
+        (Rule::FrontInTurn | Rule::LastInFirstOut, _) => &[(0, 1), (2, 3)],
+        (_, _) => &[],
+    };
+    let claim =
+        |&(one, other): &(usize, usize)| Some(Claim::Before(*operations.get(one)?, *operations.get(other)?));
+    places.iter().filter_map(claim).collect()
+}
