@@ -181,6 +181,12 @@ impl Budget {
     }
 }
 
+impl Default for Budget {
+    fn default() -> Self {
+        Budget::unlimited()
+    }
+}
+
 impl Shared {
     fn lineage(&self) -> impl Iterator<Item = &Shared> {
         std::iter::successors(Some(self), |it| it.parent.as_deref())

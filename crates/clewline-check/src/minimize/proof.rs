@@ -475,7 +475,7 @@ impl<'p> Prover<'p> {
     /// The operations that an order may need: the required ones, and others that may help.
     fn used(&self, required: &[bool]) -> Vec<bool> {
         let group = |it: u64| self.groups.get(&it).copied().unwrap_or(it);
-        let is_any = |at: usize| self.concerns[at].elements() == Elements::Any;
+        let is_any = |at: usize| matches!(self.concerns[at].elements(), Elements::Any | Elements::Every);
         let all = 0..required.len();
         let is_change = |at: usize| matches!(self.concerns[at], Footprint::Changes(_));
         // While such an operation may happen, an order may need each element.
@@ -486,7 +486,7 @@ impl<'p> Prover<'p> {
             .flat_map(|at| match self.concerns[at].elements() {
                 Elements::One(one) => vec![group(one)],
                 Elements::Two(one, other) => vec![group(one), group(other)],
-                Elements::None | Elements::Any => Vec::new(),
+                Elements::None | Elements::Any | Elements::Every => Vec::new(),
             })
             .collect();
         let may_help = |at: usize| match self.concerns[at] {
@@ -494,7 +494,7 @@ impl<'p> Prover<'p> {
             Footprint::Changes(Elements::One(one) | Elements::Two(one, _)) => {
                 keeps_all || touched.contains(&group(one))
             }
-            Footprint::Changes(Elements::None | Elements::Any) => true,
+            Footprint::Changes(Elements::None | Elements::Any | Elements::Every) => true,
         };
         all.map(|at| required[at] || may_help(at)).collect()
     }

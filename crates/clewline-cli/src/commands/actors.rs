@@ -2,7 +2,12 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::Ordering,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread::{self, JoinHandle},
     time::Duration,
 };
 
@@ -21,11 +26,13 @@ use clewline_methods::{
     available_memory,
 };
 use clewline_report::render::{Publish, WitnessShown, grouped, text::shell_word};
+use serde_json::json;
 
 use super::{
     bounds::{BoundFlags, OfMessages},
     drawings::Drawings,
     generate,
+    journal::{Journal, JournalFlag, fingerprint},
     output::{Output, Stdout, check_outputs, save, written},
     progress::ProgressLine,
     status::{Failure, Status},
@@ -147,6 +154,9 @@ pub(super) struct Args {
     format: Output,
 
     #[command(flatten)]
+    journal: JournalFlag,
+
+    #[command(flatten)]
     drawings: Drawings,
 
     #[command(flatten)]
@@ -179,7 +189,8 @@ fn compat() -> String {
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let outputs = args.dot.iter().map(PathBuf::as_path).chain(args.drawings.files());
-    check_outputs(args.harness.iter().map(Path::new), outputs.chain(args.summaries.files()))?;
+    let outputs = outputs.chain(args.summaries.files()).chain(args.journal.file());
+    check_outputs(args.harness.iter().map(Path::new), outputs)?;
     let found = find_system(&args.system).map_err(|it| Failure::Message(it.to_string()))?;
     let (named, harness) = named(args, found)?;
     let options = options(args, &named, &found)?;
@@ -198,10 +209,18 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         None => {
             let (name, shown) = (args.system.clone(), Arc::clone(&progress));
             let _shown = ProgressLine::start(move |elapsed| message(&name, &shown, elapsed));
-            named
-                .harness(&options)
-                .and_then(|it| explore(&it, &options, &progress))
-                .map_err(|it| failure(args, &args.system, it))?
+            let harness = args.harness.as_deref().filter(|it| Path::new(it).exists());
+            let kept = match args.journal.open(None)? {
+                Some(journal) => Some(KeptBudgets::start(journal, harness, &progress)?),
+                None => None,
+            };
+            let mut options = options.clone();
+            if let Some(kept) = &kept {
+                options.timeout = options.timeout.map(|it| it.saturating_sub(kept.before));
+            }
+            let explored = named.harness(&options).and_then(|it| explore(&it, &options, &progress));
+            kept.map_or(Ok(()), KeptBudgets::end)?;
+            explored.map_err(|it| failure(args, &args.system, it))?
         }
     };
     if let Some(path) = &args.dot {
@@ -227,6 +246,57 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     args.drawings.write(|| presented.page(), || presented.svg())?;
     Ok(status)
 }
+
+/// Adds to a journal each fault budget that holds, while an exploration runs.
+struct KeptBudgets {
+    before: Duration,
+    done: Sender<()>,
+    thread: JoinHandle<Result<(), Failure>>,
+}
+
+impl KeptBudgets {
+    /// Fault budgets that are in the journal are not explored again. `harness` is the file of the
+    /// calls, if they are in one.
+    fn start(
+        mut journal: Journal,
+        harness: Option<&str>,
+        progress: &Arc<Progress>,
+    ) -> Result<KeptBudgets, Failure> {
+        let file = harness.map(|it| fingerprint(Path::new(it)).unwrap_or_default());
+        let before = journal.before();
+        if let Some(unit) = journal.take_last() {
+            if unit["harness"] != json!(file) {
+                return Err(journal.misfit("the calls have changed since"));
+            }
+            let held = unit["fault_budgets"].as_u64().unwrap_or(0);
+            progress.fault_budgets.store(held as usize, Ordering::Relaxed);
+        }
+        let (done, waiting) = mpsc::channel::<()>();
+        let progress = Arc::clone(progress);
+        let mut kept = progress.fault_budgets.load(Ordering::Relaxed);
+        let keep = move || {
+            loop {
+                let is_over = waiting.recv_timeout(KEEP_INTERVAL) != Err(RecvTimeoutError::Timeout);
+                let held = progress.fault_budgets.load(Ordering::Relaxed);
+                if kept < held {
+                    journal.add(json!({"fault_budgets": held, "harness": file}))?;
+                    kept = held;
+                }
+                if is_over {
+                    return Ok(());
+                }
+            }
+        };
+        Ok(KeptBudgets { before, done, thread: thread::spawn(keep) })
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        drop(self.done);
+        self.thread.join().unwrap_or_else(|it| std::panic::resume_unwind(it))
+    }
+}
+
+const KEEP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Errors in the calls of a file name the file; other errors name `place`.
 fn failure(args: &Args, place: &str, error: Error) -> Failure {

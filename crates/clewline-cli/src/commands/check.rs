@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{Reason, Verdict, is_interrupted, parallel};
+use clewline_core::{Reason, is_interrupted, parallel};
 use clewline_methods::{Check, Error, Keys, LineOrder, Quasi, Report, given_up};
 use clewline_report::render::{
     Publish, WitnessShown, json,
@@ -18,9 +18,13 @@ use clewline_report::render::{
     table::{self, Table},
 };
 
+use serde_json::json;
+
 pub(super) use args::Args;
 
 use super::{
+    journal::fingerprint,
+    kept_entry,
     output::{DASH, Output, Stdout, check_outputs, paint, written},
     progress, quasi,
     signals::{Late, within},
@@ -33,22 +37,33 @@ const NOUNS: Nouns = Nouns { tool: "clewline check", nouns: ("history", "histori
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let check = configure(args)?;
+    let mut journal = args.journal.open(None)?;
     let mut stdout = Stdout::new();
     let mut counts = VerdictCounts::default();
     let mut entries = Vec::new();
     for (number, path) in args.files.iter().enumerate() {
+        // What cannot be read is recognized, too.
+        let file = journal.as_ref().map(|_| fingerprint(path).unwrap_or_default());
+        if let Some((journal, unit)) = journal.as_mut().and_then(|it| it.take().map(|unit| (it, unit))) {
+            if Some(&unit["file"]) != file.as_ref() {
+                let why = format!("{} has changed since it was checked", path.display());
+                return Err(journal.misfit(&why));
+            }
+            let entry = kept_entry::from_json(&unit["entry"]).ok_or_else(|| journal.misfit("no entry"))?;
+            unit["error"].as_str().into_iter().for_each(print_error);
+            stdout.print(unit["text"].as_str().unwrap_or_default().as_bytes())?;
+            counts.count(entry.verdict);
+            entries.push(entry);
+            continue;
+        }
         let outcome = check_file(args, &check, path).map(|mut it| {
             it.set_next(next::commands(args, path, it.verdict()));
             it
         });
         let mut text = String::new();
         match &outcome {
-            Ok(report) => {
-                counts.count(report.verdict());
-                text = show(args, report, number);
-            }
+            Ok(report) => text = show(args, report, number),
             Err(error) if error.is_input() => {
-                counts.unreadable += 1;
                 print_error(error);
                 if args.format == Output::Json {
                     text = format!("{}\n", json::failure(&path.display().to_string(), &error.message()));
@@ -59,7 +74,14 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         }
         stdout.print(text.as_bytes())?;
         // After the verdict, so that an unwritable file does not hide it.
-        entries.push(draw(args, number, path, &outcome)?);
+        let entry = draw(args, number, path, &outcome)?;
+        if let Some(journal) = &mut journal {
+            let error = outcome.err().map(|it| it.to_string());
+            let entry = kept_entry::to_json(&entry);
+            journal.add(json!({"file": file, "text": text, "error": error, "entry": entry}))?;
+        }
+        counts.count(entry.verdict);
+        entries.push(entry);
     }
     let summary = NOUNS.summary(entries);
     if args.format == Output::Text && 1 < args.files.len() {
@@ -122,8 +144,11 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if 1 < args.files.iter().filter(|it| it.as_os_str() == DASH).count() {
         return Err(Failure::Message("standard input (`-`) can be read only once".to_owned()));
     }
+    if args.journal.journal.is_some() && args.files.iter().any(|it| it.as_os_str() == DASH) {
+        return Err(Failure::Message("--journal: standard input (`-`) cannot be read again".to_owned()));
+    }
     args.drawings.accept(args.files.len())?;
-    let outputs = args.drawings.files().chain(args.summaries.files());
+    let outputs = args.drawings.files().chain(args.summaries.files()).chain(args.journal.file());
     check_outputs(args.files.iter().map(PathBuf::as_path), outputs)?;
     // Looked up now, so that an unknown name is reported once, not once per file.
     clewline_specs::find(&args.spec).map_err(|it| Failure::Message(format!("--spec: {it}")))?;
@@ -246,11 +271,12 @@ struct VerdictCounts {
 }
 
 impl VerdictCounts {
-    fn count(&mut self, verdict: &Verdict) {
+    fn count(&mut self, verdict: Word) {
         match verdict {
-            Verdict::Holds(_) => self.hold += 1,
-            Verdict::Violated(_) => self.violated += 1,
-            Verdict::Unknown(_) => self.unknown += 1,
+            Word::Holds => self.hold += 1,
+            Word::Violated => self.violated += 1,
+            Word::Unknown | Word::Ignored => self.unknown += 1,
+            Word::Unreadable => self.unreadable += 1,
         }
     }
 

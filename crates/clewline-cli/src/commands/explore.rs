@@ -1,6 +1,7 @@
 //! `clewline explore`: every interleaving of a few calls, compared with serial executions.
 
 mod args;
+mod kept;
 mod observations;
 mod plan;
 mod quasi;
@@ -12,14 +13,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use clewline_core::{Verdict, is_interrupted, parallel};
 use clewline_explore::{Coverage, Limit, Schedule};
 use clewline_methods::{
     line_up::{
-        Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check_all,
+        Checked, Matrix, Options, Plan, Presented, PresentedMatrix, check, check_all,
         observations::observe,
         replay, shrink,
         text::{Audience, InterleavingDetail, ReportContext, Summary},
@@ -31,9 +32,13 @@ use clewline_report::render::{
     summary::{Entry, Word},
 };
 
+use serde_json::{Value as Json, json};
+
 pub(super) use self::args::Args;
 use self::subject::Subject;
 use super::{
+    journal::Journal,
+    kept_entry,
     output::{Output, Stdout, save, written},
     progress,
     registered::Registered,
@@ -62,6 +67,9 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Explor
     if args.memory_model != "sc" || args.races {
         return Err(Failure::Message("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
     }
+    if args.journal.journal.is_some() {
+        return Err(Failure::Message("--journal is not supported for unmodified code".to_owned()));
+    }
     // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
     if args.spec == "serial"
@@ -77,7 +85,12 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Explor
 fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
-    let plan = plan::of(args, &subject)?;
+    let journal = match &args.replay {
+        // There is only one execution.
+        Some(_) => None,
+        None => args.journal.open(Some(args.seed.unwrap_or_else(plan::new_seed)))?,
+    };
+    let plan = plan::of(args, &subject, journal.as_ref())?;
     let mut options = plan::options(args, &subject, &plan)?;
     let roles = quasi::ask(args, &subject, &mut options)?;
     if let (Some(path), Some(matrix)) = (&args.observations, plan.only()) {
@@ -94,6 +107,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
         entries: Vec::new(),
         worst: None,
         out: Stdout::new(),
+        journal,
     };
     match (&args.replay, plan.only()) {
         (Some(token), Some(matrix)) => exploration.replay(token, &matrix)?,
@@ -184,6 +198,7 @@ struct Exploration<'a> {
     /// The first failing matrix, and the shrunk one.
     worst: Option<(Checked, Option<Checked>)>,
     out: Stdout,
+    journal: Option<Journal>,
 }
 
 /// The progress of the command.
@@ -220,16 +235,24 @@ impl Exploration<'_> {
             let (state, name, of) = (Arc::clone(&state), self.args.subject.clone(), plan.count());
             progress::ProgressLine::start(move |_| state.message(&name, of))
         };
-        let until = self.args.timeout.and_then(|it| Instant::now().checked_add(it));
+        let before = self.journal.as_ref().map_or(Duration::ZERO, Journal::before);
+        let left = self.args.timeout.map(|it| it.saturating_sub(before));
+        let until = left.and_then(|it| Instant::now().checked_add(it));
         let is_late = Arc::new(AtomicBool::new(false));
+        let roles = self.roles.filter(|_| plan.only().is_none());
+        let complete = move |it| match roles {
+            Some(roles) => roles.complete(it),
+            None => it,
+        };
+        let mut matrices = plan.matrices().map(complete);
+        while let Some(unit) = self.journal.as_mut().and_then(Journal::take) {
+            if self.repeat(&unit, matrices.next())?.is_break() {
+                return Ok(());
+            }
+        }
         let mut matrices = {
             let is_late = Arc::clone(&is_late);
-            let roles = self.roles.filter(|_| plan.only().is_none());
-            let complete = move |it| match roles {
-                Some(roles) => roles.complete(it),
-                None => it,
-            };
-            plan.matrices().map(complete).take_while(move |_| {
+            matrices.take_while(move |_| {
                 let late = until.is_some_and(|it| it <= Instant::now());
                 is_late.fetch_or(late, Ordering::Relaxed);
                 !late
@@ -261,18 +284,51 @@ impl Exploration<'_> {
 
     fn visit(&mut self, checked: Checked, state: &State) -> Result<ControlFlow<()>, Failure> {
         let is_wrong = checked.finding().is_some();
-        let shrinks = self.args.shrink != Shrink::None && self.args.from_observations.is_none();
         let mut smallest = None;
-        if is_wrong && shrinks && self.worst.is_none() {
+        if is_wrong && self.worst.is_none() {
             state.is_shrinking.store(true, Ordering::Relaxed);
-            let less =
-                shrink(self.subject.explorable(), checked.clone(), self.options).map_err(codec_failure)?;
+            smallest = self.smallest(&checked)?;
             state.is_shrinking.store(false, Ordering::Relaxed);
-            smallest = Some(less);
         }
         self.take(checked, smallest)?;
         let is_over = is_wrong && !self.args.all || self.subject.is_lost();
         Ok(if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Repeats what an earlier process printed and counted of a matrix. The first one that fails is
+    /// explored again: its execution is shown step by step.
+    fn repeat(&mut self, unit: &Json, matrix: Option<Matrix>) -> Result<ControlFlow<()>, Failure> {
+        let matrix = matrix.filter(|it| unit["matrix"] == it.to_string());
+        let one = matrix.and_then(|it| kept::from_json(&unit["summary"], it));
+        let (Some(one), Some(journal)) = (one, &self.journal) else {
+            let journal = self.journal.as_ref();
+            return Err(journal.map_or(Failure::BrokenPipe, |it| it.misfit("its matrices are others")));
+        };
+        if let Some(entry) = unit["entry"].as_object() {
+            let entry = kept_entry::from_json(&Json::Object(entry.clone()));
+            self.entries.push(entry.ok_or_else(|| journal.misfit("an entry is not one"))?);
+        }
+        if let Some(line) = unit["line"].as_str() {
+            self.out.print(line.as_bytes())?;
+        }
+        let is_wrong = one.violated != 0;
+        if let (true, None, Some(matrix)) = (is_wrong, &self.worst, &one.first) {
+            let checked = check(self.subject.explorable(), matrix, self.options).map_err(codec_failure)?;
+            if checked.finding().is_some() {
+                let smallest = self.smallest(&checked)?;
+                self.worst = Some((checked, smallest));
+            }
+        }
+        kept::add(&mut self.summary, one);
+        Ok(if is_wrong && !self.args.all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// A smaller matrix that fails in the same way, if that is asked for.
+    fn smallest(&self, checked: &Checked) -> Result<Option<Checked>, Failure> {
+        if self.args.shrink == Shrink::None || self.args.from_observations.is_some() {
+            return Ok(None);
+        }
+        shrink(self.subject.explorable(), checked.clone(), self.options).map(Some).map_err(codec_failure)
     }
 
     fn take(&mut self, mut checked: Checked, smallest: Option<Checked>) -> Result<(), Failure> {
@@ -296,10 +352,16 @@ impl Exploration<'_> {
             format!("{object}\n")
         });
         let entry = self.is_listed().then(|| presented.entry());
-        self.entries.extend(entry);
-        if let Some(line) = line {
+        if let Some(line) = &line {
             self.out.print(line.as_bytes())?;
         }
+        if let Some(journal) = &mut self.journal {
+            let summary = kept::to_json(&Summary::of(&checked));
+            let entry = entry.as_ref().map(kept_entry::to_json);
+            let matrix = checked.matrix.to_string();
+            journal.add(json!({"matrix": matrix, "summary": summary, "line": line, "entry": entry}))?;
+        }
+        self.entries.extend(entry);
         if checked.finding().is_some() && self.worst.is_none() {
             self.worst = Some((checked, smallest));
         }

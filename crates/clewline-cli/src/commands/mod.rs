@@ -15,6 +15,8 @@ mod explore;
 mod explore_program;
 mod generate;
 mod header;
+mod journal;
+mod kept_entry;
 mod output;
 mod progress;
 mod quasi;

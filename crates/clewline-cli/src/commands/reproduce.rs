@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use clewline_core::is_interrupted;
 use clewline_lab::reproduce::{
     self, Compiled, FETCHED, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
 };
@@ -104,9 +105,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         let step = Arc::new(Mutex::new(String::new()));
         let message = {
             let step = Arc::clone(&step);
-            move |_| format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
+            move || format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
         };
-        let _shown = ProgressLine::start(message);
+        let shown = message.clone();
+        let _shown = ProgressLine::start(move |_| shown());
         let note = move |it: Step<'_>| {
             let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
             *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
@@ -115,7 +117,8 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         until_interrupted(move || match run {
             Run::Infallible(run) => Ok(run(&options, &note)),
             Run::Compiled(run) => run(&options, &note),
-        })??
+        })
+        .map_err(|it| if is_interrupted() { Failure::at("interrupted", message()) } else { it })??
     };
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;

@@ -77,6 +77,8 @@ pub(super) fn within<T: Send + 'static>(
         let left = patience.map_or(POLL_INTERVAL, |it| it.saturating_sub(begun.elapsed()));
         match receiver.recv_timeout(left.min(POLL_INTERVAL)) {
             Ok(result) => return Ok(Ok(result)),
+            // Work that expects a result without a limit may panic then.
+            Err(RecvTimeoutError::Disconnected) if is_interrupted() => return Ok(Err(Late::Interrupted)),
             Err(RecvTimeoutError::Disconnected) => resume(thread),
             Err(RecvTimeoutError::Timeout) => (),
         }

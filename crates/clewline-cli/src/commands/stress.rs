@@ -1,17 +1,19 @@
 //! `clewline stress`: random testing with real threads.
 
+mod kept_rounds;
+
 use std::{
     path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use clewline_core::{ParseError, ValueDomain};
+use clewline_core::{ParseError, ValueDomain, is_interrupted};
 use clewline_lab as subjects;
-use clewline_methods::stress::{Phase, Progress, Stress, ThreadRole};
+use clewline_methods::stress::{Outcome, Phase, Progress, Stress, ThreadRole};
 use clewline_report::render::{Publish, WitnessShown, grouped};
 use clewline_specs as specs;
 use clewline_threads::{Clock, ClockKind, Noise, Pinning};
@@ -19,6 +21,7 @@ use clewline_threads::{Clock, ClockKind, Noise, Pinning};
 use super::{
     drawings::Drawings,
     generate,
+    journal::{Journal, JournalFlag},
     output::{Output, Stdout, check_outputs, written},
     progress, quasi,
     status::{Failure, Status},
@@ -139,6 +142,9 @@ pub(super) struct Args {
     format: Output,
 
     #[command(flatten)]
+    journal: JournalFlag,
+
+    #[command(flatten)]
     drawings: Drawings,
 
     #[command(flatten)]
@@ -200,11 +206,15 @@ fn patience(text: &str) -> Result<Duration, ParseError> {
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let state: Arc<State> = Arc::default();
-    check_outputs([], args.drawings.files().chain(args.summaries.files()))?;
-    let stress = {
+    check_outputs([], args.drawings.files().chain(args.summaries.files()).chain(args.journal.file()))?;
+    let mut stress = {
         let state = Arc::clone(&state);
         configure(args)?.progress(move |it| state.note(it))
     };
+    let journal = args.journal.open(Some(stress.current_seed()))?;
+    if let Some(seed) = journal.as_ref().and_then(Journal::seed) {
+        stress = stress.seed(seed);
+    }
     let shown = {
         let (name, limit) = (args.subject.clone(), Limit::of(args));
         progress::ProgressLine::start(move |elapsed| state.message(&name, limit, elapsed))
@@ -213,7 +223,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         // Printed first, so that it is known even if the subject ends the process.
         eprintln!("note: random seed {}", stress.current_seed());
     }
-    let mut outcome = stress.run()?;
+    let mut outcome = match journal {
+        Some(journal) => rounds(args, &stress, journal)?,
+        None => stress.run()?,
+    };
     // The page is already requested.
     if args.drawings.have_page() {
         outcome.next.retain(|it| !it.ends_with(" --html report.html"));
@@ -230,6 +243,35 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     args.drawings.write(|| outcome.page(), || outcome.svg())?;
     Ok(status)
 }
+
+/// Runs the test in rounds, each of which is a unit of the journal.
+fn rounds(args: &Args, stress: &Stress, mut journal: Journal) -> Result<Outcome, Failure> {
+    let begun = Instant::now();
+    let before = journal.before();
+    let limit = Limit::of(args).timeout;
+    let mut done = journal.take_last().unwrap_or_default();
+    loop {
+        let runs = done["runs"].as_u64().unwrap_or(0);
+        let left = limit.map(|it| it.saturating_sub(before).saturating_sub(begun.elapsed()));
+        let mut outcome = stress.clone().round(runs, left.unwrap_or(ROUND_TIME).min(ROUND_TIME)).run()?;
+        kept_rounds::add(&mut outcome, &done);
+        let is_full = args.executions.is_some_and(|it| it as u64 <= outcome.runs);
+        let is_late = limit.is_some_and(|it| it <= before + begun.elapsed());
+        if outcome.finding.is_some() || is_interrupted() {
+            return Ok(outcome);
+        }
+        if runs < outcome.runs {
+            done = kept_rounds::to_json(&outcome);
+            journal.add(done.clone())?;
+        }
+        if is_full || is_late {
+            return Ok(outcome);
+        }
+    }
+}
+
+/// The time of a unit.
+const ROUND_TIME: Duration = Duration::from_secs(1);
 
 fn configure(args: &Args) -> Result<Stress, Failure> {
     let found = subjects::find(&args.subject).map_err(|it| Failure::Message(it.to_string()))?;

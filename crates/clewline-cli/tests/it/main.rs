@@ -19,6 +19,7 @@ mod generate;
 mod hostile;
 mod html;
 mod interrupts;
+mod kills;
 mod library;
 mod limits;
 mod line_up;

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -145,19 +145,15 @@ pub enum StuckCalls {
 }
 
 /// How far an exploration has come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Progress {
     states: AtomicU64,
     shrinking: AtomicU64,
     pub(super) depth: Arc<AtomicU64>,
     pub(super) budget: Budget,
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        let (states, shrinking) = (AtomicU64::new(0), AtomicU64::new(0));
-        Progress { states, shrinking, depth: Arc::default(), budget: Budget::unlimited() }
-    }
+    /// How many fault budgets were explored before the present one. Those of an earlier exploration
+    /// are not explored again.
+    pub fault_budgets: AtomicUsize,
 }
 
 impl Progress {

@@ -1,6 +1,6 @@
 //! A whole exploration: fault budgets grow until there is a violation.
 
-use std::time::Instant;
+use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
 use clewline_actors::{ActorId, Execution, Faults, Judgement, Modality, Rules, Snapshots};
 use clewline_explore::{Coverage, Limit};
@@ -35,7 +35,10 @@ pub(super) fn run(play: &dyn DynHarness, options: &Options, progress: &Progress)
     let program = play.program();
     let limits = Limits::new(options, deadline, progress)?;
     let mut last = None;
-    for faults in ladder(options.rules.faults) {
+    let ladder = ladder(options.rules.faults);
+    let held = progress.fault_budgets.load(Relaxed).min(ladder.len() - 1);
+    for (number, &faults) in ladder.iter().enumerate().skip(held) {
+        progress.fault_budgets.store(number, Relaxed);
         let rules = Rules { faults, ..options.rules };
         let scenario = play.stage(&calls, rules)?;
         let seen = explore(&*scenario, options, &limits, progress)?;

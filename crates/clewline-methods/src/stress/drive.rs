@@ -83,11 +83,11 @@ fn record(
     let settings = stress.settings();
     let mut session = stress.testable.session(&settings)?;
     let mut worked = RecordingResult { time: Duration::ZERO, is_pinned: true };
-    let mut drawn = session.draw(&inputs(stress, 0));
-    for run in 0.. {
+    let mut drawn = session.draw(&inputs(stress, stress.first));
+    for run in stress.first.. {
         let is_last = is_interrupted()
             || stress.executions.is_some_and(|runs| runs <= run)
-            || time.is_some_and(|time| time <= begun.elapsed())
+            || [time, stress.round].into_iter().flatten().any(|it| it <= begun.elapsed())
             || judging.is_over.load(Ordering::Relaxed);
         if is_last {
             break;
@@ -104,7 +104,7 @@ fn record(
         if is_stuck {
             // Usually the subject is stuck for good, and the next run would take as long to get
             // stuck.
-            while judging.seen.load(Ordering::Acquire) <= run {
+            while judging.seen.load(Ordering::Acquire) <= run - stress.first {
                 thread::sleep(POLL_INTERVAL);
             }
             if judging.is_over.load(Ordering::Relaxed) {

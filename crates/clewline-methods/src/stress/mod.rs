@@ -184,6 +184,8 @@ impl Stress {
             pinning: Pinning::Pinned,
             patience: DEFAULT_PATIENCE,
             executions: None,
+            first: 0,
+            round: None,
             timeout: None,
             algorithm: Algorithm::Auto,
             quasi: None,
@@ -267,6 +269,11 @@ impl Stress {
     /// Sets the time limit. By default 10 seconds, or none if the number of executions is set.
     pub fn timeout(self, timeout: Duration) -> Stress {
         Stress { timeout: Some(timeout), ..self }
+    }
+
+    /// One round of a test: begins with the run number `first`, and returns after this time.
+    pub fn round(self, first: u64, time: Duration) -> Stress {
+        Stress { first, round: Some(time), ..self }
     }
 
     /// Sets the weights of methods; methods that are not named are not called. By default all have

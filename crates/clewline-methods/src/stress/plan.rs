@@ -24,6 +24,8 @@ pub struct Stress {
     pub(crate) pinning: Pinning,
     pub(crate) patience: Duration,
     pub(crate) executions: Option<u64>,
+    pub(super) first: u64,
+    pub(super) round: Option<Duration>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) algorithm: Algorithm,
     // The quasi request, if it differs from the specification.

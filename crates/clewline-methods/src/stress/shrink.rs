@@ -70,6 +70,7 @@ fn again(stress: &Stress, workload: &Workload, time: Duration) -> Option<Finding
     let smaller = Stress {
         workload: workload.clone(),
         executions: None,
+        round: None,
         progress: Arc::new(move |it| progress(Progress { phase: Phase::Shrinking, ..it })),
         ..stress.clone()
     };

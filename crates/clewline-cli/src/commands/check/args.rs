@@ -5,7 +5,9 @@ use std::{path::PathBuf, time::Duration};
 use clewline_check::checkers;
 use clewline_report::formats;
 
-use crate::commands::{drawings::Drawings, output::Output, summaries::Summaries, units};
+use crate::commands::{
+    drawings::Drawings, journal::JournalFlag, output::Output, summaries::Summaries, units,
+};
 
 /// Check recorded histories for linearizability
 ///
@@ -88,6 +90,9 @@ pub(in crate::commands) struct Args {
     /// Output format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Output,
+
+    #[command(flatten)]
+    pub(super) journal: JournalFlag,
 
     #[command(flatten)]
     pub(super) drawings: Drawings,

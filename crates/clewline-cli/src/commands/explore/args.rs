@@ -10,6 +10,7 @@ use crate::commands::{
     bounds::{BoundFlags, OfThreads},
     drawings::Drawings,
     generate,
+    journal::JournalFlag,
     output::{Output, check_outputs},
     status::Failure,
     summaries::Summaries,
@@ -187,6 +188,9 @@ pub(in crate::commands) struct Args {
     pub(super) format: Output,
 
     #[command(flatten)]
+    pub(super) journal: JournalFlag,
+
+    #[command(flatten)]
     pub(super) drawings: Drawings,
 
     #[command(flatten)]
@@ -198,6 +202,7 @@ impl Args {
     pub(in crate::commands) fn check_outputs(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
         let own = self.observations.iter().chain(&self.violation).map(PathBuf::as_path);
         let outputs = own.chain(self.drawings.files()).chain(self.summaries.files());
+        let outputs = outputs.chain(self.journal.file());
         check_outputs(inputs.iter().chain(&self.from_observations).map(PathBuf::as_path), outputs)
     }
 }

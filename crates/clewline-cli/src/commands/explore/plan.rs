@@ -20,6 +20,7 @@ use super::{
     subject::{self, Subject},
 };
 use crate::commands::{
+    journal::Journal,
     status::Failure,
     units::{self, Shrink},
 };
@@ -27,8 +28,8 @@ use crate::commands::{
 // The engine names tasks by letters; this is the number of letters.
 const COLUMNS_MAX: usize = 14;
 
-/// The matrices to check.
-pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
+/// The matrices to check. A seed that is not given is that of the journal, or a new one.
+pub(super) fn of(args: &Args, subject: &Subject, journal: Option<&Journal>) -> Result<Plan, Failure> {
     let plan = Plan {
         initial: calls(&args.initial).map_err(|it| Failure::at("--initial", it))?,
         last: calls(&args.final_calls).map_err(|it| Failure::at("--final", it))?,
@@ -48,7 +49,7 @@ pub(super) fn of(args: &Args, subject: &Subject) -> Result<Plan, Failure> {
         return Ok(Plan { entries, auto: Some(check_columns(most)?), ..plan });
     }
     let seed = args.seed.unwrap_or_else(|| {
-        let seed = new_seed();
+        let seed = journal.and_then(Journal::seed).unwrap_or_else(new_seed);
         // Printed first, so that it is known even if the subject ends the process.
         eprintln!("note: random seed {seed}");
         seed
@@ -70,7 +71,7 @@ fn check_columns(columns: usize) -> Result<usize, Failure> {
     Err(Failure::Message(format!("a matrix has at most {COLUMNS_MAX} threads; found {columns}")))
 }
 
-fn new_seed() -> u64 {
+pub(super) fn new_seed() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     // Short, because users type it.
     std::hash::RandomState::new().build_hasher().finish() >> 40
