@@ -14,7 +14,8 @@ use crate::{
 pub enum Ending {
     /// Every operation returned.
     Full,
-    /// No task is enabled, and some operation is pending: a deadlock.
+    /// Some operation is pending, and no task is enabled: a deadlock. Or those that are repeat
+    /// themselves forever: a livelock.
     Stuck,
     /// A task panicked.
     Panicked,

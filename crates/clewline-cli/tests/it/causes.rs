@@ -76,7 +76,7 @@ fn a_loop_that_never_ends_is_a_livelock() {
     let words = outcome.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("Thread a runs in left (crates/"), "{outcome}");
     assert!(words.contains("in a loop that reads x2 and never ends."), "{outcome}");
-    assert!(words.contains("… 1 step repeats forever:"), "{outcome}");
+    assert!(words.contains("… 2 steps repeat forever:"), "{outcome}");
     assert!(outcome.to_string().lines().count() < 60, "{outcome}");
 }
 

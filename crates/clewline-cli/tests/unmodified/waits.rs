@@ -1,8 +1,13 @@
 //! Loops that give up, and loops that never end: with and without optimization.
 
+use clewline_testing::pick;
+
 use super::program::{Program, build};
 
-const LEVELS: [&str; 2] = ["-O0", "-O2"];
+/// The levels of optimization.
+fn levels() -> impl Iterator<Item = &'static str> {
+    ["-O2", "-O0"].into_iter().take(pick(1, 2))
+}
 
 fn at(level: &str) -> Option<Program> {
     build("waits.c", &[level])
@@ -10,7 +15,7 @@ fn at(level: &str) -> Option<Program> {
 
 #[test]
 fn a_loop_that_gives_up_is_never_called_endless() {
-    for level in LEVELS {
+    for level in levels() {
         let Some(program) = at(level) else { return };
         for kind in [
             "register",
@@ -38,7 +43,7 @@ fn a_loop_that_gives_up_is_never_called_endless() {
 #[test]
 fn what_gives_up_too_late_is_unknown_with_the_place_and_what_helps() {
     let Some(program) = build("waits.c", &["-O2", "ROUNDS=100000"]) else { return };
-    for kind in ["register", "heap", "thread-local", "try-lock"] {
+    for kind in ["register", "heap", "thread-local", "try-lock"].into_iter().take(pick(2, 4)) {
         let found = program.explore_main_with(&[kind], &[]);
         assert_eq!(found.code, Some(3), "{kind}: {}{}", found.out, found.err);
         let text = found.text();
@@ -52,7 +57,7 @@ fn what_gives_up_too_late_is_unknown_with_the_place_and_what_helps() {
 
 #[test]
 fn a_wait_for_what_never_happens_is_a_livelock() {
-    for level in LEVELS {
+    for level in levels() {
         let Some(program) = at(level) else { return };
         for kind in ["missed", "missed-yields", "missed-sleeps", "missed-locked"] {
             let found = program.explore_main_with(&[kind], &[]);
@@ -67,7 +72,7 @@ fn a_wait_for_what_never_happens_is_a_livelock() {
 
 #[test]
 fn threads_that_give_way_to_each_other_have_a_livelock_with_its_round() {
-    for level in LEVELS {
+    for level in levels() {
         let Some(program) = at(level) else { return };
         for kind in ["give-way", "dine"] {
             for bound in ["3", "none"] {

@@ -31,6 +31,7 @@ mod handle;
 mod hook;
 mod locals;
 mod repeat;
+mod replay;
 mod state;
 mod types;
 mod unwind;

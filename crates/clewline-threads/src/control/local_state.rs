@@ -21,16 +21,18 @@ pub(super) fn local_state_hash(_place: Place, _entries: &[usize], _end: usize) -
     None
 }
 
-/// The registers of the running task at its access at `place`, and the lowest address of its stack
-/// that it uses. `None` if they cannot be determined.
+/// The registers of a task, and the lowest address of its stack that it uses.
+pub(super) type Registers = [usize; 12];
+
+/// The registers of the running task at its access at `place`. `None` if they cannot be determined.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[inline(never)]
-pub(super) fn registers(place: Place, entries: &[usize]) -> Option<(u64, usize)> {
-    frames::caller(place.address(), entries).map(|it| it.registers_and_low())
+pub(super) fn registers(place: Place, entries: &[usize]) -> Option<Registers> {
+    frames::caller(place.address(), entries).map(|it| it.registers())
 }
 
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
-pub(super) fn registers(_place: Place, _entries: &[usize]) -> Option<(u64, usize)> {
+pub(super) fn registers(_place: Place, _entries: &[usize]) -> Option<Registers> {
     None
 }
 
@@ -112,9 +114,11 @@ mod frames {
     }
 
     impl Caller {
-        /// A hash of the registers, and the lowest address of the stack in use.
-        pub(super) fn registers_and_low(&self) -> (u64, usize) {
-            (mixed(self.registers.iter().copied()), self.low)
+        pub(super) fn registers(&self) -> super::Registers {
+            let mut all = [0; 12];
+            all[0] = self.low;
+            all[1..=self.registers.len()].copy_from_slice(&self.registers);
+            all
         }
 
         /// A hash of the whole state.

@@ -59,8 +59,8 @@ const MOMENTS_MAX: usize = 256;
 const ROUND_STEPS_MAX: usize = 1_000;
 // After so many replicas that did not repeat, no more are made: of rounds with unknown local
 // states, and of others.
-const UNKNOWN_FAILURES_MAX: u32 = 32;
-const FAILURES_MAX: u32 = 128;
+const UNKNOWN_FAILURES_MAX: u32 = 16;
+const FAILURES_MAX: u32 = 48;
 
 impl Repetition {
     /// Another execution begins.

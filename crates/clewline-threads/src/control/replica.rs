@@ -86,9 +86,9 @@ mod linux {
     use super::{Ignored, Side, Verdict};
 
     // How much processor time a replica may take.
-    const SECONDS_MAX: u64 = 1;
+    const SECONDS_MAX: u64 = 5;
     // How much memory is compared at most.
-    const PAGES_MAX: usize = 64 << 10;
+    const PAGES_MAX: usize = 256 << 10;
     const PAGE_BYTES: usize = 4 << 10;
     const MAPPINGS_MAX: usize = 4 << 10;
     // The text of `/proc/self/maps` is shorter.
@@ -292,7 +292,7 @@ mod linux {
         /// An empty image. From now on, signals, system calls and clocks end the replica. `None` if
         /// that is not possible.
         pub(in crate::control) fn new() -> Option<Image> {
-            let image = Image {
+            let mut image = Image {
                 text: memory(TEXT_BYTES_MAX)?,
                 mappings: memory(MAPPINGS_MAX)?,
                 n_mappings: 0,
@@ -303,6 +303,7 @@ mod linux {
                 page_map: open(c"/proc/self/pagemap")?,
             };
             stay();
+            image.remove_clocks()?;
             (end_at_signals() && forbid_system_calls([image.maps, image.page_map])).then_some(image)
         }
 
@@ -350,17 +351,37 @@ mod linux {
             walked.is_some() && is_same && at == pages.len()
         }
 
+        /// Reads the list of mappings, a line each.
+        fn read_maps(&mut self) -> Option<usize> {
+            let mut len = 0;
+            loop {
+                match read(self.maps, &mut self.text[len..], len) {
+                    0 => return (0 < len && len < TEXT_BYTES_MAX).then_some(len),
+                    n => len += n,
+                }
+            }
+        }
+
+        /// Unmaps the memory in which the system provides clocks: without it, reading one ends the
+        /// replica.
+        fn remove_clocks(&mut self) -> Option<()> {
+            let len = self.read_maps()?;
+            for line in self.text[..len].split(|it| *it == b'\n') {
+                if line.ends_with(b"[vvar]") || line.ends_with(b"[vvar_vclock]") || line.ends_with(b"[vdso]")
+                {
+                    let mut ends = line.split(|it| *it == b' ').next()?.split(|it| *it == b'-');
+                    let (start, end) = (number(ends.next()?)?, number(ends.next()?)?);
+                    // SAFETY: nothing but functions that read clocks is there.
+                    unsafe { system_call(libc::SYS_munmap, [start, end - start, 0, 0, 0, 0]) };
+                }
+            }
+            Some(())
+        }
+
         /// Finds the writable memory of this process. `None` if it shares some with other
         /// processes.
         fn find_mappings(&mut self) -> Option<()> {
-            let mut len = 0;
-            loop {
-                let n = read(self.maps, &mut self.text[len..], len);
-                if n == 0 {
-                    break;
-                }
-                len += n;
-            }
+            let len = self.read_maps()?;
             let own = [
                 self.text.as_ptr().addr(),
                 self.mappings.as_ptr().addr(),
@@ -383,7 +404,7 @@ mod linux {
                 self.mappings[self.n_mappings] = Mapping { start, end, has_file: inode != b"0" };
                 self.n_mappings += 1;
             }
-            (self.n_mappings != 0 && len < TEXT_BYTES_MAX).then_some(())
+            (self.n_mappings != 0).then_some(())
         }
     }
 

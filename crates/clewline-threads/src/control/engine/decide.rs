@@ -4,7 +4,7 @@ use clewline_explore::{Choice, Diverged, Ending, FastPath, Pick, Point, TaskId, 
 
 use super::{
     super::memory::MemoryModel,
-    repeat::{LONG_EXECUTION_STEPS, Repeats},
+    replay::{LONG_EXECUTION_STEPS, Repeats},
     state::{Engine, Next, Task},
     types::{Limit, Unended, Until},
 };

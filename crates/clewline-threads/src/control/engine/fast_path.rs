@@ -6,7 +6,7 @@
 use clewline_explore::{Access, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
-    repeat::LONG_EXECUTION_STEPS,
+    replay::LONG_EXECUTION_STEPS,
     state::{Engine, Next},
     types::{Moment, Need, Until},
 };

@@ -50,15 +50,6 @@ pub(crate) fn is_ending() -> bool {
     ENDING.try_with(|it| !it.get().is_null()).unwrap_or(false)
 }
 
-/// The functions that controlled code calls before its accesses. They are not inlined.
-pub(super) fn entries() -> [usize; 3] {
-    [
-        Control::access_at as *const () as usize,
-        Control::attempt_at as *const () as usize,
-        Control::hint_at as *const () as usize,
-    ]
-}
-
 impl Control {
     #[allow(clippy::mut_from_ref, reason = "the handle is not the engine")]
     pub(super) fn engine(&self) -> &mut Engine {

@@ -5,58 +5,27 @@ use std::{mem, ops::Range, ptr};
 use clewline_explore::{Pick, TaskId, TaskSet};
 
 use super::{
-    handle,
-    state::{Engine, Foreign, Next},
+    replay::{Before, Repeats, Replay},
+    state::{Control, Engine, Foreign, Next},
 };
 use crate::control::{
-    local_state,
+    local_state::{self, Registers},
     memory::MemoryModel,
     place::Place,
     repeat::Round,
     replica::{self, Ignored, Image, Side, Verdict},
 };
 
-// From this number of steps on, every step is looked at.
-pub(super) const LONG_EXECUTION_STEPS: u32 = 1_000;
-
 // The ranges of memory that are ignored: the engine's and the runtime's.
 const IGNORED_RANGES_MAX: usize = 1_024;
 
-/// Whether the execution repeats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repeats {
-    /// Not so far.
-    No,
-    /// Forever.
-    Forever,
-    /// This is the replica, which has to find out.
-    Replica,
-}
-
-/// A round that is run again in a replica: once until everything of ours is as it will be, and once
-/// more.
-#[derive(Debug)]
-pub(super) struct Replay {
-    round: Vec<TaskId>,
-    // The tasks that need not move, although they could.
-    unwanted: TaskSet,
-    // Where the tasks are when the round begins.
-    key: u64,
-    tasks: usize,
-    at: usize,
-    enabled: TaskSet,
-    // For each task, its registers and the lowest address of its stack when it arrived last.
-    arrived: [Option<(u64, usize)>; TaskId::MAX],
-    image: Option<Image>,
-    before: Option<Before>,
-    ignored: Ignored,
-}
-
-/// The state before the second round.
-#[derive(Debug)]
-struct Before {
-    levels: u64,
-    arrived: [Option<(u64, usize)>; TaskId::MAX],
+/// The functions that controlled code calls before its accesses. They are not inlined.
+fn entries() -> [usize; 3] {
+    [
+        Control::access_at as *const () as usize,
+        Control::attempt_at as *const () as usize,
+        Control::hint_at as *const () as usize,
+    ]
 }
 
 fn mix(mixed: u64, word: u64) -> u64 {
@@ -72,6 +41,14 @@ impl Engine {
             let words =
                 [u64::from(step.task.0), step.access as u64, step.object.0.into(), it.place.word() as u64];
             words.into_iter().fold(key, mix)
+        })
+    }
+
+    /// A hash of everything that decides which tasks can move, apart from what they read.
+    fn waits_hash(&self) -> u64 {
+        self.tasks.iter().fold(self.objects.levels_hash(), |mixed, it| {
+            let after = it.pending.after.iter().fold(0, |bits, task| bits | 1 << task.0);
+            [it.is_woken.into(), it.spurious.into(), after].into_iter().fold(mixed, mix)
         })
     }
 
@@ -218,7 +195,7 @@ impl Engine {
 
     /// In a replica: a round has ended.
     fn end_round(&mut self) {
-        let (key, levels) = (self.position_key(), self.objects.levels_hash());
+        let (key, levels) = (self.position_key(), self.waits_hash());
         let root = self.root.address();
         let Some(replay) = &mut self.replay else { return };
         let moved: TaskSet = replay.round.iter().copied().collect();
@@ -233,7 +210,7 @@ impl Engine {
             replica::leave(if is_same { Verdict::Repeats } else { Verdict::Unknown });
         }
         replay.at = 0;
-        replay.ignored.lowest.extend(replay.arrived.iter().flatten().map(|it| it.1));
+        replay.ignored.lowest.extend(replay.arrived.iter().flatten().map(|it| it[0]));
         replay.ignored.lowest.push(root);
         replay.before = Some(Before { levels, arrived: replay.arrived });
         if !replay.image.as_mut().is_some_and(|it| it.take(&mut replay.ignored)) {
@@ -255,10 +232,10 @@ impl Engine {
         }
     }
 
-    fn registers(&self, me: TaskId) -> Option<(u64, usize)> {
+    fn registers(&self, me: TaskId) -> Option<Registers> {
         let place = self.tasks[me.index()].place;
         let mut registers = None;
-        let mut look = || registers = local_state::registers(place, &handle::entries());
+        let mut look = || registers = local_state::registers(place, &entries());
         match self.foreign {
             Some(foreign) => foreign.as_runtime(&mut look),
             None => look(),
@@ -277,7 +254,7 @@ impl Engine {
 /// ends below `end`.
 pub(super) fn local_state_hash(foreign: Option<&dyn Foreign>, place: Place, end: usize) -> Option<u64> {
     let mut hash = None;
-    let mut look = || hash = local_state::local_state_hash(place, &handle::entries(), end);
+    let mut look = || hash = local_state::local_state_hash(place, &entries(), end);
     match foreign {
         Some(foreign) => foreign.as_runtime(&mut look),
         None => look(),

@@ -11,7 +11,7 @@ use clewline_explore::{Ending, FastPath, Pick, SharedId, Step, TaskId, TaskSet};
 
 use super::{
     buffers::WeakMemory,
-    repeat::Replay,
+    replay::Replay,
     types::{Holder, Limit, Limits, Moment, Need, Unended, Until},
     values::Locals,
 };
