@@ -23,7 +23,7 @@ use std::{
 use clewline_core::Recording;
 
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
-pub use project::{findings_folder, relative_to_project};
+pub use project::{REGRESSIONS_VARIABLE, Regressions, findings_folder, relative_to_project};
 
 /// One way of writing histories down.
 pub trait Format: Sync {

@@ -36,6 +36,7 @@ mod probes;
 mod proposals;
 mod quasi;
 mod recorded;
+mod regressions;
 mod reproduce;
 mod roles;
 mod round_up;

@@ -7,7 +7,10 @@ use clewline_actors::{
     schedulers::{self, delay_bounded::DELAYS, pct::DEPTH},
 };
 use clewline_core::name_of_type;
-use clewline_report::render::{present, text};
+use clewline_report::{
+    Regressions,
+    render::{present, text},
+};
 
 use super::{
     options::{Options, Progress, Scheduler, StopCondition, StuckCalls},
@@ -18,7 +21,10 @@ use super::{
     text::ReportContext,
     token::Token,
 };
-use crate::{environment::set_bounds, limits::available_memory};
+use crate::{
+    environment::{set_bounds, this_test},
+    limits::available_memory,
+};
 
 /// A test under construction: every order of messages in an actor system, and whether clients can
 /// distinguish it from one object.
@@ -261,6 +267,11 @@ impl<H: Harness + 'static> Explore<H> {
     ///
     /// If the calls do not fit the system, a handler is not pure, or a setting is invalid.
     pub fn run(self) -> Result<Outcome, Error> {
+        self.run_after(&Regressions::of_test(None, ""))
+    }
+
+    /// The same, unless a kept failure still fails.
+    fn run_after(self, kept: &Regressions) -> Result<Outcome, Error> {
         let Explore { harness, scenario, mut options, replay, mistake } = self;
         if let Some(mistake) = mistake {
             return Err(Error::Other(mistake));
@@ -273,6 +284,19 @@ impl<H: Harness + 'static> Explore<H> {
             ));
         }
         let play = StagedScenario::boxed(harness, scenario, OperationFormat::shown());
+        let known = kept.replay(|it| {
+            let (faults, token) = it.split_once(' ').ok_or("no faults")?;
+            let faults: Vec<u8> = faults.split(',').map_while(|it| it.parse().ok()).collect();
+            let [lose, duplicate, crash, partition] = faults[..] else { return Err("no faults".to_owned()) };
+            let token = token.parse::<Token>().map_err(|it| it.to_string())?;
+            let mut once = options.clone();
+            once.rules.faults = Faults { lose, duplicate, crash, partition, ..once.rules.faults };
+            let outcome = run::replay(&*play, &once, &token).map_err(|it| it.to_string())?;
+            Ok(Some(outcome).filter(|it| it.finding().is_some()))
+        });
+        if let Some(outcome) = known {
+            return Ok(outcome);
+        }
         match replay {
             None => run::run(&*play, &options, &Progress::default()),
             Some(token) => {
@@ -290,10 +314,15 @@ impl<H: Harness + 'static> Explore<H> {
     #[track_caller]
     pub fn assert(self) {
         let (scheduler, is_replay) = (self.options.scheduler, self.replay.is_some());
-        let outcome = match self.run() {
+        let kept = Regressions::of_test(this_test().as_deref().filter(|_| !is_replay), name_of_type::<H>());
+        let outcome = match self.run_after(&kept) {
             Ok(outcome) => outcome,
             Err(error) => panic!("{}: {error}", name_of_type::<H>()),
         };
+        kept.keep(outcome.finding().filter(|it| !it.steps.is_empty()).map(|it| {
+            let Faults { lose, duplicate, crash, partition, .. } = it.faults;
+            format!("{lose},{duplicate},{crash},{partition} {}", it.token)
+        }));
         let next: Vec<String> = match outcome.finding() {
             Some(it) if !is_replay && !it.steps.is_empty() => {
                 vec![format!("add .replay(\"{}\") before .assert() to see nothing but this", it.token)]
@@ -359,5 +388,22 @@ mod tests {
         let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
         let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
         assert!(error.to_string().starts_with("no bound is called `fate`; there are delays"), "{error}");
+    }
+
+    #[test]
+    fn a_kept_failure_is_replayed_first() {
+        let path = std::env::temp_dir().join(format!("clewline-kept-{}.txt", std::process::id()));
+        let kept = Regressions::in_file(path.clone());
+        let calls = || calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
+        let explore = || Explore::new(Servers).client(calls());
+        let found = explore().run().expect("it runs");
+        let token = found.finding().expect("two copies are not one").token.to_string();
+        std::fs::write(&path, format!("0,0,0,0 {token}\n1,0,0,0 9,9:{token}\nno token\n")).unwrap();
+        let replayed = explore().run_after(&kept).expect("it runs");
+        assert_eq!(replayed.metrics.schedules, Some(1));
+        assert_eq!(replayed.finding().map(|it| it.token.to_string()), Some(token));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches("# dropped: ").count(), 2, "{text}");
+        std::fs::remove_file(path).unwrap();
     }
 }

@@ -7,6 +7,7 @@ use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
+use clewline_report::Regressions;
 use clewline_threads::{
     Component, Explorable, SpecifiedSubject, Subject, TestProgram,
     control::{Calls, Limits, MemoryModel},
@@ -540,13 +541,24 @@ impl<E: Explorable> LineUp<E> {
         self.options.sequences = self.plan.sequences();
         self.verify()?;
         let roles = self.apply_quasi()?;
+        let kept = Regressions::of_test(test.as_deref().filter(|_| self.reads_environment), &self.name);
         let mut tested = Outcome::new(&self.name, &self.options, test);
-        let found = match replayed {
+        tested.found = match replayed {
             Some(replayed) => Some(self.replay_execution(&replayed, &mut tested)?),
-            None => self.check_matrices(roles, &mut tested)?,
+            None => match kept.replay(|it| self.replay_kept(it)) {
+                None => self.check_matrices(roles, &mut tested)?,
+                known => known.inspect(|it| tested.summary.add(it)),
+            },
         };
-        tested.found = found;
+        kept.keep(tested.token());
         Ok(tested)
+    }
+
+    /// What a kept failure shows, if it still fails; or why it does not fit.
+    fn replay_kept(&self, failure: &str) -> Result<Option<super::finding::Checked>, String> {
+        let ReplayToken { matrix, schedule } = ReplayToken::parse(failure).ok_or("no token")?;
+        let checked = replay(&self.subject, &matrix, &schedule, &self.options).map_err(|it| it.0)?;
+        Ok(Some(checked).filter(|it| it.finding().is_some()))
     }
 
     /// Sets how histories are judged. Returns the roles that matrices have to balance, if any.

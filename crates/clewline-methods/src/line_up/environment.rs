@@ -41,7 +41,7 @@ impl ReplayToken {
         format!("{}#{schedule}", parts.join(" ; ").trim())
     }
 
-    fn parse(text: &str) -> Option<ReplayToken> {
+    pub(super) fn parse(text: &str) -> Option<ReplayToken> {
         // No token has a `#`, but a call may.
         let (matrix, schedule) = text.rsplit_once('#')?;
         let parts = split_outside(matrix, |it| it == ';').ok()?;

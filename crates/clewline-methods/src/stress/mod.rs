@@ -57,6 +57,7 @@ use clewline_check::{Algorithm, failure_point};
 #[cfg(feature = "serde")]
 use clewline_core::erase_with;
 use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict, name_of_type};
+use clewline_report::Regressions;
 use clewline_specs::check_mix;
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
@@ -453,7 +454,13 @@ impl Stress {
         }
         stress.verify()?;
         let timeout = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
-        let mut outcome = drive::drive(&stress, timeout)?;
+        let test_kept = test.filter(|_| matches!(stress.environment, Environment::Heeded));
+        let kept = Regressions::of_test(test_kept, &stress.name);
+        let mut outcome = match kept.replay(|it| stress.replay_kept(it)) {
+            Some(outcome) => outcome,
+            None => drive::drive(&stress, timeout)?,
+        };
+        kept.keep(outcome.finding.as_ref().map(|it| format!("{} {}", outcome.seed, it.run)));
         if let Some(finding) = &outcome.finding {
             outcome.shrinking = shrink::shrink(&stress, finding);
         }
@@ -463,6 +470,14 @@ impl Stress {
         }
         outcome.next = again::commands(&stress, &outcome, test);
         Ok(outcome)
+    }
+
+    /// What a kept failure shows, if it shows again soon: the same calls, not the same schedule.
+    fn replay_kept(&self, failure: &str) -> Result<Option<Outcome>, String> {
+        let numbers = failure.split_once(' ').and_then(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?)));
+        let (seed, run): (u64, u64) = numbers.ok_or("no seed and no run")?;
+        let again = self.clone().seed(seed).round(run, KEPT_TIME).executions(run.saturating_add(KEPT_RUNS));
+        Ok(drive::drive(&again, None).ok().filter(|it| it.finding.is_some()))
     }
 
     /// The failure point of the history of `finding`, if it is not linearizable, and the point is
@@ -497,6 +512,10 @@ impl fmt::Debug for Stress {
             .finish_non_exhaustive()
     }
 }
+
+// For how long, and for how many runs, a kept failure is tried again.
+const KEPT_TIME: Duration = Duration::from_millis(500);
+const KEPT_RUNS: u64 = 20;
 
 /// A random seed. It is printed, so a short one.
 fn any_seed() -> u64 {

@@ -68,3 +68,34 @@ fn files_of_the_project_are_shown_without_its_folder() {
     assert_eq!(relative_to_project(&project.join(&inside)), inside);
     assert_eq!(relative_to_project(Path::new("/elsewhere/x.jsonl")), Path::new("/elsewhere/x.jsonl"));
 }
+
+#[test]
+fn failures_are_kept_until_they_are_dropped() {
+    let folder = Folder::new("regressions");
+    let path = folder.0.join("new").join("it.txt");
+    let kept = Regressions::in_file(path.clone());
+    assert_eq!(kept.replay(|it| Ok(Some(it.to_owned()))), None);
+    for failure in ["a | b#AB", "a | c#BA", "a | b#AB"] {
+        kept.keep(Some(failure.to_owned()));
+    }
+    assert_eq!(kept.failures(), ["a | c#BA", "a | b#AB"]);
+    let replay = |it: &str| if it.contains('c') { Err("it has\nchanged".to_owned()) } else { Ok(Some(7)) };
+    assert_eq!(kept.replay(replay), Some(7));
+    assert_eq!(kept.failures(), ["a | b#AB"]);
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.ends_with("a | b#AB\n# dropped: a | c#BA\n#   it has changed\n"), "{text}");
+    // One that passes stays.
+    assert_eq!(kept.replay(|_| Ok(None::<u8>)), None);
+    (0..REGRESSIONS_MAX).for_each(|it| kept.keep(Some(it.to_string())));
+    assert_eq!((kept.failures().len(), kept.failures()[0].as_str()), (REGRESSIONS_MAX, "15"));
+    assert!(!kept.failures().contains(&"a | b#AB".to_owned()));
+}
+
+#[test]
+fn without_a_name_nothing_is_kept() {
+    let kept = Regressions::of_test(None, "it");
+    kept.keep(Some("a#b".to_owned()));
+    assert_eq!(kept.failures(), Vec::<String>::new());
+    let path = Regressions::of_test(Some("a::b"), "c<d>").path.unwrap();
+    assert!(path.ends_with("clewline_report-a-b-c-d-.txt"), "{}", path.display());
+}
