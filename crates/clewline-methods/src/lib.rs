@@ -26,7 +26,6 @@ mod error;
 pub mod limits;
 #[cfg(feature = "line-up")]
 pub mod line_up;
-mod matrix;
 #[cfg(feature = "html")]
 mod page;
 mod recorder;
@@ -36,9 +35,9 @@ mod saving;
 pub mod stress;
 
 pub use check::{Alarm, Check, Keys, LineOrder, Progress, Report, Watch, check, check_file, given_up};
+pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use error::Error;
 pub use limits::available_memory;
-pub use matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use recorder::{OpenNote, OpenOperation, Recorder};
 pub use relaxed::{Factor, Factors, Quasi, QuasiReading};
 #[cfg(feature = "serde")]

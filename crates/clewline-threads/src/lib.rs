@@ -43,6 +43,7 @@ mod explored;
 pub mod hint;
 mod inputs;
 pub mod instrument;
+pub mod matrix;
 pub mod real;
 mod source;
 mod specified;

@@ -8,6 +8,7 @@ use clewline_explore::{
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_report::Regressions;
+use clewline_threads::matrix::{Matrix, calls};
 use clewline_threads::{
     Component, Explorable, SpecifiedSubject, Subject, TestProgram,
     control::{Calls, Limits, MemoryModel},
@@ -29,7 +30,6 @@ use super::{
 use crate::{
     environment::this_test,
     error::{Error, ErrorKind},
-    matrix::{Matrix, calls},
     relaxed::{Quasi, Roles},
 };
 

@@ -2,8 +2,7 @@
 
 use clewline_core::Specification;
 use clewline_threads::SpecifiedSubject;
-
-use crate::matrix::{BadMatrix, Matrix, calls, split_outside};
+use clewline_threads::matrix::{BadMatrix, Matrix, calls, split_outside};
 
 /// Calls, as text or, of a subject with a specification, as values: `"push(1) pop"`,
 /// `[Call::Push(1), Call::Pop]`.

@@ -12,6 +12,7 @@ use clewline_core::{
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_report::render::Cause;
+use clewline_threads::matrix::split_method;
 use clewline_threads::{
     Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Operation, Outcome, Race},
@@ -25,10 +26,7 @@ use super::{
     serializability,
     specified::{Specified, left_inside},
 };
-use crate::{
-    matrix::split_method,
-    relaxed::{FactorHistogram, Judging, Quasi, RelaxedVerdict, WellFormed, judge_displaced},
-};
+use crate::relaxed::{FactorHistogram, Judging, Quasi, RelaxedVerdict, WellFormed, judge_displaced};
 
 /// The expected behaviour.
 pub(super) enum Expected<'a> {

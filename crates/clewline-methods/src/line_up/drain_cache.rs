@@ -7,12 +7,12 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use clewline_check::ObservationSet;
+use clewline_threads::matrix::Matrix;
 
 use super::{
     options::{Options, Reference},
     serial::{ResultTexts, observe},
 };
-use crate::matrix::Matrix;
 
 /// See the [module documentation](self).
 pub(super) struct DrainCache<'a> {

@@ -9,6 +9,7 @@ use clewline_report::render::{
     grid::{LINE_COLUMNS_MAX, aligned, interleaved},
     timeline::{self, Bar, Row},
 };
+use clewline_threads::matrix::Matrix;
 use clewline_threads::{
     control::{Holder, Moment, Pending, Place},
     is_standard, source_place,
@@ -18,7 +19,6 @@ use super::{
     files::Files,
     finding::{Finding, ObservedOperation, is_stuck},
 };
-use crate::matrix::Matrix;
 
 /// Threads as reports and replay tokens name them.
 pub(super) struct Threads {

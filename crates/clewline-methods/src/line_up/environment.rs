@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
+use clewline_threads::matrix::{Matrix, calls, split_outside};
 
 use super::{
     options::{Options, scheduler, scheduler_names},
@@ -12,7 +13,6 @@ use super::{
 use crate::{
     environment::{duration, parsed, set_bounds},
     error::Error,
-    matrix::{Matrix, calls, split_outside},
 };
 
 pub(super) const REPLAY: &str = "CLEWLINE_REPLAY";

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
+use clewline_threads::matrix::Matrix;
 
-use crate::{matrix::Matrix, relaxed::FactorHistogram};
+use crate::relaxed::FactorHistogram;
 use clewline_report::render::Cause;
 
 /// The result for one matrix.

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use clewline_report::render::json::Object;
+use clewline_threads::matrix::Matrix;
 use clewline_threads::source_place;
 use serde_json::{Map, Value as Json, json};
 
@@ -13,7 +14,6 @@ use super::{
     finding::{Checked, Finding, ObservedOperation, Verdict, is_stuck},
     text::{ReportContext, Summary, is_complete},
 };
-use crate::matrix::Matrix;
 
 /// The object. `smallest` is the matrix after shrinking.
 pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: Option<&Checked>) -> Object {

@@ -64,10 +64,10 @@ use serial::{ResultTexts, observe};
 
 pub use specified::Specified;
 
-pub use crate::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use builder::{BuiltIn, LineUp};
 pub use call_list::{CallList, ColumnList};
 pub use clewline_report::render::Cause;
+pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};

@@ -1,13 +1,13 @@
 //! Observations: the serial histories of a subject, kept so that phase 1 need not be repeated.
 
 use clewline_core::ResultId;
+use clewline_threads::matrix::Matrix;
 
 use super::{
     drawing::Threads,
     finding::SerialHistory,
     serial::{ResultTexts, SerialObservations},
 };
-use crate::matrix::Matrix;
 
 pub use super::observing::observe;
 

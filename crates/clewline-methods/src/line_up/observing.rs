@@ -2,6 +2,7 @@
 
 use clewline_core::CodecError;
 use clewline_threads::Explorable;
+use clewline_threads::matrix::Matrix;
 
 use super::{
     finding::SerialHistory,
@@ -9,7 +10,6 @@ use super::{
     options::Options,
     serial::{ResultTexts, observe as first_phase},
 };
-use crate::matrix::Matrix;
 
 /// The number of serial histories of a matrix, and why it is incomplete, if it is.
 ///

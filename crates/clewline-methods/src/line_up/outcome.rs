@@ -8,6 +8,7 @@ use clewline_report::render::{
     present,
     text::{Style, shell_word},
 };
+use clewline_threads::matrix::Matrix;
 
 use super::{
     environment::{self, ReplayToken},
@@ -16,7 +17,6 @@ use super::{
     present::Presented,
     text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
-use crate::matrix::Matrix;
 
 /// The outcome of a test. `Display` writes the whole report.
 #[derive(Debug)]

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use clewline_core::Random;
-
-use crate::matrix::{Alphabet, Matrix};
+use clewline_threads::matrix::{Alphabet, Matrix};
 
 /// An entry of matrices.
 #[derive(Clone, Debug)]

@@ -5,13 +5,13 @@ use clewline_report::render::{
     block::{Block, Fact},
     text::Style,
 };
+use clewline_threads::matrix::Matrix;
 
 use super::{
     drawing::InterleavingDetail,
     finding::{Checked, Finding, Verdict},
     text::{self, ReportContext, Summary},
 };
-use crate::matrix::Matrix;
 
 /// The results of all matrices, and the context of the report.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,7 @@ use clewline_report::render::{
     svg::{self, Ground, Picture},
     timeline::{Bar, Row},
 };
+use clewline_threads::matrix::Matrix;
 
 use super::{
     drawing::{Interleaving, InterleavingDetail, InterleavingLine, Threads, blocked_besides, buffers, label},
@@ -23,7 +24,7 @@ use super::{
     present::{Presented, PresentedMatrix},
     text::{self, ReportContext},
 };
-use crate::{matrix::Matrix, relaxed::Judging};
+use crate::relaxed::Judging;
 
 impl Publish for Presented<'_> {
     /// The page does not depend on durations.

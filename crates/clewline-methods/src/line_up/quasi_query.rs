@@ -1,9 +1,10 @@
 //! How quasi factors determine the judging of histories, and the shape of matrices.
 
+use clewline_threads::matrix::method;
+
 use super::options::{Options, Reference};
 use crate::{
     error::Error,
-    matrix::method,
     relaxed::{ALL, Judging, Plan, Quasi, QuasiReading, Roles, WellFormed, quasi_error},
 };
 

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use clewline_core::{CodecError, is_interrupted, parallel};
 use clewline_threads::Explorable;
+use clewline_threads::matrix::Matrix;
 
 use super::{check, finding::Checked, options::Options};
-use crate::matrix::Matrix;
 
 /// Checks each matrix, on `jobs` threads, and passes the results to `visit` in the order of the
 /// matrices, until it breaks or the process is interrupted. The results do not depend on the number

@@ -6,12 +6,10 @@ use clewline_core::{CodecError, is_interrupted};
 use clewline_explore::schedulers::bounded;
 use clewline_report::render::Cause;
 use clewline_threads::Explorable;
+use clewline_threads::matrix::Matrix;
 
 use super::{check, finding::Checked, options::Options};
-use crate::{
-    matrix::Matrix,
-    relaxed::{Judging, WellFormed},
-};
+use crate::relaxed::{Judging, WellFormed};
 
 /// Shrinks a failing matrix: columns and calls are removed while it still fails, and then
 /// preemptions, until [`Options::shrinking`] is over. `checked` is the result for the whole matrix.

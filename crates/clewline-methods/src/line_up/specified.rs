@@ -6,12 +6,10 @@ use clewline_core::{
     CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, ProcessId, RawCall, Recording, ResultId,
     Timed, Value, Values, read_label,
 };
+use clewline_threads::matrix::method;
 use clewline_threads::{TestProgram, control::Outcome};
 
-use crate::{
-    matrix::method,
-    relaxed::{Roles, drained, elements_left},
-};
+use crate::relaxed::{Roles, drained, elements_left};
 
 /// Turns an outcome into a history that can be judged by itself.
 pub enum Specified {

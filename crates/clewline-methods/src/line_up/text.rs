@@ -11,6 +11,7 @@ use clewline_report::render::{
     count, grouped,
     text::{Style, duration, with_article},
 };
+use clewline_threads::matrix::Matrix;
 use clewline_threads::{
     control::{CellAccess, MemoryModel, RacingAccess},
     source_place,
@@ -22,10 +23,7 @@ use super::{
     finding::{Checked, Finding, ObservedOperation, SerialHistory, Verdict, is_stuck},
     options::{Options, Reference},
 };
-use crate::{
-    matrix::Matrix,
-    relaxed::{FactorHistogram, Judging, Quasi, distribution},
-};
+use crate::relaxed::{FactorHistogram, Judging, Quasi, distribution};
 
 /// The audience of a report, which determines how settings are spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

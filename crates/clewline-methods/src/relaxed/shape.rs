@@ -5,9 +5,9 @@
 //! ever gives, although a structure that continues could explain it: it comes out of thin air
 //! (section V of the paper has an example). So every element that is added must be removed.
 
-use std::fmt;
+use clewline_threads::matrix::{Matrix, method};
 
-use crate::matrix::{Matrix, method};
+use std::fmt;
 
 /// Which calls add an element, and which remove one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::{fmt, ops::Range, str::FromStr};
 
 use clewline_core::CodecError;
-use clewline_threads::control::Calls;
+
+use crate::control::Calls;
 
 /// A finite test: columns of concurrent calls, initial calls and final calls.
 ///
@@ -45,7 +46,7 @@ impl std::error::Error for BadMatrix {}
 /// # Errors
 ///
 /// If a bracket or a string literal is not closed.
-pub(crate) fn split_outside(text: &str, is_separator: fn(char) -> bool) -> Result<Vec<&str>, BadMatrix> {
+pub fn split_outside(text: &str, is_separator: fn(char) -> bool) -> Result<Vec<&str>, BadMatrix> {
     let (mut parts, mut begin, mut open) = (Vec::new(), 0, Vec::new());
     let (mut in_text, mut is_escaped) = (false, false);
     for (at, it) in text.char_indices() {
@@ -98,14 +99,14 @@ pub fn calls(text: &str) -> Result<Vec<String>, BadMatrix> {
 }
 
 /// A call as a matrix writes it, in two: `push` and `(1)` of `push(1)`.
-pub(crate) fn split_method(call: &str) -> (&str, &str) {
+pub fn split_method(call: &str) -> (&str, &str) {
     let call = call.trim();
     let (method, arguments) = call.split_at(call.find(['(', '{']).unwrap_or(call.len()));
     (method.trim_end(), arguments)
 }
 
 /// The method of a call as a matrix writes it: `push` of `push(1)`.
-pub(crate) fn method(call: &str) -> &str {
+pub fn method(call: &str) -> &str {
     split_method(call).0
 }
 
@@ -159,7 +160,7 @@ impl Matrix {
 
     /// The same operations and `more`, each in its own column, so that serial executions make them
     /// in every order.
-    pub(super) fn to_apart(&self, more: &[String]) -> Result<Calls<String>, CodecError> {
+    pub fn to_apart(&self, more: &[String]) -> Result<Calls<String>, CodecError> {
         let all = self.initial.iter().chain(self.columns.iter().flatten()).chain(&self.last).chain(more);
         let columns: Vec<Vec<String>> = all.map(|it| vec![it.clone()]).collect();
         if SEPARATE_CALLS_MAX < columns.len() {
@@ -174,7 +175,7 @@ impl Matrix {
 
     /// Every matrix with one column, or else one call, less: those with the fewest calls first.
     /// Calls of a column that form one of `sequences` are removed together or not at all.
-    pub(super) fn smaller(&self, sequences: &[Vec<String>]) -> Vec<Matrix> {
+    pub fn smaller(&self, sequences: &[Vec<String>]) -> Vec<Matrix> {
         let mut smaller = Vec::new();
         if 1 < self.columns.len() {
             for at in 0..self.columns.len() {
