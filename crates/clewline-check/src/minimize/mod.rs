@@ -72,7 +72,10 @@ const ATTEMPT_CONFIGS: u64 = 5_000;
 const RETRY_CONFIGS_FACTOR: u64 = 10;
 
 /// How many configurations the search for the failure point may visit.
-const FAILING_CONFIGS: u64 = 100_000;
+const FAILING_CONFIGS: u64 = 1 << 15;
+
+/// How many configurations the proof of a counterexample may visit.
+const PROOF_CONFIGS: u64 = 1 << 17;
 
 /// The least number of configurations for all attempts, per operation.
 const TOTAL_CONFIGS_PER_OPERATION: u64 = 50;
@@ -106,7 +109,8 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     if options.counterexample_configurations == 0 {
         return violation;
     }
-    let budget = options.budget.child().with_configurations(options.counterexample_configurations);
+    let budget = options.budget.child();
+    let budget = budget.with_configurations(options.counterexample_configurations.min(PROOF_CONFIGS));
     let budget = budget.with_quota(ATTEMPT_BYTES_MAX);
     let mut found = candidate(problem, &violation, options);
     let quick =

@@ -46,7 +46,7 @@ const OPEN_OPERATIONS_MAX: usize = 128;
 const OPERATIONS_PER_CONFIG: u64 = 16;
 
 /// Of the operations before the counterexample, only this many are tried at first.
-const NEAR_OPERATIONS: usize = 64;
+const NEAR_OPERATIONS: usize = 24;
 
 /// At most this many states may have been reached by then.
 const STARTS_MAX: usize = 1 << 10;
@@ -214,8 +214,9 @@ fn until<'a>(problem: &Problem<'a>, last: u32) -> Problem<'a> {
 pub(super) fn dead_end(problem: &Problem<'_>, core: &[usize], budget: &Budget) -> Option<DeadEnd> {
     let is_core = |at: usize| core.binary_search(&at).is_ok();
     let required: Vec<bool> = (0..problem.len()).map(is_core).collect();
-    let End { mut order, next } =
-        Prover::new(problem).end(&required, &mut Left { budget, visited: 0 }).ok()??;
+    let mut prover = Prover::new(problem);
+    prover.is_traced = true;
+    let End { mut order, next } = prover.end(&required, &mut Left { budget, visited: 0 }).ok()??;
     // The claim itself: the order is allowed, and the operation cannot come next.
     let stuck = |order: &[usize]| {
         let mut replay = problem.replay();
@@ -257,6 +258,8 @@ struct Prover<'p> {
     groups: HashMap<u64, u64>,
     // How each configuration was reached: the step before, and the position of the last operation.
     steps: Vec<(usize, usize)>,
+    // Whether it is wanted where orders end, and not only that they do.
+    is_traced: bool,
 }
 
 /// Each configuration, and the number of the step that led to it.
@@ -287,7 +290,7 @@ impl<'p> Prover<'p> {
         let concerns: Vec<Footprint> = (0..spans.len()).map(concern).collect();
         let groups = groups(&concerns);
         let events = events.into_iter().map(|(_, at, is_return)| (at, is_return)).collect();
-        Prover { spans, labels, automaton, events, concerns, groups, steps: Vec::new() }
+        Prover { spans, labels, automaton, events, concerns, groups, steps: Vec::new(), is_traced: false }
     }
 
     /// Whether some linearization contains the required operations, and any of the others.
@@ -455,6 +458,9 @@ impl<'p> Prover<'p> {
     /// Of the orders of these configurations one with the most required operations and, of these,
     /// the most others.
     fn longest(&self, configurations: &Configurations, required: &[bool]) -> Vec<usize> {
+        if !self.is_traced {
+            return Vec::new();
+        }
         let order = |&step: &usize| {
             let (mut step, mut order) = (step, Vec::new());
             while step != 0 {

@@ -305,8 +305,10 @@ impl Reader<'_> {
             n => format!("{n} times"),
         };
         for id in self.operations() {
-            let label = self.label(id);
-            let times = self.operations().filter(|&it| self.label(it) == label).count();
+            // A pending operation is written without a result.
+            let written = |it: OperationId| self.label(it).trim_end_matches(" → ?").to_owned();
+            let label = written(id);
+            let times = self.operations().filter(|&it| written(it) == label).count();
             for said in 1..=self.part.len() {
                 if times < said && self.says(&format!("{label} happened {}", words(said))) {
                     return Some(format!("{label} happened {}", words(times)));
@@ -359,6 +361,9 @@ impl Reader<'_> {
 
     /// That no operation removed an element is true.
     fn was_removed(&self) -> Option<String> {
+        if let Some(what) = self.has_left() {
+            return Some(what);
+        }
         let says = ["no operation had removed", "no operation can have removed", "no operation removed"];
         if !says.iter().any(|it| self.text.contains(it)) {
             return None;
@@ -383,6 +388,26 @@ impl Reader<'_> {
         let may = |&id: &OperationId| !self.precedes(id, there[0]) && !self.precedes(last, id);
         let remover = self.operations().filter(removes).find(may)?;
         Some(format!("{} may have removed it", self.label(remover)))
+    }
+
+    /// What was there "from enq(1) on" was not removed before the counterexample ended.
+    fn has_left(&self) -> Option<String> {
+        let roles = self.part.roles().ok()?;
+        let end = end_of(self.part, self.violation);
+        for at in 0..self.part.len() {
+            if !self.says(&format!("from {} on", self.label(self.part.operations()[at]))) {
+                continue;
+            }
+            let removes = |&it: &usize| {
+                roles.kinds[it] == RoleKind::Remove
+                    && roles.elements[it] == roles.elements[at]
+                    && self.part.spans()[it].call() < end
+            };
+            if let Some(it) = (0..self.part.len()).find(removes) {
+                return Some(format!("{} may have removed it", self.label(self.part.operations()[it])));
+            }
+        }
+        None
     }
 
     /// The order in which operations are said to come is possible, and ends where it is said to.

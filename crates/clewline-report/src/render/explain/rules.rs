@@ -456,11 +456,14 @@ impl Explained<'_> {
     }
 
     /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of
-    /// equal operations has no end, and an end that is not drawn is too late to matter.
+    /// equal operations has no end, and an end that was called after the first operation of the rule
+    /// had returned is too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
-        let is_drawn = |it: &OperationId| self.explainer.violation.counterexample.contains(it);
+        let spans = self.explainer.judged.case.spans();
+        let end = self.operations.first().map(|it| spans[it.index()].end());
+        let matters = |it: &OperationId| Some(spans[it.index()].call()) < end;
         let stretch = |pair: &[OperationId]| match pair {
-            [first, last] if first != last && is_drawn(last) => {
+            [first, last] if first != last && matters(last) => {
                 format!("between {} and {}", self.explainer.label(*first), self.explainer.label(*last))
             }
             [first, ..] => format!("from {} on", self.explainer.label(*first)),
