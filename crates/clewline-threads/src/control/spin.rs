@@ -9,7 +9,7 @@
 //! [guess](SpinLoop::is_guess).
 //!
 //! If no other task can move either, a waiting task continues: it may count its rounds and give up.
-//! Only if many rounds change nothing is it stuck.
+//! Only if it is proven that it [repeats](super::repeat) itself is it stuck.
 
 use clewline_explore::SharedId;
 
