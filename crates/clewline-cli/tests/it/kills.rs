@@ -155,7 +155,7 @@ fn the_journal_of_another_command_is_refused() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("it.journal: this is the journal of another command"), "{ran:?}");
     // A file that has changed is not the one that was checked.
-    fs::write(folder.path("1.jsonl"), folder.read("0.jsonl")).unwrap();
+    fs::write(folder.path("1.jsonl"), folder.read("5.jsonl")).unwrap();
     let ran = clewline(&folder, &[&check[..], &["queue"]].concat(), "");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("1.jsonl has changed since it was checked"), "{ran:?}");
