@@ -60,7 +60,7 @@ impl BlindSpot {
                     UnseenCause::NotInstrumented => "excluded",
                 };
                 let function = it.function.as_deref().unwrap_or_default();
-                vec![cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
+                [cause, &it.symbol, function, &it.instruction, file, &line].join("\t")
             }
             BlindSpot::Object(file) => format!("object\t{}", file.display()),
         };

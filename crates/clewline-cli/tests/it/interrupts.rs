@@ -217,10 +217,10 @@ int main(void) {
 
 /// The processes that run this program, and whether they catch SIGALRM, as the runtime does.
 fn processes(name: &str) -> Vec<bool> {
-    let all = fs::read_dir("/proc").unwrap();
-    let all = all.filter_map(|it| fs::read_to_string(it.ok()?.path().join("status")).ok());
-    let named = all.filter(|it| it.lines().next() == Some(&format!("Name:\t{name}")));
-    named.map(|it| caught(&it) & (1 << 13) != 0).collect()
+    let all = fs::read_dir("/proc").unwrap().filter_map(|it| Some(it.ok()?.path()));
+    let named = all.filter(|it| fs::read_link(it.join("exe")).is_ok_and(|it| it.ends_with(name)));
+    let statuses = named.filter_map(|it| fs::read_to_string(it.join("status")).ok());
+    statuses.map(|it| caught(&it) & (1 << 13) != 0).collect()
 }
 
 /// The signals that a process catches, one bit each, from its status.

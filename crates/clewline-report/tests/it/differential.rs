@@ -172,7 +172,7 @@ fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
         seen.untrue += 1;
         flaw(&what);
     }
-    if seed % 4 == 0 {
+    if seed.is_multiple_of(4) {
         let blamed = failure_point(case.problems(), violation, &Options::default()).map(|it| it.operation);
         let end = |it: &OperationId| case.spans()[it.index()].ret();
         let last = violation.counterexample.iter().copied().max_by_key(end);

@@ -52,9 +52,7 @@ pub(super) fn from_json(json: &Json, matrix: Matrix) -> Option<Summary> {
     });
     let needed = json["needed"].as_array().map(|it| {
         let pair = |it: &Json| Some((u32::try_from(it[0].as_u64()?).ok()?, it[1].as_u64()?));
-        let mut needed = FactorHistogram::default();
-        needed.histories = it.iter().filter_map(pair).collect();
-        needed
+        FactorHistogram { histories: it.iter().filter_map(pair).collect() }
     });
     Some(Summary {
         matrices: 1,

@@ -39,9 +39,7 @@ pub(super) fn add(outcome: &mut Outcome, before: &Json) {
     outcome.reason = reason.or(outcome.reason.take());
     if let (Some(needed), Some(pairs)) = (&mut outcome.needed, before["needed"].as_array()) {
         let pair = |it: &Json| Some((u32::try_from(it[0].as_u64()?).ok()?, it[1].as_u64()?));
-        let mut more = FactorHistogram::default();
-        more.histories = pairs.iter().filter_map(pair).collect();
-        needed.add(&more);
+        needed.add(&FactorHistogram { histories: pairs.iter().filter_map(pair).collect() });
     }
     let elapsed = milliseconds(&before["elapsed_ms"]);
     outcome.elapsed += elapsed;
