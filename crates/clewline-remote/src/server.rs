@@ -18,9 +18,6 @@ use crate::{
     state::{StateEncoder, put_state},
 };
 
-/// Begins a time limit, if there is one; and says where an execution was cut at its end, if one was.
-pub type TimeLimit = (fn(Option<Instant>), fn() -> Option<String>);
-
 /// A served subject.
 #[derive(Clone, Copy)]
 pub struct ServedSubject<'a> {
@@ -30,13 +27,26 @@ pub struct ServedSubject<'a> {
     pub offer: &'a Offer,
     /// Places in the code that race, as far as known.
     pub racing: fn() -> Vec<usize>,
-    /// Called with the deadline of an exploration before it begins; and after it, for where an
-    /// execution was cut at that time, if one was.
+    /// How explorations are limited in time.
     pub limited: TimeLimit,
     /// What was not seen so far.
     pub unseen: fn() -> Unseen,
     /// Called if the other process ends during an execution.
     pub lost: fn() -> !,
+}
+
+/// How explorations are limited in time, beyond the end of each execution.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeLimit {
+    /// Sets when time is up, and that it is not limited any more.
+    pub set: fn(Option<Instant>),
+    /// Where an execution was cut at that time, if one was.
+    pub reason: fn() -> Option<String>,
+}
+
+impl TimeLimit {
+    /// Executions end by themselves.
+    pub const NONE: TimeLimit = TimeLimit { set: |_| (), reason: || None };
 }
 
 impl std::fmt::Debug for ServedSubject<'_> {
@@ -169,7 +179,7 @@ impl ProgramExploration<'_> {
 
     /// Runs many executions with a scheduler of this side.
     fn explore(mut self, request: &mut Message, line: &mut Line) -> io::Result<()> {
-        let ProgramExploration { program, names, is_shown, limited: (limit, cut), lost } = &mut self;
+        let ProgramExploration { program, names, is_shown, limited, lost } = &mut self;
         let survey = request.take_strategy(|request, strategy| {
             let extent = request.take_extent();
             let mut seen = match request.take_maybe(Message::take_explanation) {
@@ -194,13 +204,13 @@ impl ProgramExploration<'_> {
                     Err(_) => lost(),
                 }
             };
-            limit(extent.until);
+            (limited.set)(extent.until);
             let mut survey = program.explore(strategy, &extent, visit);
             survey.explained = seen.explained;
-            if let Some(reason) = cut() {
+            if let Some(reason) = (limited.reason)() {
                 survey.coverage = Coverage::Limited(Limit::Other(reason));
             }
-            limit(None);
+            (limited.set)(None);
             Some(survey)
         });
         let Some(survey) = survey else { return line.send(&Message::new(NO_SCHEDULER)) };

@@ -7,6 +7,7 @@ use std::{
     os::unix::net::UnixStream,
     sync::Arc,
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use clewline_check::{ObservationSet, SerialHistory};
@@ -24,7 +25,7 @@ use clewline_threads::{
     },
 };
 
-use crate::{Line, Offer, Points, Remote, RunOptions, ServedSubject, Unseen, serve};
+use crate::{Line, Message, Offer, Points, Remote, RunOptions, ServedSubject, TimeLimit, Unseen, serve};
 
 struct Two {
     count: Arc<AtomicU32>,
@@ -62,6 +63,10 @@ fn unseen() -> Unseen {
 }
 
 fn meet() -> (Remote, JoinHandle<()>) {
+    meet_limited(TimeLimit::NONE)
+}
+
+fn meet_limited(limited: TimeLimit) -> (Remote, JoinHandle<()>) {
     let (here, there) = UnixStream::pair().unwrap();
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
     let served = thread::spawn(move || {
@@ -70,14 +75,8 @@ fn meet() -> (Remote, JoinHandle<()>) {
         assert_eq!(wanted.points, Points::Atomics);
         let subject = component();
         let offer = Offer { invocations: subject.invocations(), ..Offer::default() };
-        let served = ServedSubject {
-            subject: &subject,
-            offer: &offer,
-            racing: || vec![3],
-            limited: (|_| (), || None),
-            unseen,
-            lost,
-        };
+        let racing = || vec![3];
+        let served = ServedSubject { subject: &subject, offer: &offer, racing, limited, unseen, lost };
         serve(&mut line, &served).unwrap();
     });
     let wanted = RunOptions { points: Points::Atomics, ..RunOptions::default() };
@@ -319,6 +318,53 @@ fn an_unknown_call_is_rejected_with_the_message_of_the_other_side() {
 }
 
 #[test]
+fn time_that_is_up_ends_an_exploration_after_the_first_execution() {
+    let (remote, _served) = meet();
+    let settings = settings();
+    let strategy = Strategy::Scheduler(&bounded::ENTRY, &settings);
+    let extent = Extent::all(10_000, Visits::Every).within(Some(Duration::ZERO));
+    for subject in [&remote as &dyn Explorable, &component()] {
+        let mut program = subject.test_program(&calls(COLUMNS[0]), &Limits::default()).unwrap();
+        let survey = program.explore(strategy, &extent, &mut |_, _, _| ControlFlow::Continue(()));
+        assert_eq!(survey.executions, 1);
+        assert_eq!(survey.coverage, Coverage::Limited(Limit::Stopped));
+    }
+}
+
+#[test]
+fn the_reason_why_an_execution_was_cut_is_received() {
+    let (remote, _served) =
+        meet_limited(TimeLimit { reason: || Some("late, at here.c:1".to_owned()), ..TimeLimit::NONE });
+    let (survey, _) = explore(&remote, &calls(COLUMNS[0]), Strategy::Serial, Visits::Every);
+    assert_eq!(survey.coverage, Coverage::Limited(Limit::Other("late, at here.c:1".to_owned())));
+}
+
+#[test]
+fn the_reason_of_a_program_that_gives_up_is_received() {
+    let (here, there) = UnixStream::pair().unwrap();
+    let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
+    let served = thread::spawn(move || {
+        let mut line = line(there);
+        line.receive().unwrap();
+        line.send(&Offer::default().to_message()).unwrap();
+        // The request for a test program.
+        line.receive().unwrap();
+        let mut accepted = Message::default();
+        accepted.put_maybe(None, Message::put_text);
+        line.send(&accepted).unwrap();
+        // The request for an exploration.
+        line.receive().unwrap();
+        line.send_reason("the code waits");
+    });
+    let remote = Remote::connect(line(here), &RunOptions::default()).unwrap();
+    let (survey, _) = explore(&remote, &calls(COLUMNS[0]), Strategy::Serial, Visits::Every);
+    assert!(matches!(survey.coverage, Coverage::Limited(Limit::Other(_))), "{survey:?}");
+    assert!(remote.is_lost() && !remote.is_protocol_violated());
+    assert_eq!(remote.reason().as_deref(), Some("the code waits"));
+    served.join().unwrap();
+}
+
+#[test]
 fn the_end_of_a_program_is_detected_without_a_panic() {
     let (here, there) = UnixStream::pair().unwrap();
     let line = |it: UnixStream| Line::new(it.try_clone().unwrap(), it);
@@ -334,7 +380,7 @@ fn the_end_of_a_program_is_detected_without_a_panic() {
             subject: &subject,
             offer: &offer,
             racing: Vec::new,
-            limited: (|_| (), || None),
+            limited: TimeLimit::NONE,
             unseen: Unseen::default,
             lost,
         };

@@ -58,7 +58,7 @@ pub struct TestId {
     /// The options of `cargo test` that select its executable, if there are several: `-p bank
     /// --lib`.
     pub selection: Option<String>,
-    /// Whether it is run only on request: `#[ignore]`.
+    /// Whether it has the attribute by which it is run only on request.
     pub is_ignored: bool,
     executable: PathBuf,
     folder: PathBuf,

@@ -43,7 +43,7 @@ pub use assembly::{UnseenCause, UnseenInstruction};
 pub use blind_spots::{BlindSpot, BlindSpots};
 pub use cargo::{BuiltTests, Crate, ListedTests, TestId};
 pub use children::end_children;
-pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen};
+pub use clewline_remote::{Points, Remote, RunOptions, Trust, Unseen, read_places, show_places};
 pub use compiler::{Compiler, CompilerKind, Language};
 pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;

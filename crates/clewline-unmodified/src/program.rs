@@ -249,18 +249,34 @@ fn compile(
 /// A sentence for each operation that the compiler refuses because it need not return: not every
 /// compiler names it.
 fn missing_returns(message: &str) -> Vec<String> {
-    let of = |line: &str| {
-        let (place, _) = line.split_once(": error: ").filter(|it| it.1.contains("return-type]"))?;
-        let mut place = place.splitn(3, ':');
-        let (file, line) = (place.next()?, place.next()?.parse().ok()?);
-        let text = fs::read_to_string(file).ok()?;
-        let name = operation_above(&text, line)?;
-        Some(format!(
+    const FUNCTION: &str = "clewline_operation_";
+    let mut function = None;
+    let mut names = Vec::new();
+    for line in message.lines() {
+        if line.contains("In function ") {
+            let name = line.split_once(FUNCTION).map(|it| it.1);
+            let is_other = |it: char| !it.is_alphanumeric() && it != '_';
+            function = name.and_then(|it| it.split(is_other).next()).map(str::to_owned);
+        } else if let Some((place, _)) =
+            line.split_once(": error: ").filter(|it| it.1.contains("return-type]"))
+        {
+            names.extend(function.clone().or_else(|| operation_at(place)));
+        }
+    }
+    let sentence = |name: &String| {
+        format!(
             "the operation `{name}` does not return on every path; if it has no result, it ends with \
              `return CLEWLINE_NOTHING;`"
-        ))
+        )
     };
-    message.lines().filter_map(of).collect()
+    names.iter().map(sentence).collect()
+}
+
+/// The name of the operation at a place: `stack.c:3:1`.
+fn operation_at(place: &str) -> Option<String> {
+    let mut place = place.splitn(3, ':');
+    let (file, line) = (place.next()?, place.next()?.parse().ok()?);
+    operation_above(&fs::read_to_string(file).ok()?, line).map(str::to_owned)
 }
 
 /// The name of the last operation that `text` declares up to a line.
@@ -320,5 +336,14 @@ mod tests {
         let text = "CLEWLINE_OPERATION(pop)\n{\n}\nCLEWLINE_OPERATION( put , k, v) { }\n";
         let at = |line| operation_above(text, line);
         assert_eq!([at(0), at(1), at(3), at(4)], [None, Some("pop"), Some("pop"), Some("put")]);
+    }
+
+    #[test]
+    fn an_operation_that_need_not_return_is_named() {
+        let gcc =
+            "a.c: In function ‘clewline_operation_put’:\nh.h:1:2: error: no return [-Werror=return-type]\n";
+        let found = missing_returns(gcc);
+        assert!(found.len() == 1 && found[0].starts_with("the operation `put` does not return"), "{found:?}");
+        assert_eq!(missing_returns("a.c:1:2: error: expected `;`\n"), [""; 0]);
     }
 }

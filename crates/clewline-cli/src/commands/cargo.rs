@@ -7,7 +7,7 @@ use std::{
 
 use clewline_core::{Reason, is_interrupted};
 use clewline_report::render::{
-    summary::{self, Entry, Word},
+    summary::{self, Entry, Summary, Word},
     text::shell_word,
 };
 use clewline_unmodified::{
@@ -115,10 +115,21 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
         entries.push(unlisted_entry(file));
     }
     let summary = NOUNS.summary(entries);
+    print_summary(&summary, run.len(), options.format())?;
+    if !are_written {
+        options.write_of_all(summary)?;
+    }
+    let worst =
+        [Status::Violated, Status::Failed, Status::Unknown].into_iter().find(|it| statuses.contains(it));
+    Ok(worst.unwrap_or(Status::Done))
+}
+
+/// Prints the summary, or an object for each entry after those that were `run`.
+fn print_summary(summary: &Summary, run: usize, format: Output) -> Result<(), Failure> {
     let mut out = Stdout::new();
-    match options.format() {
+    match format {
         Output::Text => {
-            out.print(format!("\n{}", summary::lines(&summary)).as_bytes())?;
+            out.print(format!("\n{}", summary::lines(summary)).as_bytes())?;
             if summary.count(Word::Ignored) != 0 {
                 print_note(
                     "ignored tests were not run: `-- --ignored` explores these, `-- --include-ignored` all tests",
@@ -126,7 +137,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             }
         }
         Output::Json => {
-            for entry in summary.entries.iter().skip(run.len()) {
+            for entry in summary.entries.iter().skip(run) {
                 let (word, why) = (entry.verdict.as_str(), &entry.headline);
                 let name = entry.name.split(" (").next();
                 let line = json!({ "subject": name, "verdict": word, "reason": why });
@@ -134,12 +145,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             }
         }
     }
-    if !are_written {
-        options.write_of_all(summary)?;
-    }
-    let worst =
-        [Status::Violated, Status::Failed, Status::Unknown].into_iter().find(|it| statuses.contains(it));
-    Ok(worst.unwrap_or(Status::Done))
+    Ok(())
 }
 
 impl Args {

@@ -8,7 +8,9 @@ use clewline_report::render::{
     summary::{Entry, Word},
     text::shell_word,
 };
-use clewline_unmodified::{BlindSpot, BlindSpots, Error, GaveUp, Points, Remote, RunOptions, Session};
+use clewline_unmodified::{
+    BlindSpot, BlindSpots, Error, GaveUp, Points, Remote, RunOptions, Session, read_places, show_places,
+};
 use serde_json::json;
 
 use super::{
@@ -235,9 +237,7 @@ fn reuse(text: &str) -> Result<bool, String> {
 }
 
 fn racing(text: &str) -> Result<Vec<usize>, String> {
-    let read =
-        |it: &str| usize::from_str_radix(it, 16).map_err(|_| format!("--racing: `{it}` is not an address"));
-    text.split(',').map(read).collect()
+    read_places(text).map_err(|it| format!("--racing: `{it}` is not an address"))
 }
 
 /// The command of this exploration, with the scheduling points that it has found.
@@ -245,9 +245,9 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
     let mut command = typed.to_owned();
     match wanted.points {
         Points::Racing => {
-            let places: Vec<String> = remote.racing().iter().map(|it| format!("{it:x}")).collect();
+            let places = remote.racing();
             if !places.is_empty() {
-                command.push_str(&format!(" --racing {}", places.join(",")));
+                command.push_str(&format!(" --racing {}", show_places(&places)));
             }
         }
         points @ (Points::All | Points::Atomics) => {

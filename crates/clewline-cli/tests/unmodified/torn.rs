@@ -72,7 +72,7 @@ fn blocks_are_read_and_written_as_their_words_are() {
     }
 }
 
-/// No other thread accesses the blocks, or a lock orders the accesses: nothing is explored for them.
+/// No other thread accesses the blocks, or a lock orders the accesses: that adds no execution.
 #[test]
 fn blocks_that_do_not_race_cost_nothing() {
     for level in ["-O0", "-O2"] {

@@ -44,7 +44,7 @@ impl DrainCache<'_> {
             format!("something is left inside, and {} more would take it out: {it}", more.len())
         })?;
         let mut program = golden.test_program(&calls, &self.options.limits).map_err(|it| it.to_string())?;
-        let observed = observe(&mut *program, texts, self.options);
+        let observed = observe(&mut *program, texts, &self.options.serial_extent());
         if observed.panicked.is_some() {
             return Err("what it is compared with panics".to_owned());
         }

@@ -194,9 +194,11 @@ impl MatrixCheck<'_> {
     fn right(&mut self) -> Result<ExpectedBehaviour, CodecError> {
         Ok(match &self.options.against {
             Reference::Serial => match self.options.judging {
-                Judging::Linearizable | Judging::LeastRelaxed(_) => {
-                    ExpectedBehaviour::Observed(observe(self.program, &mut self.texts, self.options))
-                }
+                Judging::Linearizable | Judging::LeastRelaxed(_) => ExpectedBehaviour::Observed(observe(
+                    self.program,
+                    &mut self.texts,
+                    &self.options.serial_extent(),
+                )),
                 Judging::Displaced(..) => {
                     return Err(CodecError(
                         "what the subject does one call at a time is relaxed as well: say what is right with a specification or \
@@ -211,7 +213,11 @@ impl MatrixCheck<'_> {
                     Judging::Displaced(..) => self.matrix.to_apart(&[])?,
                 };
                 let mut program = golden.test_program(&calls, &self.options.limits)?;
-                ExpectedBehaviour::Observed(observe(&mut *program, &mut self.texts, self.options))
+                ExpectedBehaviour::Observed(observe(
+                    &mut *program,
+                    &mut self.texts,
+                    &self.options.serial_extent(),
+                ))
             }
             Reference::Observed(it) if it.matrix() == self.matrix => {
                 ExpectedBehaviour::Observed(it.observed(&mut self.texts))

@@ -22,7 +22,7 @@ pub fn count_serial(
     options: &Options,
 ) -> Result<(usize, Option<String>), CodecError> {
     let mut program = golden.test_program(&matrix.to_calls(), &options.limits)?;
-    let observed = first_phase(&mut *program, &mut ResultTexts::default(), options);
+    let observed = first_phase(&mut *program, &mut ResultTexts::default(), &options.serial_extent());
     Ok((observed.set.full() + observed.set.stuck(), observed.incomplete))
 }
 
@@ -38,7 +38,7 @@ pub fn observe(
 ) -> Result<Observations, CodecError> {
     let mut program = subject.test_program(&matrix.to_calls(), &options.limits)?;
     let mut texts = ResultTexts::default();
-    let observed = first_phase(&mut *program, &mut texts, options);
+    let observed = first_phase(&mut *program, &mut texts, &options.serial_extent());
     if observed.panicked.is_some() {
         return Err(CodecError("a call panics, one call at a time".to_owned()));
     }

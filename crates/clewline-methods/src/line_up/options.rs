@@ -7,7 +7,7 @@ use clewline_explore::{
     schedulers::{self, Entry as SchedulerEntry, SCHEDULERS, Settings},
 };
 use clewline_threads::{
-    Explorable,
+    Explorable, Extent, Visits,
     control::{Limits, Memory},
 };
 
@@ -94,6 +94,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The extent of the first phase.
+    pub(super) fn serial_extent(&self) -> Extent {
+        Extent::all(self.executions_max, Visits::Ahead).within(self.time)
+    }
+
     /// The first bound of the scheduler that is not lifted, with its value.
     #[must_use]
     pub fn bound(&self) -> Option<(&'static Bound, u32)> {

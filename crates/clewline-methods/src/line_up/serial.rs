@@ -5,10 +5,8 @@ use std::{collections::HashMap, ops::ControlFlow};
 use clewline_check::{ObservationSet, SerialHistory};
 use clewline_core::{Interner, ResultId};
 use clewline_explore::{Coverage, Diverged, Ending, Limit, Schedule};
-use clewline_threads::{Extent, Strategy, Survey, TestProgram, Visits, control::Outcome, why_cut};
+use clewline_threads::{Extent, Strategy, Survey, TestProgram, control::Outcome, why_cut};
 use rustc_hash::FxBuildHasher;
-
-use super::options::Options;
 
 /// Results as text, numbered across test programs: a golden implementation and the subject may
 /// number theirs differently.
@@ -58,14 +56,13 @@ impl SerialObservations {
 pub(crate) fn observe(
     program: &mut dyn TestProgram,
     texts: &mut ResultTexts,
-    options: &Options,
+    extent: &Extent,
 ) -> SerialObservations {
     let mut observed = SerialObservations::default();
     let mut renamed = ResultNumbering::default();
     program.keep(true, false);
-    let extent = Extent::all(options.executions_max, Visits::Ahead).within(options.time);
     let Survey { coverage, executions, .. } =
-        program.explore(Strategy::Serial, &extent, &mut |program, ending, _| match ending {
+        program.explore(Strategy::Serial, extent, &mut |program, ending, _| match ending {
             Ending::Full | Ending::Stuck => {
                 for history in serial(&program.outcome(), |at, it| renamed.id(program, texts, at, it)) {
                     if observed.set.insert(&history) {

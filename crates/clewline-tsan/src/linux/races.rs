@@ -15,7 +15,7 @@
 use std::ops::Range;
 
 use clewline_explore::{TaskId, TaskSet};
-use clewline_remote::Points;
+use clewline_remote::{Points, code_of};
 use clewline_threads::instrument::Control;
 use rustc_hash::FxHashSet;
 
@@ -310,18 +310,6 @@ pub(super) fn is_point(place: usize) -> bool {
     }
 }
 
-// A place is the address of code; of a block, each word that is read and each that is written is a
-// place. Addresses of code leave the upper bits free.
-const WORD_SHIFT: u32 = 48;
-const WORDS_MAX: usize = (1 << 15) - 1;
-const WRITE_BIT: usize = 1 << 63;
-
-/// The place of an access to a word of the block that the code at `pc` accesses. All words from the
-/// 32,768th on are one place.
-pub(super) fn word_place(pc: usize, number: usize, is_write: bool) -> usize {
-    pc | number.min(WORDS_MAX) << WORD_SHIFT | if is_write { WRITE_BIT } else { 0 }
-}
-
 /// Whether a word of the block that the code at `pc` accesses may be a point.
 pub(super) fn may_have_points(pc: usize) -> bool {
     match points() {
@@ -383,7 +371,7 @@ fn insert(pc: usize) -> bool {
     let is_new = races.is_racing.get_or_insert_default().insert(pc);
     if is_new {
         races.racing.push(pc);
-        races.blocks.get_or_insert_default().insert(pc & ((1 << WORD_SHIFT) - 1));
+        races.blocks.get_or_insert_default().insert(code_of(pc));
     }
     is_new
 }

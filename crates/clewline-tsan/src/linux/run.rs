@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use clewline_remote::{Line, Offer, RunOptions, ServedSubject};
+use clewline_remote::{Line, Offer, RunOptions, ServedSubject, TimeLimit};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
@@ -105,7 +105,7 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
     };
     let racing = || races::racing().to_vec();
     exit::set_line(line);
-    let limited = (watchdog::set_deadline as fn(_), watchdog::late_place as fn() -> _);
+    let limited = TimeLimit { set: watchdog::set_deadline, reason: watchdog::late_place };
     let lost = driver::lost;
     let served = ServedSubject { subject, offer: &offer, racing, limited, unseen: unseen::all, lost };
     if let Err(error) = clewline_remote::serve(line, &served) {

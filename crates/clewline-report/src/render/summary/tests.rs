@@ -198,3 +198,17 @@ violated    lost, 1.jsonl  1,234 operations  1.5 s
 ";
     assert_eq!(lines(&all), expected);
 }
+
+#[test]
+fn ignored_entries_are_no_success() {
+    let ignored = || entry("later", Word::Ignored);
+    assert_eq!(summary(vec![ignored()]).word(), Word::Unknown);
+    let some = summary(vec![ignored(), entry("good.jsonl", Word::Holds)]);
+    assert_eq!((some.totals().as_str(), some.word()), ("2 histories: 1 holds, 1 ignored", Word::Holds));
+    assert!(lines(&some).starts_with("ignored  later"), "{}", lines(&some));
+    let xml = elements(&junit(&some, Clock::Hidden));
+    let skipped = xml.iter().find(|it| it.0 == "skipped").expect("an element");
+    assert_eq!((skipped.1["message"].as_str(), xml[0].1["skipped"].as_str()), ("later is judged", "1"));
+    assert!(markdown(&some, Clock::Hidden).contains("| ignored | later |"));
+    assert_eq!(annotations(&some), "");
+}

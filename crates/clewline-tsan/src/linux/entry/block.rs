@@ -17,7 +17,7 @@
 use std::ffi::c_int;
 
 use clewline_explore::{Access, TaskId};
-use clewline_remote::Points;
+use clewline_remote::{Points, word_place};
 use clewline_threads::instrument::Control;
 
 use super::{check, describe_address, object, plain, point};
@@ -72,7 +72,7 @@ impl Block {
     }
 
     fn place(&self, word: Word) -> usize {
-        races::word_place(self.pc, word.number, self.is_write)
+        word_place(self.pc, word.number, self.is_write)
     }
 
     fn is_point(&self, word: Word) -> bool {
