@@ -6,8 +6,8 @@
 //! whether that write is ordered with the accesses of other tasks. If it is not, the call becomes a
 //! point, and is reported: threads are not interrupted inside of it.
 //!
-//! A function that the code calls while it is pending (a lock, `malloc`) is one of the runtime; what
-//! the runtime changes is not a write of the call.
+//! A function that the call uses (a lock, `malloc`) is one of the runtime; what the runtime changes
+//! is not a write of the call.
 
 use std::{ops::Range, slice};
 
@@ -43,7 +43,7 @@ struct Pending {
 struct Copy {
     ranges: Vec<Range<usize>>,
     bytes: Vec<u8>,
-    /// Locks and the like: the runtime writes them.
+    /// Locks and the like that calls used in this execution: the runtime writes them.
     ignored: Vec<usize>,
 }
 
@@ -51,6 +51,8 @@ static DATA: RuntimeOwned<UserData> = RuntimeOwned::new(UserData { ranges: Vec::
 static PENDING: RuntimeOwned<[Option<Pending>; TaskId::MAX]> = RuntimeOwned::new([None; TaskId::MAX]);
 static COPY: RuntimeOwned<Copy> =
     RuntimeOwned::new(Copy { ranges: Vec::new(), bytes: Vec::new(), ignored: Vec::new() });
+/// The return addresses of calls that were reported.
+static REPORTED: RuntimeOwned<Vec<usize>> = RuntimeOwned::new(Vec::new());
 /// Whether the running task has a call to compare, or the exploration has to restart.
 static HAS_WORK: RuntimeCell<bool> = RuntimeCell::new(false);
 static RESTARTS: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -76,7 +78,6 @@ impl Copy {
     /// Copies the memory that threads may share.
     fn take(&mut self, arguments: &[usize; 6]) {
         self.ranges.clear();
-        self.ignored.clear();
         let all = DATA.get().ranges.iter().cloned().chain([heap::used()]);
         self.ranges.extend(all.filter(|it| !it.is_empty()));
         if COPIED_BYTES_MAX < self.ranges.iter().map(Range::len).sum() {
@@ -129,8 +130,8 @@ impl Copy {
         }
     }
 
-    /// Whether an address belongs to the code: not to the allocator, to a lock, or to an object of a
-    /// library.
+    /// Whether an address belongs to the code: not to the allocator, to a lock, or to an object of
+    /// a library.
     fn is_of_code(&self, address: usize) -> bool {
         !DATA.get().copied.iter().any(|it| it.contains(&address))
             && (!heap::contains(address) || heap::grain(address) == heap::GrainState::Live)
@@ -140,6 +141,11 @@ impl Copy {
 
 /// The call races: its steps are not seen.
 pub(super) fn report(Function { name, library, .. }: &Function, pc: usize) {
+    // To find a line takes long, and the call may be made in every execution.
+    if REPORTED.get().contains(&pc) {
+        return;
+    }
+    REPORTED.get().push(pc);
     let site = current_task::as_runtime(|| places::resolve(places::own_caller(pc)));
     let site = site.map_or_else(String::new, |it| format!("{}:{}: ", it.file, it.line));
     unseen::add(format!(
@@ -186,7 +192,9 @@ pub(super) fn note_lock(control: Control, address: usize, pc: usize) {
     }
     // The call goes on. What it did comes before what the lock orders.
     record(control.task());
-    COPY.get().ignored.push(address);
+    if !COPY.get().ignored.contains(&address) {
+        COPY.get().ignored.push(address);
+    }
     COPY.get().copy();
 }
 
@@ -209,6 +217,7 @@ pub(super) fn resume(task: TaskId) {
 /// An execution begins.
 pub(super) fn begin() {
     PENDING.get().fill(None);
+    COPY.get().ignored.clear();
     HAS_WORK.set(false);
     RESTARTS.set(false);
 }
