@@ -90,7 +90,8 @@ mod tests {
         assert_eq!(shown, "4f0a,4f31:0-2,4f31:7,4f31:w3");
         let mut again = read_places(&shown).unwrap();
         let mut expected = places;
-        (again.sort_unstable(), expected.sort_unstable());
+        again.sort_unstable();
+        expected.sort_unstable();
         assert_eq!(again, expected);
     }
 

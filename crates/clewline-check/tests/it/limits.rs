@@ -100,9 +100,12 @@ fn exchanged(recording: Recording) -> Recording {
     Recording { history: history.unwrap(), values, names, missing }
 }
 
+/// A phase of a check, and its name.
+type Phase<'a> = (String, Box<dyn Fn(&Options) + 'a>);
+
 /// Everything that takes a budget.
-fn phases(case: &dyn ErasedHistory) -> Vec<(String, Box<dyn Fn(&Options) + '_>)> {
-    let mut all: Vec<(String, Box<dyn Fn(&Options) + '_>)> = Vec::new();
+fn phases(case: &dyn ErasedHistory) -> Vec<Phase<'_>> {
+    let mut all: Vec<Phase<'_>> = Vec::new();
     let algorithms = checkers().map(|it| Algorithm::Named(vec![it])).chain([Algorithm::Auto]);
     for algorithm in algorithms {
         let name = format!("{algorithm:?}");
