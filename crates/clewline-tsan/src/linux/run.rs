@@ -10,8 +10,8 @@ use clewline_remote::{Line, Offer, RunOptions, ServedSubject, TimeLimit};
 use clewline_threads::{Explorable, instrument::set_resolver};
 
 use super::{
-    current_task, driver, exit, heap, isolate, modules, park, places, races, register, signals, snapshot,
-    subject, trampolines, unseen, watchdog,
+    current_task, driver, entry, exit, heap, isolate, modules, park, places, races, register, signals,
+    snapshot, subject, trampolines, unseen, watchdog,
 };
 
 #[used]
@@ -72,7 +72,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
     heap::mark();
     snapshot::take();
     park::make()?;
-    signals::install_handlers();
+    signals::install_handlers(entry::abandon_blocks);
     watchdog::start();
     set_resolver(places::resolve);
     Ok(())

@@ -12,7 +12,7 @@ use clewline_threads::control::FailureKind;
 
 use super::{
     current_task::{self, RuntimeCell},
-    entry, exit, modules, output, places,
+    exit, modules, output, places,
 };
 
 static SIGNAL: RuntimeCell<c_int> = RuntimeCell::new(0);
@@ -21,6 +21,9 @@ static CODE: RuntimeCell<usize> = RuntimeCell::new(0);
 static USER_CODE: RuntimeCell<usize> = RuntimeCell::new(0);
 static FRAME: RuntimeCell<usize> = RuntimeCell::new(0);
 static EMERGENCY_STACK_TOP: RuntimeCell<usize> = RuntimeCell::new(0);
+
+// Forgets accesses of the code that are not complete.
+static ABANDON_ACCESSES: RuntimeCell<fn()> = RuntimeCell::new(|| ());
 
 const HANDLER_STACK_BYTES: usize = 64 << 10;
 const EMERGENCY_STACK_BYTES: usize = 2 << 20;
@@ -33,8 +36,9 @@ fn map(size: usize) -> usize {
     found as usize
 }
 
-/// Handles crashes of this thread.
-pub(super) fn install_handlers() {
+/// Handles crashes of this thread. Then `abandon_accesses` forgets accesses that are not complete.
+pub(super) fn install_handlers(abandon_accesses: fn()) {
+    ABANDON_ACCESSES.set(abandon_accesses);
     EMERGENCY_STACK_TOP.set(map(EMERGENCY_STACK_BYTES) + EMERGENCY_STACK_BYTES);
     let stack = libc::stack_t {
         ss_sp: map(HANDLER_STACK_BYTES) as *mut c_void,
@@ -149,7 +153,7 @@ fn name(signal: c_int) -> &'static str {
 
 extern "C" fn crashed() -> ! {
     let (signal, address, mut code) = (SIGNAL.get(), ADDRESS.get(), USER_CODE.get());
-    entry::abandon_blocks();
+    ABANDON_ACCESSES.get()();
     let (touched, place) = current_task::last_access();
     if modules::is_runtime(CODE.get()) && !current_task::is_guard(address) {
         // The runtime made an access for the code, or the runtime has a bug; and calls into the

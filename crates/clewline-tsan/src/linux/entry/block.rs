@@ -20,7 +20,7 @@ use clewline_explore::{Access, TaskId};
 use clewline_remote::{Points, word_place};
 use clewline_threads::instrument::Control;
 
-use super::{check, describe_address, object, plain, point};
+use super::{check, count_idle, describe_address, object, peek, point};
 use crate::linux::{
     current_task::{self, RuntimeOwned},
     heap, races,
@@ -230,7 +230,7 @@ fn note(control: Control, mut block: Block) -> Block {
     block.is_quiet = false;
     block.is_quiet = block.points().next().is_none();
     if block.is_quiet {
-        plain::count_idle(control, pc);
+        count_idle(control, pc);
     }
     if is_write {
         current_task::count_write();
@@ -274,7 +274,7 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
     if is_write {
         control.mark_changed(object(address).max(8));
     }
-    let value = || if is_write { "plain".to_owned() } else { plain::peek(address, size) };
+    let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
     control.set_detail(|| format!("{}{}", describe_address(address), value()));
     check(control, address, size, is_write, pc);
     races::plain(control, address, size, is_write, block.place(word));

@@ -17,8 +17,12 @@ use clewline_threads::{control::FailureKind, instrument::Control};
 use super::{
     current_task,
     heap::{self, GrainState},
-    places,
+    memory, places,
 };
+
+// After this many consecutive accesses that are not points, other tasks run: the code may be
+// waiting for them.
+const IDLE_ACCESSES_MAX: u32 = 20_000;
 
 /// The accessed object: a word, so that accesses of different sizes conflict.
 #[inline(always)]
@@ -43,6 +47,25 @@ pub(super) fn point(control: Control, address: usize, size: usize, access: Acces
     control.access_point(object(address).max(8), access, current_task::place(pc).part(address & 7));
     if object(address) != object(address + size - 1) {
         control.conflict_with_all();
+    }
+}
+
+/// Counts an access that is not a point.
+#[inline(always)]
+fn count_idle(control: Control, pc: usize) {
+    if IDLE_ACCESSES_MAX <= current_task::count_idle() {
+        current_task::reset_idle();
+        control.yield_once(current_task::place(pc));
+    }
+}
+
+/// The value that a plain read is going to return.
+fn peek(address: usize, size: usize) -> String {
+    let mut value = [0; 8];
+    // The code itself is to fail if it reads what is not there, as it does without a recording.
+    match value.get_mut(..size).is_some_and(|it| memory::read(address, it)) {
+        true => format!("{}, plain", shown(u64::from_le_bytes(value))),
+        false => "plain".to_owned(),
     }
 }
 

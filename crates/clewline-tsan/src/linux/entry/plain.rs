@@ -6,13 +6,9 @@ use clewline_threads::instrument::Control;
 
 use super::{
     block::{self, Block, copy, fill},
-    check, describe_address, point, shown,
+    check, count_idle, describe_address, peek, point,
 };
-use crate::linux::{call::stubs, calls_out, current_task, heap, memory, races};
-
-// After this many consecutive accesses that are not points, other tasks run: the code may be
-// waiting for them.
-const IDLE_ACCESSES_MAX: u32 = 20_000;
+use crate::linux::{call::stubs, calls_out, current_task, heap, races};
 
 /// The code is about to access `size` bytes.
 #[inline(always)]
@@ -55,25 +51,6 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
     }
     check(control, address, size, is_write, pc);
     races::plain(control, address, size, is_write, pc);
-}
-
-/// Counts an access that is not a point.
-#[inline(always)]
-pub(super) fn count_idle(control: Control, pc: usize) {
-    if IDLE_ACCESSES_MAX <= current_task::count_idle() {
-        current_task::reset_idle();
-        control.yield_once(current_task::place(pc));
-    }
-}
-
-/// The value that a plain read is going to return.
-pub(super) fn peek(address: usize, size: usize) -> String {
-    let mut value = [0; 8];
-    // The code itself is to fail if it reads what is not there, as it does without a recording.
-    match value.get_mut(..size).is_some_and(|it| memory::read(address, it)) {
-        true => format!("{}, plain", shown(u64::from_le_bytes(value))),
-        false => "plain".to_owned(),
-    }
 }
 
 /// A volatile access is always a point.
