@@ -2,13 +2,13 @@
 //!
 //! # Idea
 //!
-//! A linearization of a queue is two chains. The *tail side* is the order of the enqs e₁, e₂, …; the
-//! *head side* is the order of the deqs d₁, d₂, … with the peeks and the empties (a deq or peek that
-//! found nothing) between them. dⱼ removes eⱼ. The search builds both chains from the front, and
-//! places eⱼ when an operation of the head side is to find it, not when eⱼ returns. So it never has
-//! to guess the order of enqs that nothing has looked at, and its configurations hold no contents of
-//! the queue: only which operations are placed, the times that both sides have reached, and the
-//! value at the head.
+//! A linearization of a queue is two chains. The *tail side* is the order of the enqs e₁, e₂, …;
+//! the *head side* is the order of the deqs d₁, d₂, … with the peeks and the empties (a deq or peek
+//! that found nothing) between them. dⱼ removes eⱼ. The search builds both chains from the front,
+//! and places eⱼ when an operation of the head side is to find it, not when eⱼ returns. So it never
+//! has to guess the order of enqs that nothing has looked at, and its configurations hold no
+//! contents of the queue: only which operations are placed, the times that both sides have reached,
+//! and the value at the head.
 //!
 //! # Chains with times are linearizations
 //!
@@ -27,24 +27,24 @@
 //! reason the earliest times are found in one pass over the list, each from what was placed before:
 //! two chains can be given times if and only if their earliest times are within the intervals.
 //!
-//! The *time of a side* is that of its last operation. That of the head side is kept at least that of
-//! the tail side: whatever the head side places next is not earlier, by 2, 3 and 4.
+//! The *time of a side* is that of its last operation. That of the head side is kept at least that
+//! of the tail side: whatever the head side places next is not earlier, by 2, 3 and 4.
 //!
 //! # Moves
 //!
-//! A side's *deadline* is the first return among its complete operations that are left. No operation
-//! of the side can be placed later, as the one with the deadline is placed after it. So a candidate
-//! is called no later than the deadline, and there are as many as operations open at a time.
-//! Nothing is at the head at first, and after each deq. Then the moves are
+//! A side's *deadline* is the first return among its complete operations that are left. No
+//! operation of the side can be placed later, as the one with the deadline is placed after it. So a
+//! candidate is called no later than the deadline, and there are as many as operations open at a
+//! time. Nothing is at the head at first, and after each deq. Then the moves are
 //!
 //! * an empty, if it is within the deadlines of *both* sides; both sides are then at its time;
 //! * an enq, within both deadlines, because an operation of the head side will find it. It is tried
 //!   only if some candidate of the head side has its value, or may have any (a pending deq).
 //!
 //! With a value at the head they are the deqs and peeks that returned it, and a pending deq. When
-//! every complete operation of the head side is placed, the enqs that are left follow in the order of
-//! their calls: the deadline of the tail side has not passed, so each can be placed at its call, or
-//! at the time of its side if that is later.
+//! every complete operation of the head side is placed, the enqs that are left follow in the order
+//! of their calls: the deadline of the tail side has not passed, so each can be placed at its call,
+//! or at the time of its side if that is later.
 //!
 //! # What need not be tried
 //!
@@ -53,15 +53,15 @@
 //!   time at which the other was, after its own call, and before its own return.
 //! * *Peeks and empties that change no time* are placed at once, and nothing else is tried: in an
 //!   order that places one later, it can be moved here, which only lowers the times of others.
-//! * *Pending enqs* have no deadline. They are placed only for a complete operation with their value,
-//!   and a pending deq removes the element only after a peek has found it. If nothing but a pending
-//!   deq finds the element, both may as well not have taken effect.
+//! * *Pending enqs* have no deadline. They are placed only for a complete operation with their
+//!   value, and a pending deq removes the element only after a peek has found it. If nothing but a
+//!   pending deq finds the element, both may as well not have taken effect.
 //! * *Pending operations that are equal* are used in the order of their calls, since of all of them
-//!   the first can be placed earliest and none has a deadline. One candidate for each value is enough,
-//!   and one pending deq, however many there are.
-//! * *Configurations that were entered before.* What follows depends on which operations are left, on
-//!   the two times and on what is at the head, nothing else. The sets are compared by a hash of 128
-//!   bits.
+//!   the first can be placed earliest and none has a deadline. One candidate for each value is
+//!   enough, and one pending deq, however many there are.
+//! * *Configurations that were entered before.* What follows depends on which operations are left,
+//!   on the two times and on what is at the head, nothing else. The sets are compared by a hash of
+//!   128 bits.
 //!
 //! Source: ours.
 //!
@@ -72,10 +72,10 @@
 //!
 //! Invariants, between any two lines of `run`:
 //!
-//! * `trail` holds the placed operations, in the order of the list above; `frames` has one entry for
-//!   each, with what was before it.
-//! * `tail_time` ≤ `head_time`, and neither is later than the deadline of its side; `tail_time` is not
-//!   later than the deadline of the head side.
+//! * `trail` holds the placed operations, in the order of the list above; `frames` has one entry
+//!   for each, with what was before it.
+//! * `tail_time` ≤ `head_time`, and neither is later than the deadline of its side; `tail_time` is
+//!   not later than the deadline of the head side.
 
 use std::collections::HashSet;
 
@@ -247,7 +247,8 @@ struct Search<'c> {
     hash: u128,
     frames: Vec<Frame>,
     moves: Vec<Move>,
-    // The values that candidates of the head side have, and by value the step in which it was noted.
+    // The values that candidates of the head side have, and by value the step in which it was
+    // noted.
     wanted: Vec<u32>,
     wanted_in: Vec<u64>,
     // The hash of the placed set and of the value at the head, and the two times.
