@@ -8,8 +8,8 @@
 //!
 //! A queue is searched with two frontiers, which needs no contents of the queue. Any other object
 //! goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
-//! measured (`docs/research/performance.md`); a long history is searched piece by piece. Competition
-//! gained little, and the tree searches do not finish where it matters.
+//! measured (`docs/research/performance.md`); a long history is searched piece by piece.
+//! Competition gained little, and the tree searches do not finish where it matters.
 
 use std::{
     borrow::Cow,

@@ -77,8 +77,8 @@ const OPTIONAL_GCC_FLAGS: [&[&str]; 3] = [
 const OPTIONAL_CLANG_FLAGS: [&[&str]; 2] =
     [&["-mllvm", "-tsan-instrument-read-before-write"], &["-mllvm", "-tsan-distinguish-volatile"]];
 
-/// clang does not instrument vectors of more than 16 bytes. Code with the checks of the C library is
-/// inlined whatever the other flags are.
+/// clang does not instrument vectors of more than 16 bytes. Code with the checks of the C library
+/// is inlined whatever the other flags are.
 const LAST_FLAGS: [&str; 1] = ["-U_FORTIFY_SOURCE"];
 const LAST_CLANG_FLAGS: [&[&str]; 2] = [&["-fno-vectorize"], &["-fno-slp-vectorize"]];
 
