@@ -125,7 +125,7 @@ fn what_libraries_write_is_found_out() {
     let Some(program) = build("calls_out.c", &[]) else { return };
     program
         .run(&JSON)
-        .unknown("calls_out.c:22: snprintf (libc.so.6) writes to memory that other threads access");
+        .unknown("calls_out.c:23: snprintf (libc.so.6) writes to memory that other threads access");
     program.by_first().run(&[&JSON[..], &["--isolate"]].concat()).unknown("snprintf");
     for trusted in ["snprintf", "libc"] {
         program.by_first().run(&[&JSON[..], &["--trust", trusted]].concat()).holds();

@@ -131,7 +131,8 @@ fn threads_are_judged_while_they_run() {
                     }
                 }
             });
-            assert_eq!(alarms.into_inner().unwrap().len(), usize::from(stale));
+            // A violation stays one: if it was seen before the end, it is seen again.
+            assert_eq!(alarms.into_inner().unwrap().is_empty(), !stale);
             assert_eq!(recorder.history().is_ok(), !recorder.is_live);
         }
     }
