@@ -94,6 +94,9 @@ pub(crate) fn observe(
             Some(format!("interrupted after {executions} serial executions"))
         }
         Coverage::Limited(Limit::Other(reason)) => Some(reason),
+        Coverage::Limited(Limit::Stopped) => {
+            Some(format!("the limit was reached after {executions} serial executions"))
+        }
         Coverage::Limited(_) => {
             Some(format!("there are more than {executions} serial executions, and not all were run"))
         }
