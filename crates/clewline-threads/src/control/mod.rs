@@ -15,8 +15,8 @@
 //!   happens-before.
 //! * `races` finds unordered accesses to cells, and `leaks` objects that are never dropped.
 //! * `fiber` runs tasks on their own `stacks`.
-//! * `spin` detects waiting loops, and `repeat` executions that may go on forever; a `replica` of the
-//!   process proves that they do.
+//! * `spin` detects waiting loops, and `repeat` executions that may go on forever; a `replica` of
+//!   the process proves that they do.
 //! * `fair` makes yielding tasks wait for the others.
 //! * `explorer` holds the state that an explorer shares with its tasks.
 //! * `program` runs the calls of a matrix on a subject, and is the
