@@ -144,6 +144,12 @@ pub trait FastPath: Scheduler {
     /// blocked tasks after [`Choice::Redundant`].
     fn abandoned(&mut self, _step: &Step) {}
 
+    /// Whether `step` is not chosen before the running operation returns, however long it is
+    /// enabled. An execution that never chooses it is fair nevertheless.
+    fn refuses(&mut self, _step: &Step) -> bool {
+        false
+    }
+
     /// Called before [`choose`](Scheduler::choose) if exactly the tasks in `enabled` are enabled,
     /// and the next steps of all tasks, enabled or blocked, have been shown at earlier points,
     /// except for `arrived`, which is enabled. Returns the task that was chosen here before, if

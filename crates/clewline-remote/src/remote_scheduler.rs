@@ -14,6 +14,7 @@ const REPLAY_CHOICE: u64 = 1;
 const CHOOSE_VALUE: u64 = 2;
 const EXECUTED: u64 = 3;
 const ABANDONED: u64 = 4;
+const REFUSES: u64 = 5;
 // Choices besides a step.
 const REDUNDANT: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
@@ -71,6 +72,7 @@ fn serve(line: &mut Line, scheduler: &mut dyn FastPath, done: u64) -> io::Result
                 let found = scheduler.replay_choice(enabled, arrived.as_ref());
                 reply.put_maybe(found, Message::put_task);
             }
+            REFUSES => reply.put(scheduler.refuses(&message.take_step()).into()),
             CHOOSE_VALUE => reply.put(scheduler.choose_value(message.take_u32().max(1)).into()),
             EXECUTED => {
                 scheduler.on_step(&message.take_step());
@@ -167,5 +169,11 @@ impl FastPath for RemoteScheduler<'_> {
         let mut message = Message::new(ABANDONED);
         message.put_step(step);
         self.send(&message);
+    }
+
+    fn refuses(&mut self, step: &Step) -> bool {
+        let mut message = Message::new(REFUSES);
+        message.put_step(step);
+        self.request(&message).take() == 1
     }
 }

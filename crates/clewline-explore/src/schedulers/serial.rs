@@ -21,6 +21,12 @@ pub struct Serial {
     indices: Vec<usize>,
 }
 
+impl Serial {
+    fn allows(&self, step: &Step) -> bool {
+        self.open.is_none_or(|open| step.task == open || step.cause.is_some())
+    }
+}
+
 impl Scheduler for Serial {
     fn begin(&mut self, begin: Begin) -> bool {
         if begin == Begin::Anew {
@@ -34,7 +40,7 @@ impl Scheduler for Serial {
         self.allowed.clear();
         self.indices.clear();
         for (at, step) in point.enabled.iter().enumerate() {
-            if self.open.is_none_or(|open| step.task == open || step.cause.is_some()) {
+            if self.allows(step) {
                 self.allowed.push(*step);
                 self.indices.push(at);
             }
@@ -65,5 +71,9 @@ impl FastPath for Serial {
         if step.returns {
             self.open = None;
         }
+    }
+
+    fn refuses(&mut self, step: &Step) -> bool {
+        !self.allows(step)
     }
 }

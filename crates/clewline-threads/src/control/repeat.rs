@@ -27,8 +27,8 @@ pub(super) struct Repetition {
     has_tried_unknown: bool,
     // In all executions: replicas that did not repeat.
     failures: u32,
-    // In all executions: the keys of rounds that repeat.
-    proven: Vec<u64>,
+    // In all executions: the keys of rounds that repeat, and the tasks that need not move there.
+    proven: Vec<(u64, TaskSet)>,
     // Schedules after which an execution went on although a round had ended: it must do so again.
     continued: HashSet<u64>,
     /// The round that repeats forever, if it was proven: how many steps it has, and its tasks.
@@ -57,7 +57,7 @@ pub(super) struct Round {
 // Only the last moments are kept, and a round is at most this long.
 const MOMENTS_MAX: usize = 256;
 const ROUND_STEPS_MAX: usize = 1_000;
-// After so many replicas that did not repeat, no more are made: of rounds with unknown local
+// After this number of replicas that did not repeat, no more are made: of rounds with unknown local
 // states, and of others.
 const UNKNOWN_FAILURES_MAX: u32 = 16;
 const FAILURES_MAX: u32 = 48;
@@ -136,23 +136,30 @@ impl Repetition {
         unknown.map(|it| (it, true))
     }
 
+    /// Whether all tasks were at these places before.
+    pub(super) fn was_at(&self, key: u64) -> bool {
+        self.moments.iter().any(|it| it.key == key)
+    }
+
     /// Whether a round may end here, if local states do not matter: then they should be known.
     pub(super) fn may_end_here(&self, key: u64, live: TaskSet, schedule: &[Pick]) -> bool {
         let now = Moment { key, position: schedule.len(), local_state: None };
         self.round(&now, live, schedule).is_some()
     }
 
-    /// Whether a round at the same places was proven to repeat before.
-    pub(super) fn is_known(&self, round: &Round) -> bool {
-        self.proven.contains(&round.key)
+    /// Whether a round at the same places was proven to repeat before, where the same tasks are
+    /// `unwanted`.
+    pub(super) fn is_known(&self, round: &Round, unwanted: TaskSet) -> bool {
+        self.proven.contains(&(round.key, unwanted))
     }
 
-    /// `round`, which ends after `schedule`, repeats forever or may not.
-    pub(super) fn found(&mut self, round: &Round, schedule: &[Pick], repeats: bool) {
+    /// `round`, which ends after `schedule`, repeats forever or may not, if all tasks but those of
+    /// `unwanted` are scheduled.
+    pub(super) fn found(&mut self, round: &Round, unwanted: TaskSet, schedule: &[Pick], repeats: bool) {
         if repeats {
             self.round = Some((schedule.len() - round.position, round.tasks));
-            if !self.is_known(round) {
-                self.proven.push(round.key);
+            if !self.is_known(round, unwanted) {
+                self.proven.push((round.key, unwanted));
             }
         } else {
             self.failures += 1;

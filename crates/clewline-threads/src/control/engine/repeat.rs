@@ -70,6 +70,7 @@ impl Engine {
             return Repeats::No;
         }
         let key = self.position_key();
+        let unwanted = if self.repetition.was_at(key) { unwanted.union(self.refused()) } else { unwanted };
         let live = movable.union(self.spinning).without(unwanted);
         let is_looked_at = is_wait || self.repetition.may_end_here(key, live, &self.schedule);
         let local_state = if is_looked_at { self.local_state_hash(me) } else { None };
@@ -78,11 +79,24 @@ impl Engine {
             return Repeats::No;
         };
         // A violation is reported only of an execution that was recorded.
-        if self.moments.is_none() && self.repetition.is_known(&round) {
-            self.found(&round, true);
+        if self.moments.is_none() && self.repetition.is_known(&round, unwanted) {
+            self.found(&round, unwanted, true);
             return Repeats::Forever;
         }
         self.prove(&round, unwanted)
+    }
+
+    /// The tasks that the scheduler refuses, whether they can move or not: some may be able to
+    /// move within the round only.
+    fn refused(&mut self) -> TaskSet {
+        let mut refused = TaskSet::EMPTY;
+        for task in self.started.without(self.ended) {
+            let step = self.tasks[task.index()].pending;
+            if self.scheduler().refuses(&step) {
+                refused.insert(task);
+            }
+        }
+        refused
     }
 
     /// Whether this is one of the rounds in which a wait is looked at: fewer and fewer of them.
@@ -124,14 +138,14 @@ impl Engine {
             }
             Side::Original(repeats) => {
                 self.replay = None;
-                self.found(round, repeats);
+                self.found(round, unwanted, repeats);
                 if repeats { Repeats::Forever } else { Repeats::No }
             }
         }
     }
 
-    fn found(&mut self, round: &Round, repeats: bool) {
-        self.repetition.found(round, &self.schedule, repeats);
+    fn found(&mut self, round: &Round, unwanted: TaskSet, repeats: bool) {
+        self.repetition.found(round, unwanted, &self.schedule, repeats);
         if let (true, Some((steps, _)), Some(moments)) = (repeats, self.repetition.round, &mut self.moments) {
             let first = moments.len().saturating_sub(steps);
             moments[first..].iter_mut().for_each(|it| it.repeats = true);

@@ -51,7 +51,7 @@ fn a_round_without_known_local_states_is_tried_once_in_an_execution() {
         let mut tried = 0;
         for at in execution as usize..execution as usize + 5 {
             if let Some(round) = repetition.note(7, None, set(&[A]), &schedule[..at]) {
-                repetition.found(&round, &schedule[..at], false);
+                repetition.found(&round, TaskSet::EMPTY, &schedule[..at], false);
                 tried += 1;
             }
         }
@@ -69,7 +69,7 @@ fn an_execution_goes_on_where_it_went_on_before() {
         repetition.note(7, state, set(&[A]), &schedule[..1]);
         let round = repetition.note(7, state, set(&[A]), &schedule[..2]);
         assert_eq!(round.is_some(), expected);
-        round.iter().for_each(|it| repetition.found(it, &schedule[..2], false));
+        round.iter().for_each(|it| repetition.found(it, TaskSet::EMPTY, &schedule[..2], false));
         // Another one is tried all the same.
         assert!(repetition.note(7, state, set(&[A]), &schedule[..3]).is_some());
         repetition.clear();
@@ -90,11 +90,13 @@ fn a_proven_round_is_remembered_for_later_executions() {
     let schedule = picks(&[A, A]);
     repetition.note(7, None, set(&[A]), &[]);
     let round = repetition.note(7, None, set(&[A]), &schedule).expect("a round");
-    assert!(!repetition.is_known(&round));
-    repetition.found(&round, &schedule, true);
+    assert!(!repetition.is_known(&round, TaskSet::EMPTY));
+    repetition.found(&round, TaskSet::EMPTY, &schedule, true);
     assert_eq!(repetition.round, Some((2, set(&[A]))));
     repetition.clear();
-    assert!(repetition.is_known(&round) && repetition.round.is_none());
+    assert!(repetition.is_known(&round, TaskSet::EMPTY) && repetition.round.is_none());
+    // Where another task must move as well, nothing is proven, and vice versa.
+    assert!(!repetition.is_known(&round, TaskSet::only(TaskId(2))));
 }
 
 #[test]

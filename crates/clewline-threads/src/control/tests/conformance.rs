@@ -75,6 +75,10 @@ impl FastPath for CheckedScheduler {
     fn abandoned(&mut self, step: &Step) {
         self.inner.fast_path().into_iter().for_each(|it| it.abandoned(step));
     }
+
+    fn refuses(&mut self, step: &Step) -> bool {
+        self.inner.fast_path().is_some_and(|it| it.refuses(step))
+    }
 }
 
 fn make(entry: &Entry, settings: &Settings) -> CheckedScheduler {
