@@ -190,9 +190,9 @@ fn a_ticket_lock_holds() {
     check(&left_and_right(take, take).run().unwrap(), "holds", &[]);
 }
 
-/// Raises a flag, and lowers it as long as the other one is up.
-fn give_way(mine: &AtomicU32, other: &AtomicU32, rounds: u32) {
-    for _ in 0..rounds {
+/// Raises a flag, and lowers it as long as the other one is up and `goes_on`.
+fn give_way(mine: &AtomicU32, other: &AtomicU32, mut goes_on: impl FnMut() -> bool) {
+    while goes_on() {
         mine.store(1, SeqCst);
         if other.load(SeqCst) == 0 {
             break;
@@ -206,11 +206,15 @@ fn give_way(mine: &AtomicU32, other: &AtomicU32, rounds: u32) {
 #[test]
 fn threads_that_give_way_to_each_other_have_a_livelock_with_its_round() {
     let forever =
-        left_and_right(|it| give_way(&it[0], &it[1], u32::MAX), |it| give_way(&it[1], &it[0], u32::MAX));
+        left_and_right(|it| give_way(&it[0], &it[1], || true), |it| give_way(&it[1], &it[0], || true));
     let outcome = forever.preemptions(None).run().unwrap();
     check(&outcome, "violated", &["it has a livelock in left", "steps repeat forever:", "waits.rs:"]);
     // The counter is no state that recurs.
-    let twice = left_and_right(|it| give_way(&it[0], &it[1], 2), |it| give_way(&it[1], &it[0], 2));
+    fn give_way_twice(mine: &AtomicU32, other: &AtomicU32) {
+        let mut rounds = 0..2;
+        give_way(mine, other, || rounds.next().is_some());
+    }
+    let twice = left_and_right(|it| give_way_twice(&it[0], &it[1]), |it| give_way_twice(&it[1], &it[0]));
     check(&twice.preemptions(3).run().unwrap(), "holds", &[]);
 }
 
