@@ -48,6 +48,12 @@ const OPERATIONS_PER_CONFIG: u64 = 16;
 /// Of the operations before the counterexample, only this many are tried at first.
 const NEAR_OPERATIONS: usize = 24;
 
+/// Where what was found does not suffice, this many operations are added at first.
+const FIRST_ADDED_OPERATIONS: usize = 8;
+
+/// An attempt that can be done without may take one part in this many of what is left.
+const PARTS: u64 = 4;
+
 /// At most this many states may have been reached by then.
 const STARTS_MAX: usize = 1 << 10;
 
@@ -82,7 +88,7 @@ pub(super) fn prove<'a>(
     let mut left = Left { budget, visited: 0 };
     let is_verified = make_enough(&prefix, &mut required, &mut left).is_ok();
     let is_last = |at: usize| prefix.spans()[at].ret() == last;
-    let is_minimal = is_verified && spare(&prefix, &mut required, is_last, &mut left).is_ok();
+    let is_minimal = is_verified && spare(&prefix, &mut required, is_last, &mut left);
     // That the last one is spared is rare, and would begin everything anew.
     let mut is_last_needed = || -> Result<bool, Reason> {
         let mut fewer = required.clone();
@@ -96,16 +102,31 @@ pub(super) fn prove<'a>(
 }
 
 /// Adds operations to those that are required until they contradict each other, as few as can be
-/// found quickly.
+/// found quickly: those that returned last, twice as many each time.
 fn make_enough(problem: &Problem<'_>, required: &mut Vec<bool>, left: &mut Left<'_>) -> Result<(), Reason> {
     let mut prover = Prover::new(problem);
-    if !prover.is_possible(required, left)? {
+    if left.part(|left| prover.is_possible(required, left)).is_ok_and(|it| !it) {
         return Ok(());
     }
-    let mut all: Vec<bool> = problem.spans().iter().map(|it| !it.is_pending()).collect();
-    if prover.is_possible(&all, left)? {
-        return Err(Reason::Refused("the operations have a linearization".to_owned()));
-    }
+    let mut latest: Vec<usize> = (0..problem.len()).filter(|&at| !problem.spans()[at].is_pending()).collect();
+    latest.sort_unstable_by_key(|&at| Reverse(problem.spans()[at].end()));
+    let mut number = FIRST_ADDED_OPERATIONS;
+    let mut all = loop {
+        let mut more = required.clone();
+        latest.iter().take(number).for_each(|&at| more[at] = true);
+        let is_whole = latest.len() <= number;
+        // Before all are required, it is not worthwhile to search from the initial state.
+        let is_possible = if is_whole {
+            prover.is_possible(&more, left)?
+        } else {
+            prover.is_possible_nearby(&more, left)? != Some(false)
+        };
+        match (is_possible, is_whole) {
+            (false, _) => break more,
+            (true, true) => return Err(Reason::Refused("the operations have a linearization".to_owned())),
+            (true, false) => number *= 2,
+        }
+    };
     // Blocks first, from large to small.
     let mut others: Vec<usize> = (0..all.len()).filter(|&at| all[at] && !required[at]).collect();
     let mut size = others.len();
@@ -113,7 +134,7 @@ fn make_enough(problem: &Problem<'_>, required: &mut Vec<bool>, left: &mut Left<
         for block in others.chunks(size) {
             let mut fewer = all.clone();
             block.iter().for_each(|&at| fewer[at] = false);
-            if !prover.is_possible(&fewer, left)? {
+            if prover.is_possible_nearby(&fewer, left)? == Some(false) {
                 all = fewer;
             }
         }
@@ -124,24 +145,28 @@ fn make_enough(problem: &Problem<'_>, required: &mut Vec<bool>, left: &mut Left<
     Ok(())
 }
 
-/// Spares those of the required operations that make no difference, except one.
+/// Spares those of the required operations that make no difference, except one. Whether each that
+/// is left is known to matter.
 fn spare(
     problem: &Problem<'_>,
     required: &mut Vec<bool>,
     is_kept: impl Fn(usize) -> bool,
     left: &mut Left<'_>,
-) -> Result<(), Reason> {
+) -> bool {
+    let mut is_minimal = true;
     // The later ones are mostly near to what went wrong.
     let mut order: Vec<usize> = (0..required.len()).filter(|&at| required[at] && !is_kept(at)).collect();
     order.sort_by_key(|&at| problem.spans()[at].end());
     for at in order {
         let mut fewer = required.clone();
         fewer[at] = false;
-        if !is_possible(&without(problem, at), &fewer, left)? {
-            *required = fewer;
+        match left.part(|left| is_possible(&without(problem, at), &fewer, left)) {
+            Ok(true) => {}
+            Ok(false) => *required = fewer,
+            Err(_) => is_minimal = false,
         }
     }
-    Ok(())
+    is_minimal
 }
 
 /// The problem in which the operation at one position may happen at any time, with any result, or
@@ -166,6 +191,16 @@ impl Left<'_> {
         self.visited += configurations;
         self.budget.visit(configurations);
         self.budget.allow(self.visited)
+    }
+
+    /// Attempts something that may take a part of what is left.
+    fn part<T>(&mut self, attempt: impl FnOnce(&mut Left<'_>) -> Result<T, Reason>) -> Result<T, Reason> {
+        let left = self.budget.configurations().saturating_sub(self.visited);
+        let budget = self.budget.clone().with_configurations(left / PARTS);
+        let mut part = Left { budget: &budget, visited: 0 };
+        let result = attempt(&mut part);
+        self.visited += part.visited;
+        result
     }
 }
 
@@ -295,15 +330,25 @@ impl<'p> Prover<'p> {
 
     /// Whether some linearization contains the required operations, and any of the others.
     fn is_possible(&mut self, required: &[bool], left: &mut Left<'_>) -> Result<bool, Reason> {
+        if let Some(is_possible) = self.is_possible_nearby(required, left)? {
+            return Ok(is_possible);
+        }
+        let used = self.used(required);
+        let initial = self.automaton.initial();
+        Ok(self.search(required, &used, [initial], left)?.is_none())
+    }
+
+    /// The same, if that follows from the operations near the required ones.
+    fn is_possible_nearby(&mut self, required: &[bool], left: &mut Left<'_>) -> Result<Option<bool>, Reason> {
         let used = self.used(required);
         let initial = self.automaton.initial();
         let Some(near) = self.near(required) else {
-            return Ok(self.search(required, &used, [initial], left)?.is_none());
+            return Ok(Some(self.search(required, &used, [initial], left)?.is_none()));
         };
         // An order without those that came long before is an order.
         let few: Vec<bool> = (0..used.len()).map(|at| used[at] && self.is_near(at, near)).collect();
         if self.search(required, &few, [initial], left)?.is_none() {
-            return Ok(true);
+            return Ok(Some(true));
         }
         // If no state that those may have led to helps, nothing does.
         if let Some(starts) = self.reachable(&used, near, left)? {
@@ -311,10 +356,10 @@ impl<'p> Prover<'p> {
                 |at: usize| self.is_near(at, near) || self.spans[near].call() < self.spans[at].end();
             let some: Vec<bool> = (0..used.len()).map(|at| used[at] && is_open(at)).collect();
             if self.search(required, &some, starts, left)?.is_some() {
-                return Ok(false);
+                return Ok(Some(false));
             }
         }
-        Ok(self.search(required, &used, [initial], left)?.is_none())
+        Ok(None)
     }
 
     /// Where orders end that contain the required operations, and others that are near. `None` if
@@ -369,8 +414,8 @@ impl<'p> Prover<'p> {
         Ok(Some(states))
     }
 
-    /// Where orders of the used operations end that contain the required ones. `None` if one of them
-    /// does not end.
+    /// Where orders of the used operations end that contain the required ones. `None` if one of
+    /// them does not end.
     fn search(
         &mut self,
         required: &[bool],
