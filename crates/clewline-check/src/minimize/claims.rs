@@ -1,11 +1,11 @@
 //! Claims: what an explanation says about the operations of a history, as data.
 //!
-//! A [`Rule`] and its operations stand for a sentence of a report. The sentence says which operation
-//! returned before which was called, that no other operation added or removed an element, and so on.
-//! Each of these is a claim, and each is compared with the recorded history before the sentence is
-//! used. The operations that are not named in a claim are those that would refute it: a claim is
-//! true if there are none. Where a claim counts, it counts what was called before the counterexample
-//! ended.
+//! A [`Rule`] and its operations stand for a sentence of a report. The sentence says which
+//! operation returned before which was called, that no other operation added or removed an element,
+//! and so on. Each of these is a claim, and each is compared with the recorded history before the
+//! sentence is used. The operations that are not named in a claim are those that would refute it: a
+//! claim is true if there are none. Where a claim counts, it counts what was called before the
+//! counterexample ended.
 
 use clewline_core::{ObjectKind, OperationId, Problem, RoleKind, Roles, Rule};
 
@@ -186,6 +186,23 @@ impl<'h> History<'h> {
 
     /// What a sentence about `rule` and its operations says. `None` if it cannot be said of them.
     fn claims(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
+        match rule {
+            Rule::Added
+            | Rule::AddedBefore
+            | Rule::TakenOnce
+            | Rule::Gone
+            | Rule::Often { .. }
+            | Rule::OftenSince { .. }
+            | Rule::AddedAgain { .. } => self.claims_of_copies(rule, operations),
+            Rule::Left { .. } | Rule::Empty | Rule::GreatestFirst | Rule::FirstInFirstOut => {
+                self.claims_of_presence(rule, operations)
+            }
+            _ => self.claims_of_values(rule, operations),
+        }
+    }
+
+    /// The claims of rules that count how often an element was added and removed.
+    fn claims_of_copies(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         match (rule, operations) {
             (Rule::Added, &[at]) => {
@@ -234,6 +251,15 @@ impl<'h> History<'h> {
                 let all = self.removers_between(element, adders);
                 claims.push(Claim::Fewer(all.iter().filter(|it| !removers.contains(it)).count(), 1));
             }
+            (_, _) => return None,
+        }
+        Some(claims)
+    }
+
+    /// The claims of rules about elements that were certainly there.
+    fn claims_of_presence(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
+        let mut claims = Vec::new();
+        match (rule, operations) {
             (Rule::Left { added }, [miss, rest @ ..]) => {
                 let there = rest.get(..added as usize)?;
                 let removers = &rest[added as usize..];
@@ -276,6 +302,15 @@ impl<'h> History<'h> {
                     claims.extend(self.once(&[one]));
                 }
             }
+            (_, _) => return None,
+        }
+        Some(claims)
+    }
+
+    /// The claims of the other rules.
+    fn claims_of_values(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
+        let mut claims = Vec::new();
+        match (rule, operations) {
             (Rule::Stale, [late, newer, ..]) => {
                 let element = self.element(*late);
                 claims.push(Claim::Before(*newer, *late));
@@ -409,6 +444,40 @@ impl<'h> History<'h> {
             until = until.max(first_removal.unwrap_or(u32::MAX));
         }
         spans[operation].end() <= until
+    }
+}
+
+/// Whether the claims of a rule exclude every order by themselves. Those of the others are true of
+/// the history, but that they do follows from what the monitor found.
+pub(super) fn are_a_proof(rule: Rule) -> bool {
+    match rule {
+        Rule::Added
+        | Rule::AddedBefore
+        | Rule::TakenOnce
+        | Rule::Gone
+        | Rule::Often { .. }
+        | Rule::OftenSince { .. }
+        | Rule::AddedAgain { .. }
+        | Rule::Left { .. }
+        | Rule::Empty
+        | Rule::GreatestFirst
+        | Rule::FirstInFirstOut
+        | Rule::Stale
+        | Rule::ReplacedOnce
+        | Rule::SumWithin { .. } => true,
+        Rule::OneInFront
+        | Rule::FrontInTurn
+        | Rule::LastInFirstOut
+        | Rule::NoneBelow
+        | Rule::OneAtATime
+        | Rule::NoRoom
+        | Rule::Chain
+        | Rule::OvertakesMany { .. }
+        | Rule::OvertakenOften { .. }
+        | Rule::OutOfOrder { .. }
+        | Rule::ThereOrNot
+        | Rule::Sum
+        | Rule::Other(_) => false,
     }
 }
 

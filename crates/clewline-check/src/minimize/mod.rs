@@ -131,9 +131,9 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     let why = rules::explain(problem, &proven, &violation.explanation, &options.budget);
     let core = proven.core.iter().map(|&at| proven.prefix.operations()[at]).collect();
     let mut violation = Violation::found(core, violation.explanation);
-    // A rule whose claims are true of the history is a proof as well. Without a single operation
-    // there is nothing to contradict.
-    let is_ruled = matches!(why, Some(Why::Rule { end: None, .. }));
+    // Claims that are true of the history may be a proof as well. Without a single operation there
+    // is nothing to contradict.
+    let is_ruled = matches!(&why, Some(Why::Rule { rule, end: None, .. }) if claims::are_a_proof(*rule));
     violation.is_verified = proven.is_verified || is_ruled && problem.kind().is_some_and(is_known);
     violation.is_minimal = proven.is_minimal || violation.is_verified && violation.counterexample.len() == 1;
     violation.why = why.map(Box::new);

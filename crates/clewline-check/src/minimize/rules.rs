@@ -6,6 +6,8 @@
 //! first, since they can be stated in a sentence. Then the monitor is run, on the counterexample
 //! alone. Otherwise the longest order is the explanation: it ends where it ends.
 
+use std::cmp::Reverse;
+
 use clewline_core::{
     Budget, DeadEnd, Elements, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Rule,
     Verdict, Why,
@@ -20,7 +22,7 @@ const DEAD_END_CONFIGS: u64 = 1 << 17;
 /// Longer orders, and larger counterexamples, are not readable.
 const EXPLAINED_OPERATIONS_MAX: usize = 64;
 
-/// At most this many reads of a counter are compared with each other.
+/// At most this many reads of a counter or register are compared with each other.
 const COMPARED_READS_MAX: usize = 8;
 
 /// Explains why the `proven` counterexample of `whole` has no linearization. It was `found` like
@@ -39,7 +41,8 @@ pub(super) fn explain(
     {
         return Some(Why::Rule { rule: *rule, operations: operations.clone(), end: None });
     }
-    let end = dead_end(prefix, core, budget);
+    // That nothing which came before helps is known only of what is proven.
+    let end = dead_end(prefix, core, budget).filter(|it| proven.is_verified || !it.prefix.is_empty());
     match (broken, end) {
         (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
         (None, Some(end)) => Some(Why::End(end)),
@@ -133,11 +136,11 @@ impl View<'_> {
             self.found_too_often(),
             self.added_again(),
             self.not_empty_or_not_greatest(),
-            self.found_after_replaced(),
             self.sum_out_of_bounds(),
         ]
         .into_iter()
         .flatten()
+        .chain(self.found_after_replaced())
     }
 
     fn kind(&self, at: usize) -> RoleKind {
@@ -261,21 +264,31 @@ impl View<'_> {
         Some((rule, self.ids([miss].into_iter().chain(there).chain(removers))))
     }
 
-    /// A value was found in a register after it had been replaced.
-    fn found_after_replaced(&self) -> Option<(Rule, Vec<OperationId>)> {
+    /// A value was found in a register after it had been replaced, by each operation that may have
+    /// replaced it.
+    fn found_after_replaced(&self) -> Vec<(Rule, Vec<OperationId>)> {
         if !matches!(self.history.object, ObjectKind::Register { .. }) {
-            return None;
+            return Vec::new();
         }
-        let finds = |at: usize| matches!(self.kind(at), RoleKind::Observe | RoleKind::Replace);
-        let late =
-            self.core.iter().copied().filter(|&at| finds(at)).max_by_key(|&at| self.history.end(at))?;
-        let element = self.element(late);
-        let replaces = |at: usize| {
-            at != late && self.precedes(at, late) && self.history.leaves(at).is_some_and(|it| it != element)
-        };
-        let newer = self.core.iter().copied().rfind(|&at| replaces(at))?;
-        let puts = self.history.puts(element).filter(|&it| it != late && it != newer);
-        Some((Rule::Stale, self.ids([late, newer].into_iter().chain(puts))))
+        let finds = |at: &usize| matches!(self.kind(*at), RoleKind::Observe | RoleKind::Replace);
+        let mut finders: Vec<usize> = self.core.iter().copied().filter(finds).collect();
+        finders.sort_by_key(|&at| Reverse(self.history.end(at)));
+        finders.truncate(COMPARED_READS_MAX);
+        let mut stale = Vec::new();
+        for late in finders {
+            let element = self.element(late);
+            let replaces = |at: usize| {
+                at != late
+                    && self.precedes(at, late)
+                    && self.history.leaves(at).is_some_and(|it| it != element)
+            };
+            let newer = self.core.iter().copied().rev().filter(|&at| replaces(at));
+            for newer in newer.take(COMPARED_READS_MAX) {
+                let puts = self.history.puts(element).filter(|&it| it != late && it != newer);
+                stale.push((Rule::Stale, self.ids([late, newer].into_iter().chain(puts))));
+            }
+        }
+        stale
     }
 
     /// A sum was read that is out of bounds, from the initial state or since an earlier read.
