@@ -76,8 +76,8 @@ fn an_order_omits_results_that_do_not_matter() {
     ];
     let folder = Folder::new("placed").with("deque.jsonl", &history.concat());
     let ran = clewline(&folder, &["check", "deque.jsonl", "--spec", "deque", "--format", "json"], "");
-    let text = "The longest order found is push-back(1), push-front(3), push-front(2), pop-back(), pop-front(). There \
-                pop-back() → 2 cannot come next: it could only have been pop-back() → 3.";
+    let text = "The longest order found is push-front(3), push-back(1), push-front(2), pop-back(). There pop-back() → 2 \
+                cannot come next: it could only have been pop-back() → 3.";
     assert!(ran.stdout.contains(text), "{}", ran.stdout);
 }
 
