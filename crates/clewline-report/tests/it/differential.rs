@@ -172,17 +172,19 @@ fn examine(spec: &str, seed: u64, flaws: &mut Vec<String>) -> Seen {
         seen.untrue += 1;
         flaw(&what);
     }
-    if seed.is_multiple_of(4) {
-        let blamed = failure_point(case.problems(), violation, &Options::default()).map(|it| it.operation);
-        let end = |it: &OperationId| case.spans()[it.index()].ret();
-        let last = violation.counterexample.iter().copied().max_by_key(end);
-        // Of several objects or keys, each may go wrong.
-        if parts.len() == 1 && blamed.ok() != last {
-            seen.two_culprits += 1;
-            flaw("another operation is blamed");
-        }
+    // Of several objects or keys, each may go wrong.
+    if seed.is_multiple_of(4) && parts.len() == 1 && is_another_blamed(&*case, violation) {
+        seen.two_culprits += 1;
+        flaw("another operation is blamed");
     }
     seen
+}
+
+/// Whether the failure point is not the last return of the counterexample.
+fn is_another_blamed(case: &dyn ErasedHistory, violation: &Violation) -> bool {
+    let blamed = failure_point(case.problems(), violation, &Options::default()).map(|it| it.operation);
+    let end = |it: &OperationId| case.spans()[it.index()].ret();
+    blamed.ok() != violation.counterexample.iter().copied().max_by_key(end)
 }
 
 /// The rank of the last return of the counterexample.
