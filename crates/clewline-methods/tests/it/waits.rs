@@ -219,6 +219,28 @@ fn threads_that_give_way_to_each_other_have_a_livelock_with_its_round() {
 }
 
 #[test]
+fn a_call_that_gives_up_where_another_never_does_is_not_called_endless() {
+    fn wait(it: &Words, rounds: Option<u32>) {
+        let mut round = 0;
+        while rounds != Some(round) {
+            round += u32::from(rounds.is_some());
+            it[0].store(1, SeqCst);
+            it[0].store(0, SeqCst);
+            thread::yield_now();
+        }
+    }
+    let outcome = LineUp::new(|| [const { AtomicU32::new(0) }; 3])
+        .named("it")
+        .call("few", |it: &Words| wait(it, Some(9)))
+        .call("all", |it: &Words| wait(it, None))
+        .call("set", |it: &Words| (it[1].store(1, SeqCst), it[1].store(2, SeqCst)).1)
+        .matrix("few all | set")
+        .run()
+        .unwrap();
+    check(&outcome, "holds", &[]);
+}
+
+#[test]
 fn philosophers_that_put_their_forks_down_have_a_livelock() {
     fn dine(left: &AtomicU32, right: &AtomicU32) {
         loop {
