@@ -97,10 +97,19 @@ impl Explainer<'_> {
         let DeadEnd { prefix, next, instead, .. } = end;
         let next = self.label(*next);
         let instead = instead_of(instead);
+        // Operations that were still open: another result might have helped.
+        let is_named = |it: &&OperationId| end.prefix.contains(it) || end.next == **it;
+        let rest = self.violation.counterexample.iter().filter(|it| !is_named(it));
+        let rest: Vec<String> = rest.map(|&it| self.label(it)).collect();
+        let rest = match rest.len() {
+            0 => String::new(),
+            1 => format!(" {} does not help.", listed(&rest)),
+            _ => format!(" {} do not help.", listed(&rest)),
+        };
         if prefix.is_empty() {
-            return format!(
-                "{next} cannot come first: {instead}. Nothing that may have come before it helps."
-            );
+            let nothing =
+                if rest.is_empty() { " Nothing that may have come before it helps." } else { rest.as_str() };
+            return format!("{next} cannot come first: {instead}.{nothing}");
         }
         let left_out = prefix.len().saturating_sub(LAST_OPERATIONS_SHOWN + 1);
         // One more takes no more room than the count.
@@ -110,16 +119,7 @@ impl Explainer<'_> {
             0 => order,
             n => format!("{}, then {order}", count(n as u64, "other operation", "other operations")),
         };
-        let stuck = format!("The longest order found is {order}. There {next} cannot come next: {instead}.");
-        // Operations that were still open: another result might have helped.
-        let is_named = |it: &&OperationId| end.prefix.contains(it) || end.next == **it;
-        let rest = self.violation.counterexample.iter().filter(|it| !is_named(it));
-        let rest: Vec<String> = rest.map(|&it| self.label(it)).collect();
-        match rest.len() {
-            0 => stuck,
-            1 => format!("{stuck} {} does not help.", listed(&rest)),
-            _ => format!("{stuck} {} do not help.", listed(&rest)),
-        }
+        format!("The longest order found is {order}. There {next} cannot come next: {instead}.{rest}")
     }
 
     /// An operation in an order. The result of one that was still open when the counterexample

@@ -480,6 +480,16 @@ fn verdicts_counterexamples_and_sentences_agree_with_the_oracle() {
     assert!(seen.values().all(|it| it.not_verified == 0 && it.said_not_minimal == 0), "{seen:#?}");
 }
 
+/// Where no order begins, the rest of the counterexample is named nevertheless.
+#[test]
+fn what_does_not_help_is_named() {
+    for (spec, seed) in [("set", 7_000_657), ("queue:2", 7_000_126), ("map", 7_000_321)] {
+        let mut flaws = Vec::new();
+        assert_eq!(examine(spec, seed, &mut flaws).violated, 1);
+        assert!(flaws.is_empty(), "{flaws:?}");
+    }
+}
+
 #[test]
 #[ignore = "takes as long as CLEWLINE_HISTORIES says"]
 fn as_many_as_wanted() {
