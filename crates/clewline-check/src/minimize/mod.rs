@@ -72,10 +72,10 @@ const ATTEMPT_CONFIGS: u64 = 5_000;
 const RETRY_CONFIGS_FACTOR: u64 = 10;
 
 /// How many configurations the search for the failure point may visit.
-const FAILING_CONFIGS: u64 = 1 << 15;
+const FAILING_CONFIGS: u64 = 1 << 14;
 
 /// How many configurations the proof of a counterexample may visit.
-const PROOF_CONFIGS: u64 = 1 << 17;
+const PROOF_CONFIGS: u64 = 1 << 14;
 
 /// The least number of configurations for all attempts, per operation.
 const TOTAL_CONFIGS_PER_OPERATION: u64 = 50;

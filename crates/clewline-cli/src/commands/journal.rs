@@ -10,6 +10,7 @@ use std::{
     fs::{File, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, Write},
     path::{Path, PathBuf},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -56,6 +57,21 @@ pub(super) struct Journal {
 const VERSION: u64 = 1;
 const FIRST_WORD: &str = "{\"journal\":";
 
+// A process that is being started has a copy of the lock for a moment.
+const LOCK_ATTEMPTS: u32 = 20;
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(25);
+
+/// Whether another process has locked the file; it is locked now if not. Where files cannot be
+/// locked, users have to take care.
+fn is_in_use(file: &File) -> bool {
+    (0..LOCK_ATTEMPTS).all(|attempt| {
+        if attempt != 0 {
+            thread::sleep(LOCK_RETRY_INTERVAL);
+        }
+        matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+    })
+}
+
 impl Journal {
     /// Opens the journal of the command with these arguments.
     ///
@@ -76,10 +92,8 @@ impl Journal {
             .truncate(false)
             .open(path)
             .map_err(failed)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(refused("another process writes this journal")),
-            // Where files cannot be locked, users have to take care.
-            Ok(()) | Err(TryLockError::Error(_)) => (),
+        if is_in_use(&file) {
+            return Err(refused("another process writes this journal"));
         }
         let (mut lines, mut length) = (VecDeque::new(), 0);
         let mut reader = BufReader::new(&file);
