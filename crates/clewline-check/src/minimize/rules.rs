@@ -2,9 +2,9 @@
 //!
 //! A counterexample is small, so its operations can be examined one by one. A rule is used only if
 //! it names the whole counterexample, and if each of its [claims](super::claims) is true of the
-//! whole history; none trusts the checker that found the violation. Rules that count or compare come
-//! first, since they can be stated in a sentence. Then the monitor is run, on the counterexample
-//! alone. Otherwise the longest order is the explanation: it ends where it ends.
+//! whole history; none trusts the checker that found the violation. Rules that count or compare
+//! come first, since they can be stated in a sentence. Then the monitor is run, on the
+//! counterexample alone. Otherwise the longest order is the explanation: it ends where it ends.
 
 use std::cmp::Reverse;
 

@@ -490,8 +490,9 @@ fn what_does_not_help_is_named() {
     }
 }
 
+/// As many histories as `CLEWLINE_HISTORIES` says.
 #[test]
-#[ignore = "takes as long as CLEWLINE_HISTORIES says"]
+#[ignore = "long"]
 fn as_many_as_wanted() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().map_or(default, |it| it.parse().expect("a number of histories"))

@@ -456,8 +456,8 @@ impl Explained<'_> {
     }
 
     /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of
-    /// equal operations has no end, and an end that was called after the first operation of the rule
-    /// had returned is too late to matter.
+    /// equal operations has no end, and an end that was called after the first operation of the
+    /// rule had returned is too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
         let spans = self.explainer.judged.case.spans();
         let end = self.operations.first().map(|it| spans[it.index()].end());
