@@ -97,6 +97,10 @@ impl Regressions {
             Some(given) => PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join(given),
             None => Surroundings::of_process().target().join("clewline").join("regressions"),
         };
+        Regressions::of_test_in(&folder, name, subject)
+    }
+
+    fn of_test_in(folder: &Path, name: Option<&str>, subject: &str) -> Regressions {
         // Tests of different programs may have the same name.
         let program = env::current_exe().unwrap_or_default();
         let program = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();

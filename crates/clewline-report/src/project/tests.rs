@@ -93,9 +93,10 @@ fn failures_are_kept_until_they_are_dropped() {
 
 #[test]
 fn without_a_name_nothing_is_kept() {
-    let kept = Regressions::of_test(None, "it");
+    let folder = Path::new("none/regressions");
+    let kept = Regressions::of_test_in(folder, None, "it");
     kept.keep(Some("a#b".to_owned()));
     assert_eq!(kept.failures(), Vec::<String>::new());
-    let path = Regressions::of_test(Some("a::b"), "c<d>").path.unwrap();
-    assert!(path.ends_with("clewline_report-a-b-c-d-.txt"), "{}", path.display());
+    let path = Regressions::of_test_in(folder, Some("a::b"), "c<d>").path.unwrap();
+    assert_eq!(path, folder.join("clewline_report-a-b-c-d-.txt"));
 }
