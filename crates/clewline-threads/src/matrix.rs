@@ -9,12 +9,12 @@ use crate::control::Calls;
 /// A finite test: columns of concurrent calls, initial calls and final calls.
 ///
 /// ```
-/// use clewline::line_up::Matrix;
+/// use clewline_threads::matrix::Matrix;
 ///
 /// let matrix: Matrix = "push(1) pop | push(2) pop".parse()?;
 /// assert_eq!(matrix.to_string(), "push(1) pop | push(2) pop");
 /// assert_eq!(matrix.dimension(), (2, 2));
-/// # Ok::<(), clewline::line_up::BadMatrix>(())
+/// # Ok::<(), clewline_threads::matrix::BadMatrix>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Matrix {
