@@ -11,14 +11,12 @@
 use std::{fs, hint::black_box, sync::mpsc, thread, time::Duration};
 
 use clewline_bench::{Shape, ask_child_with, checker, cpu, digits, peak_bytes, reset_peak, resident_bytes};
-use clewline_check::{
-    check,
-    monitor::{self, MonitorVerdict, Want},
-};
+use clewline_check::check;
 use clewline_core::{
     Budget, ErasedHistory, GeneratorConfig, OperationId, Problem, RawCall, Reason, Recording, Value,
     ValueDomain,
 };
+use clewline_monitor::{self as monitor, MonitorVerdict, Want};
 use clewline_report::{ReadOptions, formats};
 use clewline_specs::find;
 use cpu_time::ThreadTime;
