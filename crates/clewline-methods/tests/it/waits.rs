@@ -240,6 +240,36 @@ fn a_call_that_gives_up_where_another_never_does_is_not_called_endless() {
     check(&outcome, "holds", &[]);
 }
 
+/// Which of two calls comes last decides whether the third one ever returns. It waits at the same
+/// places either way.
+#[test]
+fn a_call_that_gives_up_at_the_places_of_an_endless_one_is_not_called_endless() {
+    fn wait(it: &Words) -> u32 {
+        let left = Box::new(Cell::new(it[1].swap(0, SeqCst)));
+        while it[0].load(SeqCst) == 0 && !is_over(&left) {}
+        7
+    }
+    // In a frame of its own: no trace of the number is left in that of the loop.
+    #[inline(never)]
+    fn is_over(left: &Cell<u32>) -> bool {
+        left.set(left.get().saturating_sub(1));
+        left.get() == 1
+    }
+    for matrix in ["endless | few", "few | endless"] {
+        let outcome = LineUp::new(|| [const { AtomicU32::new(0) }; 3])
+            .named("it")
+            .call("endless", |it: &Words| it[1].store(0, SeqCst))
+            .call("few", |it: &Words| it[1].store(ROUNDS, SeqCst))
+            .call("wait", wait)
+            .matrix(matrix)
+            .final_calls("wait")
+            .without_environment()
+            .run()
+            .unwrap();
+        check(&outcome, "holds", &["2 serial histories, 1 of them stuck"]);
+    }
+}
+
 #[test]
 fn philosophers_that_put_their_forks_down_have_a_livelock() {
     fn dine(left: &AtomicU32, right: &AtomicU32) {

@@ -19,7 +19,7 @@ fn a_round_begins_and_ends_at_the_same_places() {
     assert_eq!(repetition.note(7, None, both, &[]), None);
     assert_eq!(repetition.note(8, None, both, &schedule[..1]), None);
     let round = repetition.note(7, None, both, &schedule[..2]);
-    assert_eq!(round, Some(Round { key: 7, position: 0, tasks: both }));
+    assert_eq!(round, Some(Round { position: 0, tasks: both }));
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn every_task_that_could_moves_in_a_round() {
     assert_eq!(repetition.note(7, None, set(&[A, B]), &schedule[..2]), None);
     // A longer round may be fair.
     let round = repetition.note(7, None, set(&[A, B]), &schedule);
-    assert_eq!(round, Some(Round { key: 7, position: 2, tasks: set(&[A, B]) }));
+    assert_eq!(round, Some(Round { position: 2, tasks: set(&[A, B]) }));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_round_changes_no_local_state() {
     let mut note = |at: usize, state: u64| repetition.note(7, Some((A, state)), set(&[A]), &schedule[..at]);
     assert_eq!(note(1, 1), None);
     assert_eq!(note(2, 2), None);
-    assert_eq!(note(3, 1), Some(Round { key: 7, position: 1, tasks: set(&[A]) }));
+    assert_eq!(note(3, 1), Some(Round { position: 1, tasks: set(&[A]) }));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_round_without_known_local_states_is_tried_once_in_an_execution() {
         let mut tried = 0;
         for at in execution as usize..execution as usize + 5 {
             if let Some(round) = repetition.note(7, None, set(&[A]), &schedule[..at]) {
-                repetition.found(&round, TaskSet::EMPTY, &schedule[..at], false);
+                repetition.found(&round, &schedule[..at], false);
                 tried += 1;
             }
         }
@@ -69,7 +69,7 @@ fn an_execution_goes_on_where_it_went_on_before() {
         repetition.note(7, state, set(&[A]), &schedule[..1]);
         let round = repetition.note(7, state, set(&[A]), &schedule[..2]);
         assert_eq!(round.is_some(), expected);
-        round.iter().for_each(|it| repetition.found(it, TaskSet::EMPTY, &schedule[..2], false));
+        round.iter().for_each(|it| repetition.found(it, &schedule[..2], false));
         // Another one is tried all the same.
         assert!(repetition.note(7, state, set(&[A]), &schedule[..3]).is_some());
         repetition.clear();
@@ -85,18 +85,15 @@ fn a_round_with_a_choice_is_none() {
 }
 
 #[test]
-fn a_proven_round_is_remembered_for_later_executions() {
+fn a_proven_round_is_that_of_its_execution_only() {
     let mut repetition = Repetition::default();
     let schedule = picks(&[A, A]);
     repetition.note(7, None, set(&[A]), &[]);
     let round = repetition.note(7, None, set(&[A]), &schedule).expect("a round");
-    assert!(!repetition.is_known(&round, TaskSet::EMPTY));
-    repetition.found(&round, TaskSet::EMPTY, &schedule, true);
+    repetition.found(&round, &schedule, true);
     assert_eq!(repetition.round, Some((2, set(&[A]))));
     repetition.clear();
-    assert!(repetition.is_known(&round, TaskSet::EMPTY) && repetition.round.is_none());
-    // Where another task must move as well, nothing is proven, and vice versa.
-    assert!(!repetition.is_known(&round, TaskSet::only(TaskId(2))));
+    assert_eq!(repetition.round, None);
 }
 
 #[test]
