@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 }
 
 const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory_model, timeout, spurious, matrix, \
-                     initial, final, sequence, weak_failures, nondeterministic, name, init and crate";
+                     initial, final, sequence, real_time, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -63,7 +63,7 @@ impl Arguments {
         if !matches!(&*name, "matrix" | "sequence") && seen.contains(&name) {
             return Err(Error::new(key.span(), format!("duplicate argument `{name}`")));
         }
-        if matches!(&*name, "nondeterministic" | "weak_failures") {
+        if matches!(&*name, "nondeterministic" | "real_time" | "weak_failures") {
             self.settings.push(quote!(.#key()));
             seen.push(name);
             return Ok(());

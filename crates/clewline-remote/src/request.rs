@@ -66,6 +66,7 @@ impl Message {
             to.put(MemoryModel::ALL.iter().position(|model| *model == it.model).unwrap_or(0) as u64);
             to.put_flag(it.races);
             to.put_flag(it.spurious_failures);
+            to.put_flag(it.real_time);
         });
         self.put_maybe(setup.points, |to, it| {
             to.put_flag(it.releases);
@@ -81,6 +82,7 @@ impl Message {
                 model: MemoryModel::ALL[from.take_index(MemoryModel::ALL.len())],
                 races: from.take_flag(),
                 spurious_failures: from.take_flag(),
+                real_time: from.take_flag(),
             }),
             points: self.take_maybe(|from| Points { releases: from.take_flag(), counts: from.take_flag() }),
             keeps_schedule: self.take_flag(),

@@ -5,8 +5,8 @@ use clewline_explore::{Pick, Schedule, SharedId, TaskId, TaskSet};
 use clewline_threads::{
     TestProgram,
     control::{
-        CellAccess, FailureKind, Holder, Leak, Moment, Operation, Outcome, Panic, Pending, Place, Race,
-        RacingAccess,
+        CellAccess, FailureKind, HappensBefore, Holder, Leak, Moment, Operation, Outcome, Panic, Pending,
+        Place, Race, RacingAccess,
     },
 };
 
@@ -49,6 +49,10 @@ pub fn put_state(
         to.put_maybe(it.ret, |to, (step, result)| {
             to.put(step.into());
             writing.put_result(to, program, at, result);
+        });
+        to.put_maybe(it.order, |to, it| {
+            to.put_task(it.task);
+            [it.returned].iter().chain(&it.known).for_each(|it| to.put((*it).into()));
         });
     });
     to.put_maybe(outcome.race, |to, race| {
@@ -136,7 +140,12 @@ impl ReceivedState {
         from.take_all_into(&mut operations, |from| {
             let call = from.take_maybe(Message::take_u32);
             let ret = from.take_maybe(|it| (it.take_u32(), reading.take_result(it)));
-            Operation { call, ret }
+            let order = from.take_maybe(|from| HappensBefore {
+                task: from.take_task(),
+                returned: from.take_u32(),
+                known: [(); TaskId::MAX].map(|()| from.take_u32()),
+            });
+            Operation { call, ret, order }
         });
         self.outcome.operations = operations;
         self.outcome.race = from.take_maybe(|from| {

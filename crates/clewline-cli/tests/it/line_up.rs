@@ -2,6 +2,7 @@
 
 use std::{ops::ControlFlow, sync::Arc};
 
+use crate::run::{Folder, clewline};
 use clewline_core::Verdict;
 use clewline_lab::{self, classes::CLASSES};
 use clewline_methods::line_up::{
@@ -270,5 +271,22 @@ fn a_weak_memory_model_shows_bugs_that_sequential_consistency_hides() {
         expect(&checked(MemoryModel::SequentiallyConsistent, scheduler), None);
         expect(&checked(MemoryModel::Tso, scheduler), Some(Cause::NotLinearizable));
         expect(&checked(MemoryModel::ReleaseAcquire, scheduler), Some(Cause::NotLinearizable));
+    }
+}
+
+#[test]
+fn lock_free_structures_hold_under_weak_memory_unless_real_time_counts() {
+    let folder = Folder::new("line-up-weak");
+    for (name, calls) in [("treiber-stack", "push(1) | pop"), ("ms-queue", "enq(1) | deq")] {
+        for model in ["tso", "rc11"] {
+            let args = ["explore", name, "--matrix", calls, "--memory-model", model, "--preemptions", "none"];
+            let ran = clewline(&folder, &args, "");
+            assert_eq!(ran.code, 0, "{ran:?}");
+        }
+        let args = ["explore", name, "--matrix", calls, "--memory-model", "rc11", "--real-time"];
+        let ran = clewline(&folder, &args, "");
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stdout.contains("consistent with real time"), "{ran:?}");
+        assert!(ran.stdout.contains(" --memory-model rc11 --real-time"), "it can be replayed: {ran:?}");
     }
 }

@@ -394,6 +394,14 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// An operation precedes another already if it returned earlier in the execution. Without it,
+    /// under a weak memory model, its return must happen before the other's call: by
+    /// synchronization, in the same thread, or by initial and final calls.
+    pub fn real_time(mut self) -> Self {
+        self.options.memory.real_time = true;
+        self
+    }
+
     /// Allows spurious failures of `compare_exchange_weak`, as on some processors: once in each
     /// place in each operation.
     pub fn weak_failures(mut self) -> Self {

@@ -22,6 +22,7 @@ use rustc_hash::FxBuildHasher;
 use super::{
     drain_cache::DrainCache,
     finding::Unserializable,
+    orders,
     serial::{ResultNumbering, ResultTexts},
     serializability,
     specified::{Specified, left_inside},
@@ -203,6 +204,9 @@ fn count_unserializable(program: &mut dyn TestProgram, unserializable: &mut Unse
     }
 }
 
+// How many orders of the operations are tried if happens-before is partial.
+const ORDERS_MAX: usize = 100_000;
+
 // For histories that no factor explains.
 const NO_FACTOR_SUFFICES: &str = "no factor is great enough: something comes out twice or was never put in, or nothing is found though something is \
                      inside";
@@ -244,7 +248,43 @@ impl WrongExecution {
 
 impl CandidateHistory<'_> {
     /// Its violation, or why the verdict is unknown.
+    ///
+    /// Happens-before is a partial order, which intervals of time need not express. So the history
+    /// is judged with the times of the execution, which order more, and if it is wrong there, in
+    /// every order of its operations that respects happens-before.
     fn judge(
+        &self,
+        asked: &ConcurrentQuery<'_>,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
+        let mut best = self.judge_in_time(asked, texts, renamed)?;
+        if !orders::is_partial(self.outcome) {
+            return Ok(best);
+        }
+        for (n, outcome) in orders::linear_extensions(self.outcome).enumerate() {
+            if matches!(best, RelaxedVerdict::Right | RelaxedVerdict::Needs(0)) {
+                break;
+            }
+            if n == ORDERS_MAX {
+                return Err(format!("happens-before allows more than {ORDERS_MAX} orders of the operations"));
+            }
+            let ordered = CandidateHistory { outcome: &outcome, ..*self };
+            let verdict = ordered.judge_in_time(asked, texts, renamed)?;
+            let is_better = match (&verdict, &best) {
+                (RelaxedVerdict::Right, _) => true,
+                (RelaxedVerdict::Needs(one), RelaxedVerdict::Needs(other)) => one < other,
+                (RelaxedVerdict::Needs(_), _) => true,
+                (RelaxedVerdict::Wrong(_) | RelaxedVerdict::Waits(_), _) => false,
+            };
+            if is_better {
+                best = verdict;
+            }
+        }
+        Ok(best)
+    }
+
+    fn judge_in_time(
         &self,
         asked: &ConcurrentQuery<'_>,
         texts: &mut ResultTexts,

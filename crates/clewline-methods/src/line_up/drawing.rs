@@ -588,7 +588,7 @@ mod tests {
 
     fn seen(process: usize, call: &str, called: u32, returned: Option<u32>) -> ObservedOperation {
         let returned = returned.map(|it| (it, "1".to_owned()));
-        ObservedOperation { process, call: call.to_owned(), called: Some(called), returned }
+        ObservedOperation { process, call: call.to_owned(), called: Some(called), returned, order: None }
     }
 
     fn two() -> Matrix {

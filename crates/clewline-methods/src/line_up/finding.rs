@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clewline_explore::{Coverage, Schedule};
-use clewline_threads::control::{Leak, Moment, Panic, Pending, Race};
+use clewline_threads::control::{HappensBefore, Leak, Moment, Operation, Panic, Pending, Race};
 use clewline_threads::matrix::Matrix;
 
 use crate::relaxed::FactorHistogram;
@@ -129,13 +129,20 @@ pub struct ObservedOperation {
     pub called: Option<u32>,
     /// The step after which it returned, and its result, which may be empty.
     pub returned: Option<(u32, String)>,
+    /// Its place in happens-before, if that determines which operations precede which.
+    pub order: Option<HappensBefore>,
 }
 
 impl ObservedOperation {
-    /// Whether it returned before `other` was called.
+    /// Whether its return precedes the call of `other`.
     #[must_use]
     pub fn precedes(&self, other: &ObservedOperation) -> bool {
-        matches!((&self.returned, other.called), (Some((ret, _)), Some(call)) if *ret < call)
+        let times = |it: &ObservedOperation| Operation {
+            call: it.called,
+            ret: it.returned.as_ref().map(|it| (it.0, ())),
+            order: it.order,
+        };
+        times(self).precedes(&times(other))
     }
 }
 

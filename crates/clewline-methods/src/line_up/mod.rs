@@ -26,6 +26,7 @@ mod json;
 pub mod observations;
 mod observing;
 mod options;
+mod orders;
 mod outcome;
 mod plan;
 mod present;
@@ -351,6 +352,7 @@ impl MatrixCheck<'_> {
                 call: call.clone(),
                 called: operation.call,
                 returned: operation.ret.map(|(step, result)| (step, self.program.show_result(at, result))),
+                order: operation.order,
             })
             .collect()
     }

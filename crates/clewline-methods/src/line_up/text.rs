@@ -253,6 +253,8 @@ fn learned(against: &Reference) -> &'static str {
 /// The kind of root cause, in plain words.
 pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
     let right = learned(&context.options.against);
+    let is_partial = finding.operations.iter().any(|it| it.order.is_some());
+    let order = if is_partial { "happens-before" } else { "real time" };
     match finding.cause {
         Cause::Nondeterminism => format!(
             "Two serial executions of the same calls return different results, so no deterministic specification \
@@ -268,14 +270,14 @@ pub(super) fn cause(context: &ReportContext<'_>, finding: &Finding) -> String {
         Cause::NotLinearizable if let Some(spec) = specification(context.options) => {
             let sentence = finding.explanation.as_deref().map(|it| format!(" {}.", capitalized(it)));
             format!(
-                "There should be an order of the calls that respects real time, and in which {spec} \
+                "There should be an order of the calls that respects {order}, and in which {spec} \
                  gives these results. There is none.{}",
                 sentence.unwrap_or_default()
             )
         }
         Cause::NotLinearizable => format!(
             "First {right}, to learn what is right. When the calls overlap, they return results that no sequential \
-             order consistent with real time produces."
+             order consistent with {order} produces."
         ),
         Cause::Deadlock | Cause::Livelock => stuck_sentence(context, finding),
         Cause::DataRace => {

@@ -7,3 +7,4 @@ mod own;
 mod saved;
 mod tutorial;
 mod waits;
+mod weak;

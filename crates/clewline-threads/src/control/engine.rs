@@ -18,6 +18,7 @@ use super::{
     place::Place,
     repeat::Repetition,
     spin::SpinDetector,
+    view::HappensBefore,
 };
 use crate::real::noise::NoiseHook;
 use buffers::WeakMemory;
@@ -300,6 +301,9 @@ impl Engine {
         self.prepare_memory();
         self.times.clear();
         self.times.resize(operations, Times::default());
+        if self.weak.settings.orders_by_synchronization() {
+            self.weak.orders.resize(operations, HappensBefore::default());
+        }
         self.schedule.clear();
         self.repetition.clear();
         if let Some(moments) = &mut self.moments {
@@ -630,8 +634,11 @@ impl Engine {
     fn returned(&mut self) {
         self.give_up_replica();
         let task = &mut self.tasks[self.current.index()];
-        self.times[task.operation as usize].ret = self.steps;
-        task.operation = u32::MAX;
+        let operation = std::mem::replace(&mut task.operation, u32::MAX);
+        self.times[operation as usize].ret = self.steps;
+        if !self.weak.orders.is_empty() {
+            self.note_return(operation);
+        }
         if let Some(step) = &mut self.step {
             step.returns = true;
         }

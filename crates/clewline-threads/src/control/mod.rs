@@ -60,3 +60,4 @@ pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};
 pub use races::{CellAccess, Race, RacingAccess};
+pub use view::HappensBefore;

@@ -18,6 +18,7 @@ use super::{
     panics::Panic,
     place::Place,
     races::Race,
+    view::HappensBefore,
 };
 
 /// The calls of a program.
@@ -83,13 +84,20 @@ pub struct Operation<R> {
     pub call: Option<u32>,
     /// The step of its return, and the result.
     pub ret: Option<(u32, R)>,
+    /// Its place in happens-before, if that determines which operations precede which: under a weak
+    /// memory model, unless [real time](super::Memory::real_time) does.
+    pub order: Option<HappensBefore>,
 }
 
 impl<R> Operation<R> {
-    /// Whether it returned before `other` was called.
+    /// Whether its return precedes the call of `other`.
     #[must_use]
     pub fn precedes(&self, other: &Operation<R>) -> bool {
-        matches!((&self.ret, other.call), (Some((ret, _)), Some(call)) if *ret < call)
+        match (&self.ret, other.call, &self.order, &other.order) {
+            (Some(_), Some(_), Some(one), Some(two)) => one.precedes(two),
+            (Some((ret, _)), Some(call), ..) => *ret < call,
+            _ => false,
+        }
     }
 }
 
@@ -238,7 +246,8 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         let results = self.typed.results.borrow();
         let operations = results.iter().enumerate().map(|(at, result)| {
             let (call, ret) = self.execution.times(at);
-            Operation { call, ret: result.clone().map(|it| (ret, it)) }
+            let order = self.execution.engine.order(at);
+            Operation { call, ret: result.clone().map(|it| (ret, it)), order }
         });
         Outcome {
             operations: operations.collect(),

@@ -214,7 +214,7 @@ fn a_different_number_of_choices_is_detected_although_no_point_follows() {
 
 #[test]
 fn an_operation_of_one_step_does_not_precede_itself() {
-    let operation = |call: u32, ret: u32| Operation { call: Some(call), ret: Some((ret, ())) };
+    let operation = |call: u32, ret: u32| Operation { call: Some(call), ret: Some((ret, ())), order: None };
     let (first, both, second) = (operation(1, 1), operation(1, 2), operation(2, 2));
     assert!(first.precedes(&second));
     assert!([(&first, &first), (&both, &second), (&second, &first)].iter().all(|(a, b)| !a.precedes(b)));
@@ -246,7 +246,7 @@ fn recorded_steps_have_their_effects() {
 
 #[test]
 fn a_stuck_history_is_not_one_whose_thread_has_ended() {
-    let operations = vec![Operation { call: Some(0), ret: None }];
+    let operations = vec![Operation { call: Some(0), ret: None, order: None }];
     let outcome: Outcome<clewline_core::ResultId> =
         Outcome { operations, steps: 1, panic: None, race: None, leaks: Vec::new() };
     let key = |ending: Ending| {

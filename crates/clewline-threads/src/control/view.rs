@@ -1,4 +1,4 @@
-//! Views: what a task knows of the other tasks.
+//! Views: what a task knows of the other tasks, and the order of operations that follows.
 
 use clewline_explore::{SharedId, TaskId};
 
@@ -6,7 +6,7 @@ use clewline_explore::{SharedId, TaskId};
 /// may still be read.
 #[derive(Clone, Debug, Default)]
 pub(in crate::control) struct View {
-    // Of each task, how many of its intervals between releases it contains.
+    // Of each task, how many of its intervals between releases or calls it contains.
     clock: [u32; TaskId::MAX],
     // By the number of the location. A missing entry is 0: every store may be read.
     oldest_readable: Vec<u64>,
@@ -54,9 +54,39 @@ impl View {
         self.clock[task.index()]
     }
 
+    /// The last interval of each task that it contains.
+    pub(in crate::control) fn times(&self) -> [u32; TaskId::MAX] {
+        self.clock
+    }
+
     /// `task`, whose view this is, begins another interval: no other view contains what it does
     /// from now on.
     pub(super) fn tick(&mut self, task: TaskId) {
         self.clock[task.index()] += 1;
+    }
+}
+
+/// The place of an operation in happens-before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HappensBefore {
+    /// The task that makes the call.
+    pub task: TaskId,
+    /// The interval between two releases or calls of that task in which the operation returned.
+    pub returned: u32,
+    /// Of each task, the last interval that happens before the call.
+    pub known: [u32; TaskId::MAX],
+}
+
+impl Default for HappensBefore {
+    fn default() -> HappensBefore {
+        HappensBefore { task: TaskId(0), returned: 0, known: [0; TaskId::MAX] }
+    }
+}
+
+impl HappensBefore {
+    /// Whether the return happens before the call of `other`.
+    #[must_use]
+    pub fn precedes(&self, other: &HappensBefore) -> bool {
+        self.returned <= other.known[self.task.index()]
     }
 }

@@ -138,6 +138,11 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
     pub(super) memory_model: String,
 
+    /// Under tso and rc11, order operations by the execution: an operation precedes another if it
+    /// returned earlier, not only if its return happens before the other's call
+    #[arg(long)]
+    pub(super) real_time: bool,
+
     /// Detect data races from the start, not only after the first access to an `UnsafeCell`
     #[arg(long)]
     pub(super) races: bool,

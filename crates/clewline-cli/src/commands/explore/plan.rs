@@ -135,6 +135,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     let model = MemoryModel::ALL.into_iter().find(|it| it.name() == args.memory_model);
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
+    options.memory.real_time = args.real_time;
     options.limits.spurious = args.spurious;
     options.shrinking = match args.shrink {
         Shrink::Auto => None,
@@ -282,6 +283,9 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
     command.push_str(&args.quasi_flags());
     if args.memory_model != "sc" {
         command.push_str(&format!(" --memory-model {}", args.memory_model));
+    }
+    if args.real_time {
+        command.push_str(" --real-time");
     }
     if args.races {
         command.push_str(" --races");

@@ -79,6 +79,7 @@ fn histories(
         let history = operations.map(|(at, it)| Operation {
             call: it.call,
             ret: it.ret.map(|ret| (ret.0, program.show_result(at, ret.1))),
+            order: it.order,
         });
         visit(history.collect(), ending);
         ControlFlow::Continue(())

@@ -91,7 +91,7 @@ pub(super) fn look(name: &str, matrix: Matrix, scheduler: &mut dyn Scheduler) ->
         }
         let read = |(at, it): (usize, Operation<_>)| {
             let ret = it.ret.map(|ret| (ret.0, program.show_result(at, ret.1).parse().ok()));
-            (called[at], Operation { call: it.call, ret })
+            (called[at], Operation { call: it.call, ret, order: it.order })
         };
         let history: History = operations.into_iter().enumerate().map(read).collect();
         if judged.insert(canonical(&history)) {
@@ -199,7 +199,7 @@ fn the_line_enforces_both_bounds() {
             .iter()
             .enumerate()
             .map(|(n, &(call, ret))| {
-                (call, Operation { call: Some(at(2 * n)), ret: Some((at(2 * n + 1), ret)) })
+                (call, Operation { call: Some(at(2 * n)), ret: Some((at(2 * n + 1), ret)), order: None })
             })
             .collect()
     };

@@ -2,7 +2,7 @@
 
 use clewline_explore::{TaskId, TaskSet};
 
-use crate::control::{memory::Memory, place::Place, races::Race};
+use crate::control::{memory::Memory, place::Place, races::Race, view::HappensBefore};
 
 /// Writes a value into the atomic at the given address.
 pub(crate) type WriteBack = unsafe fn(*const (), u64);
@@ -27,6 +27,8 @@ pub(super) struct WeakMemory {
     // Where `compare_exchange_weak` failed spuriously, and in which operation.
     pub(super) spurious_failures: Vec<(TaskId, u32, Place)>,
     pub(super) race: Option<Race>,
+    // Of each operation, if happens-before determines which precede which.
+    pub(super) orders: Vec<HappensBefore>,
     /// Some task observes reference counts.
     pub(super) counts_matter: bool,
 }
@@ -38,9 +40,11 @@ impl WeakMemory {
             counts_matter: self.counts_matter,
             write_back: std::mem::take(&mut self.write_back),
             spurious_failures: std::mem::take(&mut self.spurious_failures),
+            orders: std::mem::take(&mut self.orders),
             ..WeakMemory::default()
         };
         self.write_back.clear();
         self.spurious_failures.clear();
+        self.orders.clear();
     }
 }

@@ -263,6 +263,9 @@ impl Control {
         if task.spins.take().is_some() {
             engine.spinning.remove(engine.current);
         }
+        if !engine.weak.orders.is_empty() {
+            engine.note_call(operation);
+        }
     }
 
     #[track_caller]

@@ -14,6 +14,7 @@ use super::{
     super::{
         memory::{AtomicAccess, ChoiceSource, Memory, MemoryModel, MemoryState, ReadModifyWrite},
         races::{CellAccess, Race, RacingAccess},
+        view::HappensBefore,
     },
     buffers::WriteBack,
     state::{Control, Engine, Task},
@@ -281,6 +282,25 @@ impl Engine {
         if settings.needs_state() {
             self.memory.get_or_insert_with(|| Box::new(MemoryState::new(settings.model))).clear();
         }
+    }
+
+    /// The place of an operation in happens-before, if that determines which precede which.
+    pub(in crate::control) fn order(&self, operation: usize) -> Option<HappensBefore> {
+        self.weak.orders.get(operation).copied()
+    }
+
+    #[cold]
+    pub(super) fn note_call(&mut self, operation: u32) {
+        let me = self.current;
+        // An operation does not happen before itself: its return is in a later interval.
+        let known = self.memory().publish(me).times();
+        self.weak.orders[operation as usize] = HappensBefore { task: me, returned: 0, known };
+    }
+
+    #[cold]
+    pub(super) fn note_return(&mut self, operation: u32) {
+        let me = self.current;
+        self.weak.orders[operation as usize].returned = self.memory().interval(me);
     }
 
     fn enable_race_detection(&mut self) {

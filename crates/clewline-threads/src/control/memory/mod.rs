@@ -74,12 +74,20 @@ pub struct Memory {
     pub races: bool,
     /// Whether `compare_exchange_weak` may fail spuriously: once per operation and place.
     pub spurious_failures: bool,
+    /// Whether an operation precedes another already if it returned earlier in the execution. Under
+    /// a weak memory model it otherwise precedes only those whose calls its return happens before.
+    pub real_time: bool,
 }
 
 impl Memory {
     /// Whether an atomic needs more state than its value.
     pub(super) fn needs_state(self) -> bool {
         self.races || self.model != MemoryModel::SequentiallyConsistent
+    }
+
+    /// Whether happens-before determines which operations precede which.
+    pub(super) fn orders_by_synchronization(self) -> bool {
+        self.model != MemoryModel::SequentiallyConsistent && !self.real_time
     }
 }
 
@@ -416,11 +424,17 @@ impl MemoryState {
         self.task(child).view.join(&view);
     }
 
-    fn publish(&mut self, task: TaskId) -> View {
+    /// What `task` knows. It begins another interval.
+    pub(super) fn publish(&mut self, task: TaskId) -> View {
         let it = self.task(task);
         let view = it.view.clone();
         it.view.tick(task);
         view
+    }
+
+    /// The interval in which `task` is.
+    pub(super) fn interval(&mut self, task: TaskId) -> u32 {
+        self.task(task).view.time(task)
     }
 
     /// The view of `task`, and the accesses to the cell `object`.

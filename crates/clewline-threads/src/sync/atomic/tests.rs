@@ -19,7 +19,7 @@ fn check_same<R: PartialEq + std::fmt::Debug + 'static>(body: fn() -> R, expecte
         let calls = Calls { columns: vec![vec![()]], ..Calls::default() };
         let result = Rc::clone(&left);
         let call = move |(): &(), (): &()| *result.borrow_mut() = Some(body());
-        let memory = Memory { model, races, spurious_failures: false };
+        let memory = Memory { model, races, ..Memory::default() };
         let mut program = Program::new(calls, || (), call, Limits::default()).with_memory(memory);
         explore(&mut program, &mut Exhaustive::default(), u64::MAX, |_, ending, _| {
             assert_eq!(*ending, Ending::Full);

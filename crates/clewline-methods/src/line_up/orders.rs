@@ -1,0 +1,149 @@
+//! Orders of operations that respect happens-before.
+//!
+//! Under a weak memory model, an operation precedes another only if its return happens before the
+//! other's call. That is any partial order: two threads that never synchronize are each ordered in
+//! themselves, and not with each other, which no intervals of time express.
+
+use clewline_core::ResultId;
+use clewline_threads::control::{Operation, Outcome};
+
+/// Whether happens-before determines which operations precede which.
+pub(super) fn is_partial(outcome: &Outcome<ResultId>) -> bool {
+    outcome.operations.iter().any(|it| it.order.is_some())
+}
+
+/// The same results with every order of the completed operations that respects happens-before, as
+/// if they were made one after the other. A pending operation is called as early as possible.
+pub(super) fn linear_extensions(outcome: &Outcome<ResultId>) -> LinearExtensions<'_> {
+    let operations = &outcome.operations;
+    let completed = (0..operations.len()).filter(|it| operations[*it].ret.is_some()).collect();
+    LinearExtensions { outcome, completed, order: Vec::new(), next: Some(0) }
+}
+
+/// Backtracks over the orders.
+#[derive(Debug)]
+pub(super) struct LinearExtensions<'a> {
+    outcome: &'a Outcome<ResultId>,
+    completed: Vec<usize>,
+    order: Vec<usize>,
+    // The position in `completed` to try next after `order`; `None` at the end.
+    next: Option<usize>,
+}
+
+impl LinearExtensions<'_> {
+    fn precedes(&self, one: usize, other: usize) -> bool {
+        self.outcome.operations[one].precedes(&self.outcome.operations[other])
+    }
+
+    /// Whether `candidate` can come next: all that precede it have come.
+    fn is_free(&self, candidate: usize) -> bool {
+        let is_left = |it: &usize| !self.order.contains(it);
+        is_left(&candidate)
+            && !self.completed.iter().filter(|it| is_left(it)).any(|&it| self.precedes(it, candidate))
+    }
+
+    /// Gives up the last choice. Returns whether there was one.
+    fn backtrack(&mut self) -> bool {
+        let last = self.order.pop();
+        self.next = last.and_then(|it| self.completed.iter().position(|other| *other == it)).map(|it| it + 1);
+        last.is_some()
+    }
+
+    /// The outcome in which the operations are made in `order`.
+    fn ordered(&self) -> Outcome<ResultId> {
+        let mut outcome = self.outcome.clone();
+        let step = |nth: usize| nth as u32 + 1;
+        for (at, operation) in outcome.operations.iter_mut().enumerate() {
+            let ret = operation.ret;
+            let position = self.order.iter().position(|it| *it == at);
+            let (call, ret) = match (position, ret) {
+                (Some(nth), Some((_, result))) => (Some(step(nth)), Some((step(nth), result))),
+                _ => {
+                    let last = self.order.iter().rposition(|&it| self.precedes(it, at));
+                    (operation.call.map(|_| last.map_or(1, |it| step(it) + 1)), None)
+                }
+            };
+            *operation = Operation { call, ret, order: None };
+        }
+        outcome
+    }
+}
+
+impl Iterator for LinearExtensions<'_> {
+    type Item = Outcome<ResultId>;
+
+    fn next(&mut self) -> Option<Outcome<ResultId>> {
+        loop {
+            let from = self.next?;
+            if self.order.len() == self.completed.len() {
+                let ordered = self.ordered();
+                if !self.backtrack() {
+                    self.next = None;
+                }
+                return Some(ordered);
+            }
+            match self.completed[from..].iter().position(|&it| self.is_free(it)) {
+                Some(offset) => {
+                    self.order.push(self.completed[from + offset]);
+                    self.next = Some(0);
+                }
+                None if self.backtrack() => (),
+                None => self.next = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_explore::TaskId;
+    use clewline_threads::control::HappensBefore;
+
+    use super::*;
+
+    /// Operations of two tasks, two of each, that know as much of the other task. The last one is
+    /// pending if `is_pending`.
+    fn two_by_two(known: [u32; 4], is_pending: bool) -> Outcome<ResultId> {
+        let operation = |at: usize| {
+            let (task, nth) = (at / 2, at as u32 % 2);
+            let mut clock = [0; TaskId::MAX];
+            (clock[task], clock[1 - task]) = (nth, known[at]);
+            let order = HappensBefore { task: TaskId(task as u8), returned: nth + 1, known: clock };
+            let ret = (!is_pending || at != 3).then_some((at as u32 + 1, ResultId(at as u32)));
+            Operation { call: Some(at as u32 + 1), ret, order: Some(order) }
+        };
+        let operations = (0..4).map(operation).collect();
+        Outcome { operations, steps: 4, panic: None, race: None, leaks: Vec::new() }
+    }
+
+    fn orders(outcome: &Outcome<ResultId>) -> Vec<String> {
+        let order = |it: Outcome<ResultId>| {
+            let mut called: Vec<_> = it.operations.iter().zip("abcd".chars()).collect();
+            called.sort_by_key(|it| (it.0.call, it.0.ret.is_some()));
+            called.into_iter().map(|(it, name)| if it.ret.is_some() { name } else { '?' }).collect()
+        };
+        linear_extensions(outcome).map(order).collect()
+    }
+
+    #[test]
+    fn every_order_that_respects_happens_before_is_there_once() {
+        let free = two_by_two([0; 4], false);
+        assert_eq!(orders(&free), ["abcd", "acbd", "acdb", "cabd", "cadb", "cdab"]);
+        // `c` knows of `a`.
+        assert_eq!(orders(&two_by_two([0, 0, 1, 0], false)), ["abcd", "acbd", "acdb"]);
+        assert_eq!(orders(&two_by_two([0, 0, 2, 2], false)), ["abcd"]);
+    }
+
+    #[test]
+    fn a_pending_operation_is_called_as_soon_as_it_can_be() {
+        assert_eq!(orders(&two_by_two([0; 4], true)), ["abc?", "ac?b", "c?ab"]);
+    }
+
+    #[test]
+    fn without_operations_there_is_one_order() {
+        let outcome =
+            Outcome { operations: Vec::new(), steps: 0, panic: None, race: None, leaks: Vec::new() };
+        assert!(!is_partial(&outcome));
+        assert_eq!(linear_extensions(&outcome).count(), 1);
+    }
+}
