@@ -256,8 +256,10 @@ fn a_violation_within_a_limit_counts() {
     let (code, object) = json("within", &args);
     assert_eq!((code, object["verdict"].as_str()), (1, Some("violated")), "{object}");
     assert_eq!(object["coverage"], "limited");
-    let (code, object) = json("first", &["edr", "--scheduler", "exhaustive", "--first"]);
-    assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
+    for scheduler in ["exhaustive", "states"] {
+        let (code, object) = json("first", &["edr", "--scheduler", scheduler, "--first"]);
+        assert_eq!((code, object["violated"].as_u64()), (1, Some(1)), "{object}");
+    }
 }
 
 #[test]

@@ -128,10 +128,12 @@ fn coverage(explored: &Explored, options: &Options) -> Coverage {
 
 fn metrics(explored: &Explored) -> Metrics {
     let paths = explored.paths.as_ref().filter(|_| explored.ended == StopReason::Exhausted);
+    // If the exploration stopped at a violation, its history is that of an unfinished execution.
+    let unfinished = u64::from(explored.ended == StopReason::Violated && explored.final_violated == 0);
     Metrics {
         schedules: paths.and_then(|it| it.schedules),
-        canonical: explored.final_histories.len() as u64,
-        violated: explored.final_violated,
+        canonical: explored.final_histories.len() as u64 + unfinished,
+        violated: explored.final_violated + unfinished,
         unknown: explored.unknown,
         depth: paths.map(|it| it.depth),
         states: Some(States {
