@@ -375,13 +375,19 @@ fn product(text: &str) -> usize {
     text.lines().take_while(|it| *it != "#[cfg(test)]").count()
 }
 
-#[test]
-fn crates_are_small_and_the_facade_is_smallest() {
+/// The number of lines of each crate, without tests.
+fn lines_of_crates() -> BTreeMap<String, usize> {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     for (path, text) in sources().into_iter().filter(|(path, _)| path.contains("/src/") && !is_test(path)) {
         let name = path.split('/').nth(1).unwrap();
         *lines.entry(name.to_owned()).or_default() += product(&text);
     }
+    lines
+}
+
+#[test]
+fn crates_are_small_and_the_facade_is_smallest() {
+    let lines = lines_of_crates();
     let most = |name: &str| match name {
         "clewline" => 1_500,
         // Not part of the product.
@@ -390,6 +396,61 @@ fn crates_are_small_and_the_facade_is_smallest() {
     };
     let long = lines.iter().filter(|it| most(it.0) < *it.1);
     expect_none(long.map(|(name, lines)| format!("{name}: {lines} lines, at most {}", most(name))).collect());
+}
+
+/// The crates that depend on a crate, as the table of ARCHITECTURE.md writes them.
+fn dependents(name: &str) -> Vec<String> {
+    let manifests = files_in(&["crates"], "toml");
+    let depends = manifests.iter().filter(|(_, text)| {
+        let dependencies = text.split("\n[dependencies]").nth(1).unwrap_or("");
+        let mut lines = dependencies.lines().skip(1).take_while(|it| !it.starts_with('['));
+        lines.any(|it| it.split(['.', ' ', '=']).next() == Some(name))
+    });
+    let short = |path: &str| match path.split('/').nth(1).unwrap() {
+        "clewline" => "facade".to_owned(),
+        name => name.trim_start_matches("clewline-").to_owned(),
+    };
+    depends.map(|(path, _)| short(path)).collect()
+}
+
+/// ARCHITECTURE.md has a table of the crates with their lines, to within a twentieth, and their
+/// dependents.
+#[test]
+fn the_table_of_lines_and_dependents_is_up_to_date() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, table) = text.split_once("\n| crate | before | now | dependents |\n").expect("the table");
+    let (mut complaints, mut lines) = (Vec::new(), lines_of_crates());
+    lines.remove("clewline-testing");
+    let is_near = |said: &str, counted: usize| {
+        let said: usize = said.replace(',', "").parse().expect("a number");
+        said.abs_diff(counted) <= 100.max(counted / 20)
+    };
+    let all = lines.iter().filter(|it| it.0 != "clewline-lab").map(|it| it.1).sum();
+    let said = text.split_once("Without the lab there are ").expect("the sum").1;
+    if !is_near(said.split(' ').next().unwrap(), all) {
+        complaints.push(format!("without the lab there are {all} lines"));
+    }
+    for row in table.lines().skip(1).take_while(|it| it.starts_with('|')) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let name = cells[1].trim_matches('`');
+        let Some(counted) = lines.remove(name) else {
+            complaints.push(format!("{name} is no crate, or is there twice"));
+            continue;
+        };
+        if !is_near(cells[3], counted) {
+            complaints.push(format!("{name} has {counted} lines, not {}", cells[3]));
+        }
+        let mut said: Vec<&str> =
+            cells[4].split(", ").filter(|it| !it.is_empty() && !it.starts_with('–')).collect();
+        said.sort_unstable();
+        let mut depends = dependents(name);
+        depends.sort_unstable();
+        if said != depends {
+            complaints.push(format!("dependents of {name}: {}", depends.join(", ")));
+        }
+    }
+    complaints.extend(lines.keys().map(|it| format!("{it} is not in the table")));
+    expect_none(complaints);
 }
 
 /// The root of the library has the items that a user needs first, and few others.
