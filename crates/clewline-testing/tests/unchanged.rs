@@ -1,0 +1,124 @@
+//! The script that runs a test binary unless it passed before and nothing has changed.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// A repository with two crates, and the binary of a test of one of them.
+struct Repository(PathBuf);
+
+impl Repository {
+    fn new(name: &str) -> Repository {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _not_there = fs::remove_dir_all(&root);
+        let repository = Repository(root);
+        for (file, text) in [
+            ("README.md", "first"),
+            (".gitignore", "/target\n"),
+            ("crates/clewline-cli/src/lib.rs", "first"),
+            ("crates/clewline-core/src/lib.rs", "first"),
+            ("crates/clewline-check/src/lib.rs", "first"),
+            ("target/debug/clewline", "first"),
+            ("target/debug/ran", ""),
+        ] {
+            repository.write(file, text);
+        }
+        let script = repository.write("crates/clewline-testing/unchanged", include_str!("../unchanged"));
+        fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
+        for args in [
+            &["init", "--quiet"][..],
+            &["add", "."],
+            &["-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "-m", "First"],
+        ] {
+            assert!(Command::new("git").arg("-C").arg(&repository.0).args(args).status().unwrap().success());
+        }
+        repository.binary("it", "exit 0");
+        repository
+    }
+
+    fn write(&self, file: &str, text: &str) -> PathBuf {
+        let path = self.0.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The binary of a test: it writes a line, and then ends as `end` says.
+    fn binary(&self, name: &str, end: &str) {
+        let ran = self.0.join("target/debug/ran");
+        let text = format!("#!/bin/sh\necho \"${{RUNNER-none}}\" >> '{}'\n{end}\n", ran.display());
+        let path = self.write(&format!("target/debug/deps/{name}"), &text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// The exit code of the script for the binary as a test of `name`, and whether the binary ran.
+    fn run(&self, name: &str, binary: &str, more: &[(&str, &str)]) -> (Option<i32>, bool) {
+        let lines = || fs::read_to_string(self.0.join("target/debug/ran")).unwrap().lines().count();
+        let before = lines();
+        let done = Command::new(self.0.join("crates/clewline-testing/unchanged"))
+            .arg(self.0.join("target/debug/deps").join(binary))
+            .env("CLEWLINE_RUNNER", "RUNNER")
+            .env("RUNNER", "this script")
+            .env("CARGO_MANIFEST_DIR", self.0.join("crates").join(name))
+            .envs(more.iter().copied())
+            .output()
+            .unwrap();
+        let has_run = before < lines();
+        let printed = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert_eq!(printed.contains("passed before"), !has_run, "{printed}");
+        (done.status.code(), has_run)
+    }
+}
+
+const RAN: (Option<i32>, bool) = (Some(0), true);
+const SKIPPED: (Option<i32>, bool) = (Some(0), false);
+
+#[test]
+fn a_test_runs_again_if_something_has_changed_that_it_depends_on() {
+    let repository = Repository::new("unchanged");
+    let check = |expected: [(Option<i32>, bool); 2], about: &str| {
+        let found = ["clewline-check", "clewline-cli"].map(|it| repository.run(it, "it", &[]));
+        assert_eq!(found, expected, "{about}");
+    };
+    check([RAN, RAN], "the first time");
+    check([SKIPPED, SKIPPED], "nothing has changed");
+    repository.write("crates/clewline-check/src/lib.rs", "second");
+    check([RAN, RAN], "the crate itself");
+    repository.write("crates/clewline-core/src/lib.rs", "second");
+    check([SKIPPED, RAN], "another crate: what is used of it is in the binary");
+    repository.write("target/debug/clewline", "second");
+    check([SKIPPED, RAN], "the command");
+    repository.write("README.md", "second");
+    check([RAN, RAN], "a page");
+    repository.write("testdata/new.jsonl", "");
+    check([RAN, RAN], "a new file");
+    fs::remove_file(repository.0.join("README.md")).unwrap();
+    check([RAN, RAN], "a file less");
+    repository.binary("it", "exit 0 # second");
+    check([RAN, RAN], "the binary");
+    check([SKIPPED, SKIPPED], "nothing has changed since");
+    assert_eq!(repository.run("clewline-check", "it", &[("CLEWLINE_AT_LENGTH", "1")]), RAN, "a setting");
+}
+
+#[test]
+fn a_failed_test_runs_again() {
+    let repository = Repository::new("unchanged-failed");
+    repository.binary("wrong", "exit 101");
+    for _ in 0..2 {
+        assert_eq!(repository.run("clewline-check", "wrong", &[]), (Some(101), true));
+    }
+}
+
+/// Tests start commands of Cargo, which would call the script for what they build.
+#[test]
+fn commands_that_tests_start_do_not_know_the_script() {
+    let repository = Repository::new("unchanged-commands");
+    assert_eq!(repository.run("clewline-check", "it", &[]), RAN);
+    assert_eq!(fs::read_to_string(repository.0.join("target/debug/ran")).unwrap(), "none\n");
+}
