@@ -32,7 +32,7 @@ pub fn fence(order: Ordering) {
 /// Records the value that a load returned.
 #[inline(always)]
 fn record_load<T: fmt::Debug>(control: Control, value: T) {
-    control.detail(|| format!("{value:?}"));
+    control.detail(move || format!("{value:?}"));
 }
 
 /// Records that an object was changed, or was not, from one value to another.
@@ -41,7 +41,7 @@ fn record_update<O, T: fmt::Debug + PartialEq>(control: Control, object: &O, old
     if old != new {
         control.changed(object);
     }
-    control.detail(|| format!("{old:?} -> {new:?}"));
+    control.detail(move || format!("{old:?} -> {new:?}"));
 }
 
 /// The next object at this address is a different one. Returns its value if that differs from the
@@ -209,13 +209,13 @@ macro_rules! atomic {
                 }
                 control.access(self, Access::Update);
                 if may_fail && self.0.load(Ordering::SeqCst) == current && control.fails_spuriously_here() {
-                    control.detail(|| format!("{current:?}, and fails for no reason"));
+                    control.detail(move || format!("{current:?}, and fails for no reason"));
                     return Err(current);
                 }
                 let result = self.0.compare_exchange(current, new, success, failure);
                 match result {
                     Ok(old) => record_update(control, self, old, new),
-                    Err(found) => control.detail(|| format!("{found:?}, not {current:?}")),
+                    Err(found) => control.detail(move || format!("{found:?}, not {current:?}")),
                 }
                 result
             }
@@ -312,11 +312,11 @@ macro_rules! atomic {
                 let update = control.weak_update(self, order, &mut change, &held);
                 let old = <$type>::from_bits(update.old);
                 let Some(new) = update.new else {
-                    control.detail(|| format!("{old:?}, and fails"));
+                    control.detail(move || format!("{old:?}, and fails"));
                     return Err(old);
                 };
                 self.0.store(Bits::from_bits(update.held), Ordering::SeqCst);
-                control.detail(|| format!("{old:?} -> {:?}", <$type>::from_bits(new)));
+                control.detail(move || format!("{old:?} -> {:?}", <$type>::from_bits(new)));
                 Ok(old)
             }
 

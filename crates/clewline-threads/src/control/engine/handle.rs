@@ -119,7 +119,8 @@ impl Control {
     }
 
     #[cold]
-    fn arrive_slow_path(self, id: SharedId, access: Access, place: Place) {
+    #[inline(never)]
+    pub(super) fn arrive_slow_path(self, id: SharedId, access: Access, place: Place) {
         self.arrive(id, Attempt::new(access), place);
     }
 
@@ -233,6 +234,8 @@ impl Control {
         } else {
             engine.spin(me, place, SharedId::NONE);
         }
+        // This function is looked for on the stack, so it calls nothing as its last act.
+        std::hint::black_box(me);
     }
 
     /// A task tries a lock without waiting. Then it matters when a lock is released, so releases
@@ -249,6 +252,16 @@ impl Control {
     /// Records what was read or written, if steps are recorded.
     #[inline]
     pub(crate) fn detail(self, detail: impl FnOnce() -> String) {
+        if self.engine().moments.is_some() {
+            self.record_detail(detail);
+        }
+    }
+
+    // Inlined into the code under test, the text would leave its address on the stack, and no
+    // local state would ever repeat.
+    #[cold]
+    #[inline(never)]
+    fn record_detail(self, detail: impl FnOnce() -> String) {
         let engine = self.engine();
         if let Some(moment) = engine.moments.as_mut().and_then(|it| it.last_mut()) {
             moment.detail = detail();

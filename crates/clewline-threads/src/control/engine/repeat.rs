@@ -19,10 +19,12 @@ use crate::control::{
 // The ranges of memory that are ignored: the engine's and the runtime's.
 const IGNORED_RANGES_MAX: usize = 1_024;
 
-/// The functions that controlled code calls before its accesses. They are not inlined.
-fn entries() -> [usize; 3] {
+/// The functions that controlled code calls before its accesses. They are not inlined. If the
+/// slow path is what `access_at` does last, only its own frame may be on the stack.
+fn entries() -> [usize; 4] {
     [
         Control::access_at as *const () as usize,
+        Control::arrive_slow_path as *const () as usize,
         Control::attempt_at as *const () as usize,
         Control::hint_at as *const () as usize,
     ]
