@@ -124,7 +124,7 @@ violated: Backwards is not linearizable as a queue
 found:    in run 1, after 20 operations and # ms, in runs of 1 thread × 20 operations, without noise
 recorded: with CLOCK, each thread on its processor
 judged:   by queue monitor in # ms: 20 operations, 1 object, # configurations
-seed:     1. The calls follow from it, and the noise; how the system schedules the threads does not. \
+seed:     1. It determines the calls and the noise, but not how the system schedules the threads. \
 So the same seed may show it sooner or later, in other operations, or not at all.
 next: CLEWLINE_SEED=1 cargo test
 ";
@@ -217,7 +217,7 @@ fn a_smaller_workload_is_found() {
     let first = outcome.finding.as_ref().expect("it was found");
     assert!(outcome.shown().expect("it was found").counterexample().len() <= first.counterexample().len());
     let printed = outcome.to_string();
-    assert!(printed.contains("\nsmaller:  it was found with 1 thread × "), "{printed}");
+    assert!(printed.contains("\nsmaller:  it was also found with 1 thread × "), "{printed}");
 }
 
 #[test]

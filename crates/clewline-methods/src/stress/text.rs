@@ -168,7 +168,7 @@ fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {
         show_workload(&outcome.workload),
     );
     let seed = format!(
-        "{}. The calls follow from it, and the noise; how the system schedules the threads does not. So the same \
+        "{}. It determines the calls and the noise, but not how the system schedules the threads. So the same \
          seed may show it sooner or later, in other operations, or not at all.",
         outcome.seed
     );
@@ -198,11 +198,11 @@ fn shrinking(outcome: &Outcome, finding: &Finding) -> Option<String> {
             match smallest {
                 None => format!("it was not found with less ({tried}{rest})"),
                 Some(smallest) => format!(
-                    "it was found with {}, too ({tried}{rest}){}",
+                    "it was also found with {} ({tried}{rest}){}",
                     show_change(&outcome.workload, smallest),
                     // The drawing may show another run: the one with the smallest counterexample.
                     if finding.workload == *smallest {
-                        ", and is shown as it was there".to_owned()
+                        "; such a run is shown".to_owned()
                     } else {
                         format!("; shown is a run of {}", show_workload(&finding.workload))
                     },
