@@ -150,4 +150,4 @@ pub(super) fn set_argv0(command: &mut Command, name: &OsStr) {
 }
 
 #[cfg(not(unix))]
-pub(super) fn call_it(_: &mut Command, _: &OsStr) {}
+pub(super) fn set_argv0(_: &mut Command, _: &OsStr) {}

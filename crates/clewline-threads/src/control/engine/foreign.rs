@@ -122,11 +122,6 @@ impl Control {
         );
     }
 
-    /// A point that is independent of all other tasks, except that an operation may begin there.
-    pub fn local_point(self, place: Place) {
-        self.arrive(SharedId::NONE, Attempt::new(Access::Local), place);
-    }
-
     /// The object at `address` has changed.
     #[inline(always)]
     pub fn mark_changed(self, address: usize) {
