@@ -20,6 +20,7 @@
 //! * In a test, with actors that exchange messages, in every order of delivery: [`Explore`].
 //! * In a test, with real threads that call random operations on your structure: [`Stress`].
 //! * In a test, with a history that your test records: [`assert_linearizable`] and [`check`].
+//! * In a system that runs by itself, with threads or async tasks: [`Recorder`].
 //! * On files, from a program: [`check_file`](files::check_file), and [`Check`] for limits and
 //!   other options.
 //! * From a shell: the binary of `clewline-cli`, `clewline check FILE --spec queue` and, for
@@ -136,6 +137,7 @@ pub use clewline_core::{Codec, Deterministic, Event, History, Specification, Val
 pub use clewline_threads::{Subject, choose, hint, sync, thread, thread_local};
 
 /// The built-in sequential specifications, one module each.
+#[doc(inline)]
 pub use clewline_specs as specs;
 
 /// [`LineUp`] and its types: matrices, outcomes, components with closures as calls.

@@ -11,7 +11,7 @@ use super::{
     role::{ThreadRole, thread_names},
 };
 
-/// A stress test in the making.
+/// A stress test under construction: real threads make random calls, and each run is checked.
 #[derive(Clone)]
 #[must_use = "nothing happens until `run` or `assert`"]
 pub struct Stress {

@@ -9,7 +9,7 @@ use std::{
 
 use crate::control::{Destroyed, with_local};
 
-/// See `std`.
+/// The counterpart of `std::thread_local!`: in an exploration each task has its own value.
 #[macro_export]
 macro_rules! thread_local {
     () => {};
