@@ -13,7 +13,7 @@
 //! Where values may have several copies *and* some operation returns *empty*, neither order is
 //! right, and a search has to decide. Cost: O(n).
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{Budget, ObjectKind, RoleKind, Rule};
 
 use crate::{
     columns::{Columns, NONE},
@@ -38,7 +38,7 @@ impl Monitor for Bag {
         kind == ObjectKind::Bag
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         match Lifetimes::new(columns) {
             Ok(Ok(lifetimes)) => Ok(judge_distinct(columns, &lifetimes, want)),
             Ok(Err(violation)) => Ok(MonitorVerdict::Violated(violation)),

@@ -18,24 +18,11 @@ pub trait Monitor: Sync {
     /// Whether it judges objects of this kind.
     fn suits(&self, kind: ObjectKind) -> bool;
 
-    /// Decides, unless the history is outside what this monitor supports.
-    ///
-    /// # Errors
-    ///
-    /// Says what it cannot decide.
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported>;
-
-    /// The same, within a budget; a monitor in nearly linear time need not check it.
+    /// Decides within a budget, unless the history is outside what this monitor supports. A monitor
+    /// in nearly linear time need not check the budget.
     ///
     /// # Errors
     ///
     /// Says what it cannot decide; also if it was stopped.
-    fn judge_within(
-        &self,
-        columns: &Columns,
-        want: Want,
-        _budget: &Budget,
-    ) -> Result<MonitorVerdict, Unsupported> {
-        self.judge(columns, want)
-    }
+    fn judge(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported>;
 }

@@ -14,7 +14,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{Budget, ObjectKind, RoleKind, Rule};
 
 use crate::{
     columns::{Columns, Interval},
@@ -38,7 +38,7 @@ impl Monitor for Counter {
         kind == ObjectKind::Counter
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let steps = Steps::new(columns)?;
         let mut scan = EventScan::new(columns, steps, want);
         Ok(match scan.run() {

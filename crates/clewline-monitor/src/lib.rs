@@ -93,7 +93,7 @@ pub fn judge(problem: &Problem<'_>, want: Want, budget: &Budget) -> Result<Monit
 pub fn judge_columns(columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
     let monitor = find(columns.kind).ok_or(Unsupported::Other("no monitor knows this kind of object"))?;
     match columns.kind {
-        ObjectKind::Other(_) => monitor.judge_within(columns, want, budget),
+        ObjectKind::Other(_) => monitor.judge(columns, want, budget),
         _ => pending::judge(monitor, columns, want, budget),
     }
 }

@@ -21,7 +21,7 @@
 //!
 //! Source: none known. Cost: O(n).
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{Budget, ObjectKind, RoleKind, Rule};
 
 use crate::{
     columns::{Columns, Interval, NONE},
@@ -46,7 +46,7 @@ impl Monitor for Multiset {
         kind == ObjectKind::Multiset
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let Some((first, second)) = added_twice(columns) else { return set::judge(columns, want) };
         let mut scan = EventScan::new(columns, want);
         Ok(match scan.run()? {

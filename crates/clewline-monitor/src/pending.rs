@@ -30,14 +30,14 @@ pub(super) fn judge(
 ) -> Result<MonitorVerdict, Unsupported> {
     let takes: Vec<u32> =
         (0..).zip(&columns.kinds).filter(|it| *it.1 == RoleKind::RemoveUnknown).map(|it| it.0).collect();
-    let verdict = monitor.judge_within(columns, want, budget)?;
+    let verdict = monitor.judge(columns, want, budget)?;
     let MonitorVerdict::Violated(violation) = verdict else { return Ok(verdict) };
     if takes.is_empty() {
         return Ok(MonitorVerdict::Violated(violation));
     }
     let mut left_over = UnremovedElements::new(columns);
     let all_taken = left_over.all_taken(columns, takes[0]);
-    if let MonitorVerdict::Violated(violation) = monitor.judge_within(&all_taken, Want::Verdict, budget)? {
+    if let MonitorVerdict::Violated(violation) = monitor.judge(&all_taken, Want::Verdict, budget)? {
         return Ok(MonitorVerdict::Violated(with_takes(violation, columns.len(), &takes)));
     }
     let mut trial = Assignment {
@@ -131,7 +131,7 @@ impl Assignment<'_> {
                 self.columns.kinds[take as usize] = RoleKind::Remove;
                 self.columns.elements[take as usize] = element;
                 self.left_over.is_in[element as usize] = false;
-                let verdict = match self.monitor.judge_within(&self.columns, self.want, self.budget)? {
+                let verdict = match self.monitor.judge(&self.columns, self.want, self.budget)? {
                     MonitorVerdict::Violated(next) => self.search(next)?,
                     holds @ MonitorVerdict::Holds(_) => holds,
                 };

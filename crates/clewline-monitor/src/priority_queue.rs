@@ -27,7 +27,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use clewline_core::{ObjectKind, Rule};
+use clewline_core::{Budget, ObjectKind, Rule};
 
 use crate::{
     columns::{Columns, Interval, NONE},
@@ -52,7 +52,7 @@ impl Monitor for PriorityQueue {
         kind == ObjectKind::PriorityQueue
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let greatest_first = greatest_first(&columns.names);
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,

@@ -29,16 +29,7 @@ impl Monitor for QuasiPriorityQueue {
         matches!(kind, ObjectKind::QuasiPriorityQueue { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
-        self.judge_within(columns, want, &Budget::unlimited())
-    }
-
-    fn judge_within(
-        &self,
-        columns: &Columns,
-        want: Want,
-        budget: &Budget,
-    ) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let ObjectKind::QuasiPriorityQueue { factor } = columns.kind else {
             return Err(Unsupported::Other("this is not a priority queue out of order by a bound"));
         };

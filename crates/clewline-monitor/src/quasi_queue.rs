@@ -63,16 +63,7 @@ impl Monitor for QuasiQueue {
         matches!(kind, ObjectKind::QuasiQueue { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
-        self.judge_within(columns, want, &Budget::unlimited())
-    }
-
-    fn judge_within(
-        &self,
-        columns: &Columns,
-        want: Want,
-        budget: &Budget,
-    ) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let ObjectKind::QuasiQueue { factor } = columns.kind else {
             return Err(Unsupported::Other("this is not a queue out of order by a bound"));
         };

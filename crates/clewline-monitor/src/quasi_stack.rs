@@ -29,16 +29,7 @@ impl Monitor for QuasiStack {
         matches!(kind, ObjectKind::QuasiStack { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
-        self.judge_within(columns, want, &Budget::unlimited())
-    }
-
-    fn judge_within(
-        &self,
-        columns: &Columns,
-        want: Want,
-        budget: &Budget,
-    ) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let ObjectKind::QuasiStack { factor } = columns.kind else {
             return Err(Unsupported::Other("this is not a stack out of order by a bound"));
         };

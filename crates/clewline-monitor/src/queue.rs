@@ -24,7 +24,7 @@
 //! Mathur, "Efficient decrease-and-conquer linearizability monitoring", 2024, peel elements off
 //! from the back instead. Cost: O(n).
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{Budget, ObjectKind, RoleKind, Rule};
 
 use crate::{
     columns::{Columns, Interval, NONE},
@@ -49,7 +49,7 @@ impl Monitor for Queue {
         kind == ObjectKind::Queue
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
             Err(violation) => return Ok(MonitorVerdict::Violated(violation)),

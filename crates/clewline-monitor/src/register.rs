@@ -34,7 +34,7 @@ mod values;
 
 use std::borrow::Cow;
 
-use clewline_core::{ObjectKind, RoleKind};
+use clewline_core::{Budget, ObjectKind, RoleKind};
 
 use self::values::{BrokenRule, Chain, INITIAL, Value, Values};
 use crate::{
@@ -59,7 +59,7 @@ impl Monitor for Register {
         matches!(kind, ObjectKind::Register { .. })
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let fits = |kind: &RoleKind| {
             matches!(kind, RoleKind::Add | RoleKind::Observe | RoleKind::Replace | RoleKind::NoEffect)
         };

@@ -15,7 +15,7 @@
 mod once;
 mod violation;
 
-use clewline_core::{ObjectKind, RoleKind};
+use clewline_core::{Budget, ObjectKind, RoleKind};
 
 use self::{once::OnceVerdict, violation::violation};
 
@@ -41,7 +41,7 @@ impl Monitor for Set {
         kind == ObjectKind::Set
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         judge(columns, want)
     }
 }

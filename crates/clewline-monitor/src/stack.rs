@@ -18,7 +18,7 @@ mod reach;
 mod shrink;
 mod weave;
 
-use clewline_core::ObjectKind;
+use clewline_core::{Budget, ObjectKind};
 
 use crate::{
     columns::Columns,
@@ -43,7 +43,7 @@ impl Monitor for Stack {
         kind == ObjectKind::Stack
     }
 
-    fn judge(&self, columns: &Columns, want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let lifetimes = match Lifetimes::new(columns)? {
             Ok(lifetimes) => lifetimes,
             Err(violation) => return Ok(MonitorVerdict::Violated(violation)),

@@ -5,7 +5,7 @@
 //! or found it set, had returned. If both conditions hold, this is a linearization: the operations
 //! that found it not set, the first `set`, all others, each group in the order of calls.
 
-use clewline_core::{ObjectKind, RoleKind, Rule};
+use clewline_core::{Budget, ObjectKind, RoleKind, Rule};
 use clewline_monitor::{Columns, Monitor, MonitorVerdict, RuleViolation, Unsupported, Want};
 
 use crate::specification::KIND;
@@ -24,7 +24,7 @@ impl Monitor for LatchMonitor {
         kind == KIND
     }
 
-    fn judge(&self, columns: &Columns, _want: Want) -> Result<MonitorVerdict, Unsupported> {
+    fn judge(&self, columns: &Columns, _want: Want, _budget: &Budget) -> Result<MonitorVerdict, Unsupported> {
         let with_kind = |kind: RoleKind| (0..columns.len()).filter(move |&at| columns.kinds[at] == kind);
         let interval = |at: usize| columns.intervals[at];
         // By position, which is the order of calls.
