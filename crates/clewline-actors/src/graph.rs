@@ -32,7 +32,7 @@ use crate::{
     harness::Modality,
     histories::HistoryId,
     interned::{BadHandler, Fingerprint},
-    judge::{Judgement, Verdicts},
+    judge::{HistoryVerdict, Verdicts},
     paths::{GraphRecord, Paths, StateGraph},
     trace::trace_along,
     visited::Visited,
@@ -290,7 +290,7 @@ fn summarize(
     finals.sort_unstable();
     let mut engine = engine.fork();
     engine.catch_up();
-    let is_violated = |id: HistoryId| verdicts.known(id) == Some(Judgement::Violated);
+    let is_violated = |id: HistoryId| verdicts.known(id) == Some(HistoryVerdict::Violated);
     let of = |judgement| verdicts.all().filter(|&(_, it)| it == judgement).count() as u64;
     Explored {
         ended,
@@ -301,8 +301,8 @@ fn summarize(
         stuck: all.stuck,
         undelivered: all.undelivered,
         histories: verdicts.all().count() as u64,
-        violated: of(Judgement::Violated),
-        unknown: of(Judgement::Unknown),
+        violated: of(HistoryVerdict::Violated),
+        unknown: of(HistoryVerdict::Unknown),
         final_complete: finals.iter().filter(|it| engine.summary(**it).is_complete()).count() as u64,
         final_violated: finals.iter().filter(|it| is_violated(**it)).count() as u64,
         final_histories: finals,
@@ -647,7 +647,7 @@ impl<'a> Worker<'a> {
         let shared = self.engine.shared.clone();
         let mut verdicts = self.shared.verdicts.lock().expect("no handler panicked");
         let judgement = verdicts.of(&lock(&shared.histories), history);
-        if judgement == Judgement::Violated {
+        if judgement == HistoryVerdict::Violated {
             self.on_violation();
         }
     }

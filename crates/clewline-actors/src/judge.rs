@@ -6,7 +6,7 @@ use crate::histories::{Histories, HistoryEvent, HistoryId, Summary};
 
 /// The verdict on a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judgement {
+pub enum HistoryVerdict {
     /// It satisfies the correctness condition.
     Holds,
     /// It does not satisfy it.
@@ -19,11 +19,11 @@ pub enum Judgement {
 pub trait Judge: Send {
     /// Returns the verdict on `id`. Called once for each history. The histories
     /// [before](Histories::origin) it need not have been judged.
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement;
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict;
 }
 
-impl<F: FnMut(&Histories, HistoryId) -> Judgement + Send> Judge for F {
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
+impl<F: FnMut(&Histories, HistoryId) -> HistoryVerdict + Send> Judge for F {
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
         self(histories, id)
     }
 }
@@ -38,7 +38,7 @@ pub trait IncrementalJudge: Send {
     fn extend(&mut self, knowledge: u32, before: Summary, event: HistoryEvent) -> u32;
 
     /// The verdict that follows from knowledge.
-    fn judgement(&mut self, knowledge: u32) -> Judgement;
+    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict;
 }
 
 /// Judges histories event by event. The knowledge about each is kept, so that a history costs one
@@ -83,7 +83,7 @@ impl<E: IncrementalJudge> Stepwise<E> {
 }
 
 impl<E: IncrementalJudge> Judge for Stepwise<E> {
-    fn judge(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
+    fn judge(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
         let knowledge = self.knowledge(histories, id);
         self.extend.judgement(knowledge)
     }
@@ -92,7 +92,7 @@ impl<E: IncrementalJudge> Judge for Stepwise<E> {
 /// The verdicts on histories found so far.
 pub struct Verdicts {
     judge: Box<dyn Judge>,
-    known: Vec<Option<Judgement>>,
+    known: Vec<Option<HistoryVerdict>>,
 }
 
 impl Verdicts {
@@ -103,7 +103,7 @@ impl Verdicts {
     }
 
     /// The verdict on `id`.
-    pub fn of(&mut self, histories: &Histories, id: HistoryId) -> Judgement {
+    pub fn of(&mut self, histories: &Histories, id: HistoryId) -> HistoryVerdict {
         let at = id.0 as usize;
         if let Some(&Some(known)) = self.known.get(at) {
             return known;
@@ -123,12 +123,12 @@ impl Verdicts {
 
     /// The verdict on `id`, if it was judged.
     #[must_use]
-    pub fn known(&self, id: HistoryId) -> Option<Judgement> {
+    pub fn known(&self, id: HistoryId) -> Option<HistoryVerdict> {
         *self.known.get(id.0 as usize)?
     }
 
     /// All judged histories with their verdicts, in the order of their ids.
-    pub fn all(&self) -> impl Iterator<Item = (HistoryId, Judgement)> {
+    pub fn all(&self) -> impl Iterator<Item = (HistoryId, HistoryVerdict)> {
         self.known.iter().enumerate().filter_map(|(at, it)| Some((HistoryId(at as u32), (*it)?)))
     }
 }

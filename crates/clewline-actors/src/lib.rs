@@ -45,7 +45,7 @@ pub use interned::{
     BadHandler, Effect, Envelope, EnvelopeId, Fingerprint, HandlerFault, Input, InternedModel, LocalId,
     MessageId, Outcome, ReturnId, Start,
 };
-pub use judge::{IncrementalJudge, Judge, Judgement, Stepwise, Verdicts};
+pub use judge::{HistoryVerdict, IncrementalJudge, Judge, Stepwise, Verdicts};
 pub use model_tables::{BadScenario, CallOf, ModelTables, ReturnLookup, ReturnOf};
 pub use paths::Paths;
 pub use refute::{Difference, RefutedIndependence, refute};

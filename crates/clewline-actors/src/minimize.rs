@@ -17,7 +17,7 @@ use crate::{
     engine::{Engine, lock},
     execution::{EnabledStep, Execution, Snapshots, StepIdentity},
     faults::Faults,
-    judge::{Judgement, Verdicts},
+    judge::{HistoryVerdict, Verdicts},
     schedule::Schedule,
     schedulers::{Entry, Settings, explore},
     statistics::FirstViolation,
@@ -151,7 +151,7 @@ fn replay_kept(
         let Some(at) = at else { continue };
         execution.take(at);
         let id = execution.history();
-        if verdicts.of(&lock(&execution.engine().shared.histories), id) == Judgement::Violated {
+        if verdicts.of(&lock(&execution.engine().shared.histories), id) == HistoryVerdict::Violated {
             return Some(execution.events().iter().map(|it| it.step).collect());
         }
     }

@@ -21,7 +21,7 @@ pub use by_monitor::ByMonitor;
 pub use checker::{Checker, check};
 pub use checkers::checkers;
 pub use competition::compete;
-pub use failure::{DeadEnd, Stuck, dead_ends, failure_point, stuck};
+pub use failure::{Stuck, dead_ends, failure_point, stuck};
 pub use frontier::{FrontierId, Frontiers};
 pub use judge::{Judgement, judge};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory};

@@ -67,6 +67,8 @@ pub use sorting::sort_by_key;
 pub use specification::{Deterministic, Elements, Footprint, Specification, show_debug};
 pub use table::{ExtendError, Table};
 pub use value::{Datum, Value, ValueError, Values};
-pub use verdict::{Allowed, DeadEnd, Explanation, FailurePoint, Rule, Verdict, Violation, Why};
+pub use verdict::{
+    Allowed, DeadEnd, Explanation, FailurePoint, PartialLinearization, Rule, Verdict, Violation, Why,
+};
 pub use verify::WitnessError;
 pub use witness::Witness;

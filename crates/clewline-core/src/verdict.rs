@@ -124,6 +124,15 @@ pub struct DeadEnd {
     pub instead: Vec<String>,
 }
 
+/// A partial linearization that cannot be continued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialLinearization {
+    /// The order.
+    pub prefix: Vec<OperationId>,
+    /// The operation that returns before all remaining ones, and cannot come next.
+    pub next: OperationId,
+}
+
 impl DeadEnd {
     /// After `prefix`, `next` could only have returned as one of `instead`.
     #[must_use]

@@ -10,8 +10,8 @@ mod peer;
 use std::sync::{Arc, Mutex};
 
 use clewline_actors::{
-    ActorSystem, Clients, Explored, Harness, HistoryEvent, Ignored, IncrementalJudge, Judgement, ModelTables,
-    ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states,
+    ActorSystem, Clients, Explored, Harness, HistoryEvent, HistoryVerdict, Ignored, IncrementalJudge,
+    ModelTables, ReturnOf, Rules, Search, Stepwise, Summary, Verdicts, explore_states,
 };
 use clewline_bench::{ask_child, peak_bytes};
 use clewline_check::{FrontierId, Frontiers};
@@ -123,10 +123,10 @@ where
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, ret).0
     }
 
-    fn judgement(&mut self, knowledge: u32) -> Judgement {
+    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
         match self.frontiers.is_violated(FrontierId(knowledge)) {
-            true => Judgement::Violated,
-            false => Judgement::Holds,
+            true => HistoryVerdict::Violated,
+            false => HistoryVerdict::Holds,
         }
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::{
-    Judgement, Verdicts,
+    HistoryVerdict, Verdicts,
     samples::{hasty, judge},
 };
 
@@ -30,7 +30,7 @@ fn the_hasty_register_has_252_schedules_32_histories_and_12_violations() {
         chronological.insert(format!("{:?}", execution.history_events()));
     });
     let histories = system.histories();
-    let violated = seen.iter().filter(|&&it| verdicts.of(&histories, it) == Judgement::Violated).count();
+    let violated = seen.iter().filter(|&&it| verdicts.of(&histories, it) == HistoryVerdict::Violated).count();
     assert_eq!((schedules, seen.len(), violated), (252, 32, 12));
     assert_eq!(execution.bad_handler(), None);
 }

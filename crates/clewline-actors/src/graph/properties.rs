@@ -218,7 +218,7 @@ fn a_shortest_path_to_a_violation_is_found() {
     let mut verdicts = Verdicts::new(Box::new(judge(&system)));
     let shared = system.engine().shared.clone();
     let mut is_violated = |_: &mut Engine, world: &World, _| {
-        verdicts.of(&lock(&shared.histories), world.history) == Judgement::Violated
+        verdicts.of(&lock(&shared.histories), world.history) == HistoryVerdict::Violated
     };
     let TraceResult::Found(path) = trace(&mut system.engine(), up_to(1000), &mut is_violated) else {
         panic!("there is one")

@@ -147,11 +147,11 @@ impl IncrementalJudge for EventReplayJudge {
         self.known.len() as u32 - 1
     }
 
-    fn judgement(&mut self, knowledge: u32) -> Judgement {
+    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
         let returns = &*self.returns;
         match is_linearizable(&self.known[knowledge as usize], &self.calls, returns) {
-            true => Judgement::Holds,
-            false => Judgement::Violated,
+            true => HistoryVerdict::Holds,
+            false => HistoryVerdict::Violated,
         }
     }
 }

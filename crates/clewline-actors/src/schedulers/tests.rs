@@ -6,7 +6,7 @@ use clewline_explore::{Bounds, Limit};
 
 use super::*;
 use crate::{
-    Flow, Judgement,
+    Flow, HistoryVerdict,
     samples::{hasty, judge},
 };
 
@@ -120,7 +120,7 @@ fn the_first_violation_can_be_replayed() {
         let mut execution = Execution::new(system.engine(), Snapshots::Sound);
         execution.replay(&token.parse().unwrap()).unwrap();
         assert_eq!(execution.history(), found.history, "{} {token}", entry.name);
-        assert_eq!(verdicts.of(&system.histories(), execution.history()), Judgement::Violated);
+        assert_eq!(verdicts.of(&system.histories(), execution.history()), HistoryVerdict::Violated);
     }
 }
 

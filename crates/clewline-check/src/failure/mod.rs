@@ -5,6 +5,6 @@ mod partial;
 mod point;
 mod stuck;
 
-pub use partial::{DeadEnd, dead_ends};
+pub use partial::dead_ends;
 pub use point::failure_point;
 pub use stuck::{Stuck, stuck};

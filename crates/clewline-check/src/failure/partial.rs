@@ -20,21 +20,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use clewline_core::{Automaton, Interner, OperationId, Problem, Random, StateId};
-
-/// An order that cannot be extended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadEnd {
-    /// The order.
-    pub prefix: Vec<OperationId>,
-    /// The remaining operation that returns first, and cannot come next.
-    pub next: OperationId,
-}
+use clewline_core::{Automaton, Interner, PartialLinearization, Problem, Random, StateId};
 
 /// The longest orders of `problem` that cannot be extended, at most `most`, each with another end,
 /// the longest first. Takes at most `steps` steps.
 #[must_use]
-pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<DeadEnd> {
+pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<PartialLinearization> {
     let mut search = Search::new(problem);
     for step in 0..steps {
         let is_full = step % MEMORY_CHECK_INTERVAL_STEPS == 0 && STATES_BYTES_MAX < search.automaton.bytes();
@@ -47,7 +38,7 @@ pub fn dead_ends(problem: &Problem<'_>, steps: u64, most: usize) -> Vec<DeadEnd>
     ends.sort_by_key(|it| (std::cmp::Reverse(it.1.length), it.0));
     ends.truncate(most);
     let id = |at: u32| problem.operations()[at as usize];
-    let end = |(next, end): (u32, LongestPrefix)| DeadEnd {
+    let end = |(next, end): (u32, LongestPrefix)| PartialLinearization {
         prefix: search.order(end.last).into_iter().map(id).collect(),
         next: id(next),
     };

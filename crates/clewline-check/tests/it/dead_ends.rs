@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use clewline_check::{DeadEnd, Options, dead_ends, judge};
-use clewline_core::{OperationId, Problem, StateId, Verdict};
+use clewline_check::{Options, dead_ends, judge};
+use clewline_core::{OperationId, PartialLinearization, Problem, StateId, Verdict};
 use clewline_specs::CATALOG;
 
 use crate::histories::{drawn, random_history};
@@ -55,7 +55,7 @@ fn every_dead_end(problem: &Problem<'_>) -> BTreeMap<OperationId, usize> {
 
 /// Real time and the specification allow the order, and do not allow what cannot come next.
 #[track_caller]
-fn check_dead_end(problem: &Problem<'_>, end: &DeadEnd) {
+fn check_dead_end(problem: &Problem<'_>, end: &PartialLinearization) {
     let mut replay = problem.replay();
     let mut done = vec![false; problem.len()];
     for &id in &end.prefix {

@@ -5,7 +5,7 @@ mod states;
 use std::collections::BTreeSet;
 
 use clewline_actors::{
-    ActorSystem, Clients, Harness, Histories, HistoryId, Ignored, Judgement, Modality, PropertyVerdict,
+    ActorSystem, Clients, Harness, Histories, HistoryId, HistoryVerdict, Ignored, Modality, PropertyVerdict,
     Rules, Scenario, Search, Verdicts, explore_states,
 };
 use clewline_core::{Codec, Value};
@@ -215,7 +215,7 @@ impl SystemVisitor for Properties {
         let scenario = self.0.scenario(&harness.specification());
         let rules = Rules { ignored: self.0.ignored, ..Rules::default() };
         let system = ActorSystem::new(harness, scenario, rules).unwrap();
-        let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| Judgement::Holds));
+        let mut verdicts = Verdicts::new(Box::new(|_: &Histories, _: HistoryId| HistoryVerdict::Holds));
         let search = Search { states_max: 100_000, ..Search::default() };
         let whens: Vec<Modality> = properties.iter().map(|it| it.1).collect();
         let explored = explore_states(&system.engine(), &whens, &mut verdicts, &search, &|_| ());

@@ -1,7 +1,7 @@
 //! Exploring schedules: one execution after the other, as a scheduler picks them.
 
 use clewline_actors::{
-    Execution, Judgement, Keyed, Schedule, Snapshots, Statistics, refute,
+    Execution, HistoryVerdict, Keyed, Schedule, Snapshots, Statistics, refute,
     schedulers::{self, Entry, Settings, Soundness},
 };
 use clewline_explore::{Coverage, Limit};
@@ -95,7 +95,7 @@ pub(super) fn first(
 pub(super) fn is_violated(scenario: &dyn DynScenario, schedule: &Schedule) -> bool {
     let mut execution = Execution::new(scenario.engine(), Snapshots::Sound);
     execution.replay(schedule).is_ok()
-        && scenario.verdicts().of(&scenario.histories(), execution.history()) == Judgement::Violated
+        && scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated
 }
 
 fn settings(options: &Options) -> Settings {

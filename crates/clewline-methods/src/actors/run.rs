@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering::Relaxed, time::Instant};
 
-use clewline_actors::{ActorId, Execution, Faults, Judgement, Modality, Rules, Snapshots};
+use clewline_actors::{ActorId, Execution, Faults, HistoryVerdict, Modality, Rules, Snapshots};
 use clewline_explore::{Coverage, Limit};
 
 use super::{
@@ -190,7 +190,7 @@ fn wrong_at_the_end(
     options: &Options,
     execution: &Execution,
 ) -> Option<ViolationKind> {
-    if scenario.verdicts().of(&scenario.histories(), execution.history()) == Judgement::Violated {
+    if scenario.verdicts().of(&scenario.histories(), execution.history()) == HistoryVerdict::Violated {
         return Some(ViolationKind::NotLinearizable);
     }
     let worlds =

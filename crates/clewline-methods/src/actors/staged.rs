@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use clewline_actors::{
     ActorId, ActorSystem, AnyActor, BadScenario, ClientCall, Engine, Envelope, Harness, Histories,
-    HistoryEvent, IncrementalJudge, InternedModel, Judgement, Message, MessageId, Modality, Property,
+    HistoryEvent, HistoryVerdict, IncrementalJudge, InternedModel, Message, MessageId, Modality, Property,
     ReturnLookup, Rules, Scenario, Stepwise, Summary, Verdicts,
 };
 use clewline_check::{FrontierId, Frontiers};
@@ -280,8 +280,12 @@ impl<S: ReplicatedObject> IncrementalJudge for FrontierJudge<S> {
         self.frontiers.returned(FrontierId(knowledge), before.called, operation, returns.returned(ret)).0
     }
 
-    fn judgement(&mut self, knowledge: u32) -> Judgement {
-        if self.frontiers.is_violated(FrontierId(knowledge)) { Judgement::Violated } else { Judgement::Holds }
+    fn judgement(&mut self, knowledge: u32) -> HistoryVerdict {
+        if self.frontiers.is_violated(FrontierId(knowledge)) {
+            HistoryVerdict::Violated
+        } else {
+            HistoryVerdict::Holds
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! State exploration: every state once, and shortest paths to violating states.
 
 use clewline_actors::{
-    Count, Execution, Explored, FaultPlacement, HistoryEvent, Judgement, Modality, PropertyVerdict, Schedule,
-    Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
+    Count, Execution, Explored, FaultPlacement, HistoryEvent, HistoryVerdict, Modality, PropertyVerdict,
+    Schedule, Search, Snapshots, StateComparison, StopReason, TraceLimits, TraceResult, Until, Verdicts,
     explore_states, trace,
 };
 use clewline_core::{Reason, is_interrupted};
@@ -95,7 +95,7 @@ pub(super) fn first(scenario: &dyn DynScenario, states_max: u64, limits: &Limits
 /// numbering.
 fn shortest(scenario: &dyn DynScenario, verdicts: &Verdicts) -> Vec<HistoryEvent> {
     let histories = scenario.histories();
-    let violated = verdicts.all().filter(|it| it.1 == Judgement::Violated).map(|it| it.0);
+    let violated = verdicts.all().filter(|it| it.1 == HistoryVerdict::Violated).map(|it| it.0);
     let size = |id: &_| {
         let events = histories.events(*id);
         let operations: Vec<(bool, u32)> = events
@@ -184,7 +184,7 @@ fn provenance_of(
     let mut verdicts = scenario.verdicts();
     let found = match why {
         ViolationKind::NotLinearizable => trace(&mut engine, reach, &mut |_, world, _| {
-            verdicts.of(&scenario.histories(), world.history()) == Judgement::Violated
+            verdicts.of(&scenario.histories(), world.history()) == HistoryVerdict::Violated
         }),
         ViolationKind::Property(_, Modality::Always) => {
             trace(&mut engine, reach, &mut |engine, world, _| !engine.holds(world, property))

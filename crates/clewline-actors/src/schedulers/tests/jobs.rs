@@ -6,7 +6,7 @@ use clewline_testing::pick;
 use super::{super::*, delays, dice::draw};
 use crate::{
     Actor, ActorId, ActorSystem, AnyActor, BadHandler, Clients, Context, FirstViolation, Harness, HistoryId,
-    Judgement, Rules, Scenario, Schedule, random_systems,
+    HistoryVerdict, Rules, Scenario, Schedule, random_systems,
     samples::{Call, Register, hasty, judge},
 };
 
@@ -18,7 +18,7 @@ struct CountsAndViolation {
     // Schedules, incomplete, redundant, cut, steps, depth, unique, complete and violated.
     counts: [u64; 8],
     before_violated: Option<u64>,
-    histories: Vec<(HistoryId, Judgement)>,
+    histories: Vec<(HistoryId, HistoryVerdict)>,
     first: Option<(u64, Schedule, HistoryId)>,
 }
 

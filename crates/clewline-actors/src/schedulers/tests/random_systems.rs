@@ -9,8 +9,8 @@ use super::{
     dice::{draw, draw_choosing},
 };
 use crate::{
-    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, Ignored, Judgement,
-    Keyed, Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
+    ActorSystem, Count, Delivery, Dependence, Faults, Harness, HistoryAware, HistoryId, HistoryVerdict,
+    Ignored, Keyed, Rules, SameReceiver, Search, StopReason, explore_states, random_systems, refute,
     samples::{Register, judge},
 };
 
@@ -37,7 +37,7 @@ where
         return None;
     }
     let all = statistics.histories();
-    let violated = all.iter().filter(|(_, it)| *it == Judgement::Violated).map(|(id, _)| *id).collect();
+    let violated = all.iter().filter(|(_, it)| *it == HistoryVerdict::Violated).map(|(id, _)| *id).collect();
     Some((statistics.schedules, all.iter().map(|(id, _)| *id).collect(), violated))
 }
 

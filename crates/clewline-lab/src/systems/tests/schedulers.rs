@@ -2,7 +2,7 @@
 //! the rules as published give the figures of the paper's tables.
 
 use clewline_actors::{
-    ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, Judgement,
+    ActorSystem, AnyActor, CallOf, Clients, Execution, Faults, Harness, Histories, HistoryId, HistoryVerdict,
     Keyed, RefutedIndependence, ReturnOf, Rules, SameReceiver, Scenario, Snapshots, Statistics, Verdicts,
     refute,
     schedulers::{self, Settings, delay_bounded, dpor, source_sets},
@@ -102,7 +102,11 @@ impl Visit {
         let cast = system.shared_tables();
         let mut verdicts = Verdicts::new(Box::new(move |histories: &Histories, id: HistoryId| {
             let history = cast.lock().unwrap().history(histories, id);
-            if is_linearizable(&specification, &history) { Judgement::Holds } else { Judgement::Violated }
+            if is_linearizable(&specification, &history) {
+                HistoryVerdict::Holds
+            } else {
+                HistoryVerdict::Violated
+            }
         }));
         let budget = Budget::unlimited();
         let engine = system.engine();

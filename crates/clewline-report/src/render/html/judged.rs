@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clewline_core::{Explanation, OperationId, Problem, ProcessId, Verdict};
+use clewline_core::{Explanation, OperationId, PartialLinearization, Problem, ProcessId, Verdict};
 
 use super::{
     super::{
@@ -15,7 +15,7 @@ use super::{
     },
     Page, PageCounterexample,
     columns::{Columns, PageOperation},
-    orders::{DeadEnd, ShownOrder},
+    orders::ShownOrder,
 };
 
 impl Page {
@@ -46,7 +46,7 @@ impl Page {
 
     /// Adds these dead ends, the longest first. Of several that are stuck at the same operation the
     /// first is shown.
-    pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[DeadEnd]) {
+    pub fn add_dead_ends(&mut self, judged: &CheckedHistory<'_>, ends: &[PartialLinearization]) {
         for end in ends {
             let path = ShownOrder::dead_end(judged, end);
             if self.paths.iter().all(|it| it.stuck != path.stuck) {
@@ -70,7 +70,10 @@ fn paths(judged: &CheckedHistory<'_>) -> Vec<ShownOrder> {
         }
         Verdict::Violated(violation) => match &violation.explanation {
             Explanation::Exhausted { prefix, next } => {
-                vec![ShownOrder::dead_end(judged, &DeadEnd { prefix: prefix.clone(), next: *next })]
+                vec![ShownOrder::dead_end(
+                    judged,
+                    &PartialLinearization { prefix: prefix.clone(), next: *next },
+                )]
             }
             Explanation::Broken { .. } => Vec::new(),
         },

@@ -32,7 +32,7 @@ use super::{
 };
 
 pub use columns::{Columns, PageOperation};
-pub use orders::{DeadEnd, ShownOrder, StatesAround};
+pub use orders::{ShownOrder, StatesAround};
 pub use sequence_diagram::{ActorEvent, Message, NotReceived, SequenceDiagram};
 pub use steps::{Step, Steps};
 

@@ -1,6 +1,6 @@
 //! Orders of operations, drawn as a numbered path: a witness, or a dead end.
 
-use clewline_core::{Interner, OperationId, Problem, Replay, Value, Values};
+use clewline_core::{Interner, OperationId, PartialLinearization, Problem, Replay, Value, Values};
 use serde_json::{Value as Json, json};
 
 use super::super::{CheckedHistory, count, explain, grouped, timeline::shorten};
@@ -33,15 +33,6 @@ pub struct StatesAround {
     pub after: String,
 }
 
-/// An order that leads no further.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadEnd {
-    /// The order.
-    pub prefix: Vec<OperationId>,
-    /// The operation that returns before all remaining ones, and cannot come next.
-    pub next: OperationId,
-}
-
 // Of longer orders only the states around the last operations are shown.
 const STATES_SHOWN_MAX: usize = 3_000;
 
@@ -62,7 +53,7 @@ impl ShownOrder {
     }
 
     /// An order that leads no further.
-    pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &DeadEnd) -> ShownOrder {
+    pub(super) fn dead_end(judged: &CheckedHistory<'_>, end: &PartialLinearization) -> ShownOrder {
         let end = explain::longest(judged, &end.prefix, end.next);
         let label = shorten(&judged.case.label(end.next), 40);
         let title = match end.prefix.len() {

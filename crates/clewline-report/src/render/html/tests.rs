@@ -1,6 +1,6 @@
 use std::{collections::HashMap, time::Duration};
 
-use clewline_core::{Note, OperationId, Rule, Times, Verdict, Violation, Why, Witness};
+use clewline_core::{Note, OperationId, PartialLinearization, Rule, Times, Verdict, Violation, Why, Witness};
 use serde_json::Value as Json;
 
 use super::{
@@ -9,8 +9,8 @@ use super::{
         svg::{self, Ground},
         tests::{case, exhausted, judged},
     },
-    ActorEvent, Columns, DeadEnd, Message, NotReceived, Page, PageCounterexample, PageOperation,
-    SequenceDiagram, Step, Steps, write,
+    ActorEvent, Columns, Message, NotReceived, Page, PageCounterexample, PageOperation, SequenceDiagram,
+    Step, Steps, write,
 };
 
 /// The data for the scripts of a page.
@@ -359,7 +359,7 @@ fn dead_ends_are_shown_once_for_each_operation_the_longest_first() {
     let verdict = exhausted(&[0, 1, 2], &[0], 2);
     let judged = judged(&case, &verdict);
     let mut page = Page::of(&judged);
-    let end = |prefix: &[u32], next| DeadEnd {
+    let end = |prefix: &[u32], next| PartialLinearization {
         prefix: prefix.iter().map(|&it| OperationId(it)).collect(),
         next: OperationId(next),
     };
