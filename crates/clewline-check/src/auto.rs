@@ -6,9 +6,9 @@
 //! the others are searched. Before that, the whole history is tested for what needs no search: a
 //! value that was found but never added, or found too often.
 //!
-//! A queue is searched with two frontiers, which needs no contents of the queue. Any other object
-//! goes to the just-in-time graph search, which was the fastest, or nearly so, on everything
-//! measured (`docs/research/performance.md`); a long history is searched piece by piece.
+//! A queue or channel is searched with two frontiers, which needs no contents of the queue. Any
+//! other object goes to the just-in-time graph search, which was the fastest, or nearly so, on
+//! everything measured (`docs/research/performance.md`); a long history is searched piece by piece.
 //! Competition gained little, and the tree searches do not finish where it matters.
 
 use std::{
@@ -24,7 +24,7 @@ use clewline_monitor::{self as monitor, Columns, Unsupported};
 use crate::{
     checker::Checker,
     minimize,
-    search::{jit_graph::JitGraph, segments, two_frontiers},
+    search::{decide_by_kind, jit_graph::JitGraph, segments},
 };
 
 /// A search with at least `SEGMENTED_SEARCH_OPERATIONS_MIN` operations is cut at quiescent points,
@@ -125,8 +125,8 @@ pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> (Verdict, Decide
 
 /// Searches what no monitor decides.
 fn decide_by_search(piece: &Problem<'_>, budget: &Budget, deciders: &mut DecidedBy) -> Verdict {
-    if let Some(verdict) = two_frontiers::decide(piece, budget) {
-        deciders.add_search("two-frontiers", piece.len());
+    if let Some((name, verdict)) = decide_by_kind(piece, budget) {
+        deciders.add_search(name, piece.len());
         return verdict;
     }
     deciders.add_search("jit-graph", piece.len());

@@ -300,9 +300,11 @@ fn removable(columns: &Columns) -> Vec<usize> {
             Ok(Ok(lifetimes)) => removable_from_stack(columns, &lifetimes),
             Ok(Err(_)) | Err(_) => removable_pieces(columns),
         },
-        ObjectKind::Multiset | ObjectKind::Counter | ObjectKind::Register { .. } | ObjectKind::Other(_) => {
-            Vec::new()
-        }
+        ObjectKind::Multiset
+        | ObjectKind::Counter
+        | ObjectKind::Register { .. }
+        | ObjectKind::Channel
+        | ObjectKind::Other(_) => Vec::new(),
     }
 }
 

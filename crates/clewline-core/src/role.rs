@@ -19,6 +19,11 @@ pub enum ObjectKind {
         /// The bound k of quasi-linearizability.
         factor: u32,
     },
+    /// First in, first out, until it is closed. [`Role::Add`] of [`ObjectKind::CLOSED`] closes it,
+    /// if it is open; nothing can be added then: [`Role::Absent`] is an add that found it closed.
+    /// [`Role::Observe`] of [`ObjectKind::CLOSED`] found it closed and without elements, and
+    /// [`Role::Empty`] open and without elements.
+    Channel,
     /// Last in, first out.
     Stack,
     /// Last in, first out, relaxed: each element overtakes at most `factor` present elements that
@@ -54,6 +59,9 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
+    /// The word of what closes an [`ObjectKind::Channel`]. No [`Value`](crate::Value) has it.
+    pub const CLOSED: u64 = u64::MAX;
+
     /// Whether elements are added, and removed from a position that the object chooses.
     #[must_use]
     pub const fn is_container(self) -> bool {
@@ -69,6 +77,7 @@ impl ObjectKind {
             | ObjectKind::Multiset
             | ObjectKind::Counter
             | ObjectKind::Register { .. }
+            | ObjectKind::Channel
             | ObjectKind::Other(_) => false,
         }
     }
@@ -99,7 +108,8 @@ pub enum Role {
     /// Found the element, at the position where it looks, and changed nothing: `peek`, `read`,
     /// `contains`.
     Observe(u64),
-    /// Found the element absent, and changed nothing. In a register, another element was present.
+    /// Found the element absent, and changed nothing. In a register, another element was present; a
+    /// channel was closed, so that the element could not be added.
     Absent(u64),
     /// Found no element: returned *empty*.
     Empty,

@@ -6,7 +6,8 @@
 use std::collections::VecDeque;
 
 use clewline_core::{
-    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, Value, Values,
+    CallSampler, Codec, CodecError, Datum, Deterministic, Elements, Encoded, Footprint, ObjectKind, Role,
+    Value, Values,
 };
 
 use crate::{
@@ -127,6 +128,24 @@ impl Deterministic for Channel {
     // A call that finds no value finds the channel empty and open, as initially.
     fn resets(&self, call: &Call, ret: &Return) -> bool {
         matches!((call, ret), (Call::Recv, Return::Is(Value::NIL)))
+    }
+
+    fn kind(&self) -> Option<ObjectKind> {
+        Some(ObjectKind::Channel)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Return>) -> Option<Role> {
+        match (*call, ret) {
+            (Call::Send(value), None | Some(Return::Is(Value::TRUE))) => Some(Role::Add(value.word())),
+            (Call::Send(value), Some(Return::Is(Value::FALSE))) => Some(Role::Absent(value.word())),
+            (Call::Close, None | Some(Return::Is(Value::TRUE))) => Some(Role::Add(ObjectKind::CLOSED)),
+            (Call::Recv, None) => Some(Role::RemoveUnknown),
+            (Call::Recv, Some(Return::Is(Value::NIL))) => Some(Role::Empty),
+            (Call::Recv, Some(Return::Closed)) => Some(Role::Observe(ObjectKind::CLOSED)),
+            (Call::Recv, Some(Return::Is(value))) => Some(Role::Remove(value.word())),
+            // No state allows these.
+            (Call::Send(_) | Call::Close, Some(_)) => None,
+        }
     }
 
     fn state_bytes(&self, state: &State) -> usize {

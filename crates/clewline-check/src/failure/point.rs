@@ -164,6 +164,7 @@ fn possible_results_by_monitor(
         | ObjectKind::Multiset
         | ObjectKind::Counter
         | ObjectKind::Register { .. }
+        | ObjectKind::Channel
         | ObjectKind::Other(_) => return None,
     }
     let inside = may_be_inside(before, &columns)?;

@@ -47,7 +47,7 @@ use clewline_monitor as monitor;
 use crate::{
     checker::Checker,
     options::Options,
-    search::{jit_graph::JitGraph, two_frontiers},
+    search::{decide_by_kind, jit_graph::JitGraph},
 };
 
 mod claims;
@@ -184,17 +184,17 @@ fn smallest<'a>(problem: &'a Problem<'a>, next: OperationId, options: &Options) 
     if size(&second) < size(&first) { second } else { first }
 }
 
-/// Searches: a queue with two frontiers, unless the problem is outside what that supports, as the
-/// other search may not finish. Where neither finishes, a monitor may; but assigning elements to
-/// pending removals may take it long. For a set it never does.
+/// Searches: by a search for the kind of object where there is one, as the other search may not
+/// finish. Where neither finishes, a monitor may; but assigning elements to pending removals may
+/// take it long. For a set it never does.
 fn decide(problem: &Problem<'_>, budget: &Budget) -> Verdict {
     if problem.kind() == Some(ObjectKind::Set)
         && let Ok(verdict) = monitor::decide_weaker(problem, budget)
     {
         return verdict;
     }
-    let by_frontiers = two_frontiers::decide(problem, budget);
-    let verdict = by_frontiers.unwrap_or_else(|| JitGraph.decide(problem, budget));
+    let by_kind = decide_by_kind(problem, budget).map(|it| it.1);
+    let verdict = by_kind.unwrap_or_else(|| JitGraph.decide(problem, budget));
     match verdict {
         Verdict::Unknown(reason) if problem.spans().iter().all(|it| !it.is_pending()) => {
             monitor::decide_weaker(problem, budget).unwrap_or(Verdict::Unknown(reason))
@@ -215,7 +215,7 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
 
 /// Whether the words of rules about such an object are known, and compared with the history.
 fn is_known(kind: ObjectKind) -> bool {
-    !matches!(kind, ObjectKind::Other(_))
+    !matches!(kind, ObjectKind::Channel | ObjectKind::Other(_))
 }
 
 /// The one of these operations that returned last.

@@ -12,12 +12,12 @@
 //! | [`wg_tree`] | the operation that was called first | no | as a reference: Wing and Gong's own algorithm |
 //! | [`oracle`] | any | yes, naively | small histories, as the reference for the other checkers |
 //!
-//! Two more are for queues only, refuse everything else, and are therefore not in the list:
+//! Others are for some objects only, refuse everything else, and are therefore not in the list:
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
-//! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues whose values are not distinct; `auto` uses it |
+//! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues and channels whose values are not distinct; `auto` uses it |
 //!
 //! And `breadth_first` decides nothing: it processes all orders at once, to find what could have
 //! happened.
@@ -28,6 +28,7 @@
 pub(crate) mod breadth_first;
 mod configurations;
 mod engine;
+pub mod found;
 pub mod jit_graph;
 pub mod jit_tree;
 mod links;
@@ -47,6 +48,12 @@ pub static SEARCHES: Table<&dyn Checker> =
     Table::new(&[jit_graph::ENTRY, jit_tree::ENTRY, oracle::ENTRY, wg_graph::ENTRY, wg_tree::ENTRY], |it| {
         it.name()
     });
+
+/// Decides `problem` by a search for its kind of object, and returns the name of that search; `None`
+/// if there is none.
+pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
+    Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?))
+}
 
 /// A history is not continued from more states than this.
 pub(crate) const FINAL_STATES_MAX: usize = 64;

@@ -1,4 +1,4 @@
-//! Two frontiers: for queues, whatever values, peeks and pending operations there are.
+//! Two frontiers: for queues and channels, whatever values, peeks and pending operations there are.
 //!
 //! # Idea
 //!
@@ -7,8 +7,7 @@
 //! that found nothing) between them. dⱼ removes eⱼ. The search builds both chains from the front,
 //! and places eⱼ when an operation of the head side is to find it, not when eⱼ returns. So it never
 //! has to guess the order of enqs that nothing has looked at, and its configurations hold no
-//! contents of the queue: only which operations are placed, the times that both sides have reached,
-//! and the value at the head.
+//! contents of the queue: only which operations are placed, and the value at the head.
 //!
 //! # Chains with times are linearizations
 //!
@@ -27,66 +26,88 @@
 //! reason the earliest times are found in one pass over the list, each from what was placed before:
 //! two chains can be given times if and only if their earliest times are within the intervals.
 //!
-//! The *time of a side* is that of its last operation. That of the head side is kept at least that
-//! of the tail side: whatever the head side places next is not earlier, by 2, 3 and 4.
-//!
 //! # Moves
 //!
 //! A side's *deadline* is the first return among its complete operations that are left. No
-//! operation of the side can be placed later, as the one with the deadline is placed after it. So a
-//! candidate is called no later than the deadline, and there are as many as operations open at a
-//! time. Nothing is at the head at first, and after each deq. Then the moves are
+//! operation of the side can be placed later, as the one with the deadline comes after it. The
+//! *time* is the latest call of all placed operations, and the earliest time of the last operation
+//! of the head side is at most that. Nothing is at the head at first, and after each deq. Then the
+//! moves are
 //!
-//! * an empty, if it is within the deadlines of *both* sides; both sides are then at its time;
-//! * an enq, within both deadlines, because an operation of the head side will find it. It is tried
-//!   only if some candidate of the head side has its value, or may have any (a pending deq).
+//! * an empty that was called within the deadline of the head side, if also the time is then within
+//!   the deadline of the tail side, whose next operation is not earlier than the empty;
+//! * an enq that was called within both deadlines, because an operation of the head side will find
+//!   it. It is tried only if some candidate of the head side has its value, or may have any (a
+//!   pending deq).
 //!
-//! With a value at the head they are the deqs and peeks that returned it, and a pending deq. When
-//! every complete operation of the head side is placed, the enqs that are left follow in the order
-//! of their calls: the deadline of the tail side has not passed, so each can be placed at its call,
-//! or at the time of its side if that is later.
+//! With a value at the head they are the deqs and peeks that returned it, and a pending deq, called
+//! within the deadline of the head side. So the time is never later than the deadline of the head
+//! side, and the earliest time of the last enq not later than either deadline. Hence that a move is
+//! called in time is enough: its earliest time, the later one of its call and a time within the
+//! deadline, is within the deadline as well. Only an empty couples the sides the other way round.
+//!
+//! When every complete operation of the head side is placed, the enqs that are left follow in the
+//! order of their calls: each can be placed at its call, or at the time of the last enq if that is
+//! later.
+//!
+//! # Channels
+//!
+//! A close is the last element of the tail side. The head side never removes it; a recv that found
+//! the channel closed is a peek that found this element, and a recv that found nothing comes before
+//! it, as before any other element. So a close becomes a move when such a peek wants it, and no
+//! complete send is left. A send that was refused is later than the first close, and so is every
+//! other close; nothing else is asked of either. They belong to the tail side, whose sends all come
+//! before them, hence their returns are deadlines of that side. They are placed last, when the head
+//! side is complete. If nothing was closed by then, the close that was called first closes the
+//! channel after the sends that are left. For this each send must have been called before the first
+//! return of the others, and so must that close. That does not depend on any choice: `run` checks
+//! it at the start.
 //!
 //! # What need not be tried
 //!
-//! * *Equals.* Of two candidates with the same role and value, the one that returns no later, if it
-//!   can be placed no later. Where the other comes first, they may change places: each is then at a
-//!   time at which the other was, after its own call, and before its own return.
-//! * *Peeks and empties that change no time* are placed at once, and nothing else is tried: in an
-//!   order that places one later, it can be moved here, which only lowers the times of others.
+//! * *Equals.* Of two candidates with the same role and value, the one that returns no later, if
+//!   the time is then no later. Where the other comes first, they may change places: both were
+//!   called in time for either place, the time is not later, and the one that is left longer
+//!   returns later.
+//! * *Peeks and empties that do not change the time* are placed at once, and nothing else is tried:
+//!   in an order that places one later, it can be moved here, which changes no time and can only
+//!   move the deadline of the head side.
 //! * *Pending enqs* have no deadline. They are placed only for a complete operation with their
 //!   value, and a pending deq removes the element only after a peek has found it. If nothing but a
 //!   pending deq finds the element, both may as well not have taken effect.
 //! * *Pending operations that are equal* are used in the order of their calls, since of all of them
 //!   the first can be placed earliest and none has a deadline. One candidate for each value is
 //!   enough, and one pending deq, however many there are.
-//! * *Configurations that were entered before.* What follows depends on which operations are left,
-//!   on the two times and on what is at the head, nothing else. The sets are compared by a hash of
-//!   128 bits.
+//! * *Configurations that were entered before.* What follows depends on which operations are left
+//!   and on what is at the head; the time follows from the placed operations. The sets are compared
+//!   by a hash of 128 bits. (Without pending deqs, even what is at the head follows from the sets.)
 //!
 //! Source: ours.
 //!
-//! Requires: a queue without capacity, in which every operation has a role.
+//! Requires: a queue or channel without capacity, in which every operation has a role.
 //!
 //! Cost: a step takes time in the number k of operations open at a time. There are at most n · 4ᵏ
-//! configurations up to their times; on natural histories, one to three for each operation.
+//! configurations without pending deqs; on natural histories, one to three for each operation.
 //!
 //! Invariants, between any two lines of `run`:
 //!
 //! * `trail` holds the placed operations, in the order of the list above; `frames` has one entry
 //!   for each, with what was before it.
-//! * `tail_time` ≤ `head_time`, and neither is later than the deadline of its side; `tail_time` is
-//!   not later than the deadline of the head side.
+//! * `time` is the latest call in `trail`, and not later than the deadline of the head side.
 
 use std::collections::HashSet;
 
-use clewline_core::{
-    Budget, Charge, Explanation, ObjectKind, OperationId, Problem, Reason, RoleKind, Verdict, Violation,
-    Witness, sort_by_key,
-};
-use clewline_monitor::{Columns, NONE, Unsupported};
+use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdict, sort_by_key};
+use clewline_monitor::{Columns, NONE};
 
-use super::links::{Links, positions_by_call, positions_by_return, random_bits};
-use crate::checker::Checker;
+use super::{
+    found::{Found, Scope},
+    links::{Links, positions_by_call, positions_by_return, random_bits},
+};
+use crate::{
+    checker::Checker,
+    pace::{LOOK_WORK, Pace, STEP_WORK},
+};
 
 /// See the [module documentation](self).
 #[derive(Debug)]
@@ -94,61 +115,47 @@ pub struct TwoFrontiers;
 
 impl Checker for TwoFrontiers {
     fn name(&self) -> &str {
-        "two-frontiers"
+        NAME
     }
 
     fn about(&self) -> &str {
-        "for queues: orders enqs when they are found; equal values, peeks, pending operations"
+        "for queues and channels: orders enqs when they are found; equal values, peeks, pending operations"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        columns(problem).err()
+        SCOPE.columns(problem).err()
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
-        match columns(problem) {
+        match SCOPE.columns(problem) {
             Ok(columns) => decide_columns(problem, &columns, budget),
             Err(reason) => Verdict::Unknown(Reason::Refused(reason)),
         }
     }
 }
 
+/// Its name.
+pub(super) const NAME: &str = "two-frontiers";
+
+const SCOPE: Scope =
+    Scope { name: NAME, objects: "queues and channels", kinds: &[ObjectKind::Queue, ObjectKind::Channel] };
+
 /// Decides `problem`; `None` if it is refused.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {
-    Some(decide_columns(problem, &columns(problem).ok()?, budget))
+    Some(decide_columns(problem, &SCOPE.columns(problem).ok()?, budget))
 }
 
 fn decide_columns(problem: &Problem<'_>, columns: &Columns, budget: &Budget) -> Verdict {
-    let ids = |order: &[u32]| order.iter().map(|&at| problem.operations()[at as usize]).collect();
-    match search(columns, budget) {
-        Ok(Found::Linearization(order)) => Verdict::Holds(Witness { order: ids(&order) }),
-        Ok(Found::Longest(prefix)) => {
-            let next = first_left(problem, &prefix);
-            let explanation = Explanation::Exhausted { prefix: ids(&prefix), next };
-            Verdict::Violated(Violation::found(problem.operations().to_vec(), explanation))
-        }
-        Err(reason) => Verdict::Unknown(reason),
-    }
+    search(columns, budget).map_or_else(Verdict::Unknown, |it| it.verdict(problem))
 }
 
-/// What a search found, as positions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A linearization.
-    Linearization(Vec<u32>),
-    /// There is none; this is how far the longest attempt came, up to what real time allows.
-    Longest(Vec<u32>),
-}
-
-/// Searches a linearization of a queue, given by its columns.
+/// Searches a linearization of a queue or channel, given by its columns.
 ///
 /// # Errors
 ///
-/// The limit that was hit, or that an operation is not one of a queue.
+/// The limit that was hit, or that an operation is not one of such an object.
 pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
-    if columns.kind != ObjectKind::Queue || unknown_operation(columns).is_some() {
-        return Err(Reason::Refused("two-frontiers judges queues only".to_owned()));
-    }
+    SCOPE.check(columns)?;
     let mut search = Search::new(columns, budget);
     let found = search.run();
     budget.visit(search.configurations - search.reported);
@@ -159,57 +166,18 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     })
 }
 
-/// The columns of a queue, or why this search does not support it.
-fn columns(problem: &Problem<'_>) -> Result<Columns, String> {
-    if problem.kind() != Some(ObjectKind::Queue) {
-        return Err("two-frontiers judges queues without capacity only".to_owned());
-    }
-    let unknown = |at: usize| {
-        let label = problem.operations().get(at).map_or("some operation".to_owned(), |&it| problem.label(it));
-        Err(format!("two-frontiers does not know {label}"))
-    };
-    match Columns::with_copies(problem) {
-        Ok(columns) => match unknown_operation(&columns) {
-            Some(at) => unknown(at),
-            None => Ok(columns),
-        },
-        Err(Unsupported::Unfit(at)) => unknown(at as usize),
-        Err(_) => unknown(problem.len()),
-    }
-}
-
-/// An operation that is not one of a queue, or whose result is known though it is pending, or not
-/// known though it is complete.
-fn unknown_operation(columns: &Columns) -> Option<usize> {
-    (0..columns.len()).find(|&at| match columns.kinds[at] {
-        RoleKind::Add | RoleKind::NoEffect => false,
-        RoleKind::Remove | RoleKind::Observe | RoleKind::Empty => columns.is_pending(at),
-        RoleKind::RemoveUnknown => !columns.is_pending(at),
-        RoleKind::Absent | RoleKind::Replace => true,
-    })
-}
-
-/// The complete operation not in `prefix` that returns first.
-fn first_left(problem: &Problem<'_>, prefix: &[u32]) -> OperationId {
-    let mut is_left: Vec<bool> = problem.spans().iter().map(|it| !it.is_pending()).collect();
-    prefix.iter().for_each(|&it| is_left[it as usize] = false);
-    let left = (0..problem.len()).filter(|&at| is_left[at]);
-    let next = left.min_by_key(|&at| problem.spans()[at].end()).expect("an operation could not be placed");
-    problem.operations()[next]
-}
-
-// How many steps are taken between two checks of the budget.
-const BUDGET_CHECK_INTERVAL_STEPS: u64 = 1_024;
-
 // A configuration with a single move is remembered only if the number of placed operations is a
 // multiple of this: so at most as many steps are repeated.
 const FORCED_STEPS_REPEATED_MAX: usize = 16;
+
+// Of each configuration that is remembered: its hash and one more byte, in a table with some room.
+const ENTERED_BYTES: usize = (size_of::<u128>() + 1) * 8 / 7;
 
 // The lists of complete operations.
 const TAIL: u32 = 0;
 const HEAD: u32 = 1;
 
-/// An operation to be placed, and when.
+/// An operation to be placed, and the time after it.
 #[derive(Clone, Copy)]
 struct Move {
     at: u32,
@@ -218,8 +186,7 @@ struct Move {
 
 /// A place where a move was made: what was before it, and the moves that can be tried.
 struct Frame {
-    tail_time: u32,
-    head_time: u32,
+    time: u32,
     head_value: u32,
     is_head_unfound: bool,
     // Its moves are `moves[start..]`, up to the next frame's; this one comes next.
@@ -236,12 +203,15 @@ struct Search<'c> {
     // The pending operations that are left, by their calls: a list of enqs for each value, and then
     // one of deqs.
     pending: Links,
-    tail_time: u32,
-    head_time: u32,
+    time: u32,
     // The value at the head if its enq is placed, else `NONE`.
     head_value: u32,
     // Whether a pending enq put it there, and no peek has found it.
     is_head_unfound: bool,
+    // The element that closes a channel, if there is one, else `NONE`; and how many complete enqs,
+    // other than closes, are left.
+    closed: u32,
+    enqs_left: usize,
     trail: Vec<Move>,
     // The hash of the set of operations in `trail`.
     hash: u128,
@@ -251,13 +221,14 @@ struct Search<'c> {
     // noted.
     wanted: Vec<u32>,
     wanted_in: Vec<u64>,
-    // The hash of the placed set and of the value at the head, and the two times.
-    entered: HashSet<([u64; 2], [u32; 2])>,
+    // Hashes of the placed set and of what is at the head.
+    entered: HashSet<u128>,
     longest: Vec<Move>,
     // How much of `longest` is also in `trail`.
     shared: usize,
     configurations: u64,
     reported: u64,
+    pace: Pace,
     charge: Charge,
 }
 
@@ -270,10 +241,11 @@ impl<'c> Search<'c> {
             by_call: Links::new(count, 2),
             by_return: Links::new(count, 2),
             pending: Links::new(count, values + 1),
-            tail_time: 0,
-            head_time: 0,
+            time: 0,
             head_value: NONE,
             is_head_unfound: false,
+            closed: NONE,
+            enqs_left: 0,
             trail: Vec::with_capacity(count),
             hash: 0,
             frames: Vec::with_capacity(count),
@@ -285,10 +257,16 @@ impl<'c> Search<'c> {
             shared: 0,
             configurations: 0,
             reported: 0,
+            pace: Pace::default(),
             charge: budget.charge(),
         };
+        if columns.kind == ObjectKind::Channel {
+            let closed = columns.names.iter().position(|&it| it == ObjectKind::CLOSED);
+            search.closed = closed.map_or(NONE, |it| it as u32);
+        }
         let by_call = positions_by_call(columns);
         for &at in &by_call {
+            search.enqs_left += usize::from(search.is_owed(at) && search.is_enq(at));
             match (columns.kinds[at as usize], columns.is_pending(at as usize)) {
                 (RoleKind::NoEffect, _) => (),
                 (RoleKind::Add, true) => search.pending.push(columns.elements[at as usize], at),
@@ -307,11 +285,13 @@ impl<'c> Search<'c> {
     /// Whether the complete operations of the head side can all be placed.
     fn run(&mut self) -> Result<bool, Reason> {
         self.check_budget()?;
+        if !self.can_be_closed() {
+            return Ok(false);
+        }
         while let Some(head_deadline) = self.deadline(HEAD) {
             self.configurations += 1;
-            if self.configurations.is_multiple_of(BUDGET_CHECK_INTERVAL_STEPS)
-                || self.budget.configurations() < self.configurations
-            {
+            self.pace.add(STEP_WORK);
+            if self.pace.is_due(0, self.growth()) || self.budget.configurations() < self.configurations {
                 self.check_budget()?;
             }
             if !self.enter(head_deadline) && !self.retreat() {
@@ -337,14 +317,13 @@ impl<'c> Search<'c> {
             return false;
         }
         if 1 < choices {
-            let Search { columns, head_time, .. } = *self;
             // The earliest first, and then what has to return first.
-            let key = |it: &Move| (it.time.max(head_time), columns.intervals[it.at as usize].right, it.at);
+            let columns = self.columns;
+            let key = |it: &Move| (it.time, columns.intervals[it.at as usize].right, it.at);
             self.moves[start..].sort_unstable_by_key(key);
         }
-        let Search { tail_time, head_time, head_value, is_head_unfound, .. } = *self;
-        let next = start + 1;
-        self.frames.push(Frame { tail_time, head_time, head_value, is_head_unfound, start, next });
+        let Search { time, head_value, is_head_unfound, .. } = *self;
+        self.frames.push(Frame { time, head_value, is_head_unfound, start, next: start + 1 });
         self.place(self.moves[start]);
         true
     }
@@ -356,13 +335,14 @@ impl<'c> Search<'c> {
         let mut next = self.by_call.first(HEAD);
         while let Some(at) = next.filter(|&it| self.call(it) <= head_deadline) {
             next = self.by_call.after(at);
+            self.pace.add(LOOK_WORK);
             if self.columns.kinds[at as usize] == RoleKind::Empty {
-                let time = self.head_time.max(self.call(at));
-                if time == self.tail_time {
-                    return self.only_move(start, Move { at, time });
-                }
-                if time <= deadline {
-                    self.add_move(start, Move { at, time });
+                let it = self.move_to(at);
+                if it.time <= deadline {
+                    if it.time == self.time {
+                        return self.only_move(start, it);
+                    }
+                    self.add_move(start, it);
                 }
             } else {
                 let value = self.columns.elements[at as usize];
@@ -376,16 +356,26 @@ impl<'c> Search<'c> {
         let mut next = self.by_call.first(TAIL);
         while let Some(at) = next.filter(|&it| self.call(it) <= deadline) {
             next = self.by_call.after(at);
-            let value = self.columns.elements[at as usize];
-            if is_any_wanted || self.wanted_in[value as usize] == self.configurations {
-                self.add_move(start, Move { at, time: self.tail_time.max(self.call(at)) });
+            self.pace.add(LOOK_WORK);
+            if self.may_be_next(at, is_any_wanted) {
+                self.add_move(start, self.move_to(at));
             }
         }
         for place in 0..self.wanted.len() {
             let enq = self.pending.first(self.wanted[place]);
-            if let Some(at) = enq.filter(|&it| self.call(it) <= deadline) {
-                self.add_move(start, Move { at, time: self.tail_time.max(self.call(at)) });
+            if let Some(at) = enq.filter(|&it| self.call(it) <= deadline && self.may_be_next(it, false)) {
+                self.add_move(start, self.move_to(at));
             }
+        }
+    }
+
+    /// Whether an operation of the tail side is the next one that the head side is to find.
+    fn may_be_next(&self, at: u32, is_any_wanted: bool) -> bool {
+        let is_wanted = || self.wanted_in[self.columns.elements[at as usize] as usize] == self.configurations;
+        if self.is_enq(at) {
+            is_any_wanted || is_wanted()
+        } else {
+            self.is_close(at) && self.enqs_left == 0 && is_wanted()
         }
     }
 
@@ -394,19 +384,25 @@ impl<'c> Search<'c> {
         let mut next = self.by_call.first(HEAD);
         while let Some(at) = next.filter(|&it| self.call(it) <= head_deadline) {
             next = self.by_call.after(at);
+            self.pace.add(LOOK_WORK);
             let kind = self.columns.kinds[at as usize];
             if kind == RoleKind::Empty || self.columns.elements[at as usize] != self.head_value {
                 continue;
             }
-            let time = self.head_time.max(self.call(at));
-            if kind == RoleKind::Observe && time == self.head_time {
-                return self.only_move(start, Move { at, time });
+            let it = self.move_to(at);
+            if kind == RoleKind::Observe && it.time == self.time {
+                return self.only_move(start, it);
             }
-            self.add_move(start, Move { at, time });
+            self.add_move(start, it);
         }
-        if let Some(at) = self.pending_deq(head_deadline).filter(|_| !self.is_head_unfound) {
-            self.add_move(start, Move { at, time: self.head_time.max(self.call(at)) });
+        let may_leave = !self.is_head_unfound && self.head_value != self.closed;
+        if let Some(at) = self.pending_deq(head_deadline).filter(|_| may_leave) {
+            self.add_move(start, self.move_to(at));
         }
+    }
+
+    fn move_to(&self, at: u32) -> Move {
+        Move { at, time: self.time.max(self.call(at)) }
     }
 
     fn only_move(&mut self, start: usize, it: Move) {
@@ -444,7 +440,7 @@ impl<'c> Search<'c> {
         while let Some(frame) = self.frames.last_mut() {
             let place = frame.next;
             frame.next += 1;
-            (self.tail_time, self.head_time) = (frame.tail_time, frame.head_time);
+            self.time = frame.time;
             (self.head_value, self.is_head_unfound) = (frame.head_value, frame.is_head_unfound);
             let placed = self.trail.pop().expect("one for each frame");
             self.put_back(placed.at);
@@ -460,27 +456,22 @@ impl<'c> Search<'c> {
     }
 
     fn place(&mut self, it: Move) {
+        self.time = it.time;
         match self.columns.kinds[it.at as usize] {
             RoleKind::Add => {
-                self.tail_time = it.time;
-                self.head_time = self.head_time.max(it.time);
                 self.head_value = self.columns.elements[it.at as usize];
                 self.is_head_unfound = !self.is_owed(it.at);
             }
-            RoleKind::Empty => (self.tail_time, self.head_time) = (it.time, it.time),
-            RoleKind::Observe => (self.head_time, self.is_head_unfound) = (it.time, false),
-            RoleKind::Remove
-            | RoleKind::RemoveUnknown
-            | RoleKind::Absent
-            | RoleKind::Replace
-            | RoleKind::NoEffect => {
-                self.head_time = it.time;
+            RoleKind::Observe => self.is_head_unfound = false,
+            RoleKind::Remove | RoleKind::RemoveUnknown => {
                 (self.head_value, self.is_head_unfound) = (NONE, false);
             }
+            RoleKind::Empty | RoleKind::Absent | RoleKind::Replace | RoleKind::NoEffect => (),
         }
         self.trail.push(it);
         self.hash ^= random_bits(it.at);
         if self.is_owed(it.at) {
+            self.enqs_left -= usize::from(self.is_enq(it.at));
             self.by_call.unlink(it.at);
             self.by_return.unlink(it.at);
         } else {
@@ -491,6 +482,7 @@ impl<'c> Search<'c> {
     fn put_back(&mut self, at: u32) {
         self.hash ^= random_bits(at);
         if self.is_owed(at) {
+            self.enqs_left += usize::from(self.is_enq(at));
             self.by_call.relink(at);
             self.by_return.relink(at);
         } else {
@@ -498,11 +490,10 @@ impl<'c> Search<'c> {
         }
     }
 
-    fn configuration(&self) -> ([u64; 2], [u32; 2]) {
+    fn configuration(&self) -> u128 {
         // The numbers that stand for what is at the head are greater than those of operations.
         let head = self.head_value.wrapping_add(1) << 1 | u32::from(self.is_head_unfound);
-        let set = self.hash ^ random_bits(NONE - head);
-        ([(set >> 64) as u64, set as u64], [self.tail_time, self.head_time])
+        self.hash ^ random_bits(NONE - head)
     }
 
     /// The first pending deq that is left, if it was called in time.
@@ -520,12 +511,43 @@ impl<'c> Search<'c> {
     }
 
     fn side(&self, at: u32) -> u32 {
-        if self.columns.kinds[at as usize] == RoleKind::Add { TAIL } else { HEAD }
+        if matches!(self.columns.kinds[at as usize], RoleKind::Add | RoleKind::Absent) { TAIL } else { HEAD }
+    }
+
+    fn is_close(&self, at: u32) -> bool {
+        self.columns.kinds[at as usize] == RoleKind::Add && self.columns.elements[at as usize] == self.closed
+    }
+
+    /// Whether it adds an element that can be removed.
+    fn is_enq(&self, at: u32) -> bool {
+        self.columns.kinds[at as usize] == RoleKind::Add && !self.is_close(at)
+    }
+
+    /// Whether a channel can be closed after its sends, as early as closes and refused sends need.
+    fn can_be_closed(&self) -> bool {
+        let (mut first_close, mut last_enq, mut deadline) = (NONE, 0, NONE);
+        for at in 0..self.columns.len() as u32 {
+            if self.is_close(at) {
+                first_close = first_close.min(self.call(at));
+            }
+            if self.is_owed(at) && self.is_enq(at) {
+                last_enq = last_enq.max(self.call(at));
+            } else if self.is_owed(at) && self.side(at) == TAIL {
+                deadline = deadline.min(self.columns.intervals[at as usize].right);
+            }
+        }
+        deadline == NONE || last_enq.max(first_close) <= deadline
     }
 
     /// Whether it has to be placed: it is complete.
     fn is_owed(&self, at: u32) -> bool {
         !self.columns.is_pending(at as usize)
+    }
+
+    /// How many bytes more the next step may take while a table grows.
+    fn growth(&self) -> usize {
+        let is_full = self.entered.len() == self.entered.capacity();
+        if is_full { 2 * self.entered.capacity() * ENTERED_BYTES } else { 0 }
     }
 
     fn check_budget(&mut self) -> Result<(), Reason> {
@@ -534,31 +556,55 @@ impl<'c> Search<'c> {
         let words = 6 * self.columns.len() + 4 * self.columns.names.len();
         let moves = self.trail.capacity() + self.moves.capacity() + self.longest.capacity();
         let frames = self.frames.capacity() * size_of::<Frame>();
-        // One more byte for each place of the table.
-        let entered = self.entered.capacity() * 8 / 7 * (size_of::<([u64; 2], [u32; 2])>() + 1);
+        let entered = self.entered.capacity() * ENTERED_BYTES;
         self.charge.set(words * size_of::<u32>() + moves * size_of::<Move>() + frames + entered);
-        self.budget.allow(self.configurations)
+        let growth = self.growth();
+        self.pace.check(self.budget, self.configurations, 0, growth)
     }
 
-    /// The order that `trail` stands for, with the complete enqs that are left.
+    /// The order that `trail` stands for, with the complete operations of the tail side that are
+    /// left: by earliest times.
     fn order(&self, trail: &[Move]) -> Vec<u32> {
         let mut is_placed = vec![false; self.columns.len()];
-        let mut all: Vec<Move> = Vec::with_capacity(self.columns.len());
-        let mut tail_time = 0;
-        for &it in trail {
-            is_placed[it.at as usize] = true;
-            if matches!(self.columns.kinds[it.at as usize], RoleKind::Add | RoleKind::Empty) {
-                tail_time = it.time;
+        // Operations and their times.
+        let mut all: Vec<(u32, u32)> = Vec::with_capacity(self.columns.len());
+        let (mut tail, mut head) = (0, 0);
+        for &Move { at, .. } in trail {
+            is_placed[at as usize] = true;
+            let kind = self.columns.kinds[at as usize];
+            if kind == RoleKind::Add {
+                tail = self.call(at).max(tail);
+                all.push((at, tail));
+                continue;
             }
-            all.push(it);
-        }
-        for at in positions_by_call(self.columns) {
-            if self.side(at) == TAIL && self.is_owed(at) && !is_placed[at as usize] {
-                all.push(Move { at, time: self.call(at).max(tail_time) });
+            head = self.call(at).max(tail).max(head);
+            all.push((at, head));
+            if kind == RoleKind::Empty {
+                tail = head;
             }
         }
-        sort_by_key(&mut all, |it| it.time);
-        all.into_iter().map(|it| it.at).collect()
+        let mut by_call = positions_by_call(self.columns);
+        by_call.retain(|&it| self.side(it) == TAIL && !is_placed[it as usize]);
+        for &at in by_call.iter().filter(|&&it| self.is_owed(it) && self.is_enq(it)) {
+            tail = self.call(at).max(tail);
+            all.push((at, tail));
+        }
+        // Closes, and what found the channel closed: they come after the first close.
+        by_call.retain(|&it| !self.is_enq(it));
+        let mut is_closed = trail.iter().any(|it| self.is_close(it.at));
+        if let Some(at) = by_call.iter().copied().find(|&it| self.is_close(it))
+            && !is_closed
+            && by_call.iter().any(|&it| self.is_owed(it))
+        {
+            tail = self.call(at).max(tail);
+            all.push((at, tail));
+            by_call.retain(|&it| it != at);
+            is_closed = true;
+        }
+        by_call.retain(|&it| is_closed && self.is_owed(it));
+        all.extend(by_call.into_iter().map(|at| (at, self.call(at).max(tail))));
+        sort_by_key(&mut all, |it| it.1);
+        all.into_iter().map(|it| it.0).collect()
     }
 
     /// The longest order found, as far as real time allows.

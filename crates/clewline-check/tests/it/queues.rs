@@ -1,10 +1,22 @@
-//! What tests of searches for queues share: agreement with another search, and random histories.
+//! What tests of searches for one kind of object share: agreement with the referee and with another
+//! search, and random histories.
 
-use clewline_check::{Checker, check, search::SEARCHES};
-use clewline_core::{
-    Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, Recording, Verdict,
+use clewline_check::{
+    Checker, check,
+    search::{SEARCHES, found::Found},
 };
+use clewline_core::{
+    Budget, ErasedHistory, Explanation, GeneratorConfig, OperationId, Problem, Random, Reason, Recording,
+    Value, Verdict,
+};
+use clewline_monitor::Columns;
 use clewline_specs::find;
+use clewline_testing::pick_of_three;
+
+use crate::monitors::{
+    referee::{DeadConfigurations, Referee},
+    small_histories::{Menu, every},
+};
 
 /// The search that tests trust.
 pub(crate) fn oracle() -> &'static dyn Checker {
@@ -68,21 +80,67 @@ fn check_prefix(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId
     );
 }
 
+/// The search agrees with the referee on every history up to a number of operations: in `./test`, in
+/// `./test all`, and in hours.
+#[track_caller]
+pub(crate) fn check_every(
+    menu: &Menu,
+    most: [usize; 3],
+    search: fn(&Columns, &Budget) -> Result<Found, Reason>,
+) {
+    let [quick, full, hours] = most;
+    let budget = Budget::unlimited();
+    let mut counts = VerdictCounts::default();
+    let mut seen = DeadConfigurations::default();
+    for n in 0..=pick_of_three(quick, full, hours) {
+        every(menu, n, &mut |small| {
+            let columns = small.columns();
+            let referee = Referee::new(small);
+            let holds = referee.holds((1 << n) - 1, &mut seen);
+            match search(&columns, &budget) {
+                Ok(Found::Linearization(order)) => {
+                    assert!(holds, "is violated: {}", small.drawing());
+                    let fault = referee.fault(&order);
+                    assert_eq!(fault, None, "{order:?}: {}", small.drawing());
+                    counts.holds += 1;
+                }
+                Ok(Found::Longest(_)) => {
+                    assert!(!holds, "holds: {}", small.drawing());
+                    counts.violated += 1;
+                }
+                Err(reason) => panic!("{reason}: {}", small.drawing()),
+            }
+        });
+    }
+    eprintln!("{menu:?}: {counts:?}");
+    assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
+}
+
 /// A history of a queue in which some results were exchanged.
 pub(crate) fn generated(plan: &GeneratorConfig, swaps: usize) -> Box<dyn ErasedHistory> {
-    let queue = find("queue").unwrap();
-    let Recording { history, values, names, missing } = queue.generate(plan);
+    generated_of("queue", plan, swaps)
+}
+
+/// A history in which some results of what removes or peeks were exchanged.
+pub(crate) fn generated_of(
+    specification: &str,
+    plan: &GeneratorConfig,
+    swaps: usize,
+) -> Box<dyn ErasedHistory> {
+    let specification = find(specification).unwrap();
+    let Recording { history, values, names, missing } = specification.generate(plan);
     let mut results: Vec<_> = history.operations().map(|it| it.ret.copied()).collect();
     let mut random = Random::new(plan.seed ^ 77);
-    let deqs: Vec<usize> =
-        (0..results.len()).filter(|&at| results[at].is_some_and(|it| !it.is_absent())).collect();
+    // Those that found something, or nothing; adding returns nothing or a truth value.
+    let is_found = |it: Value| !matches!(it, Value::ABSENT | Value::TRUE | Value::FALSE);
+    let deqs: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_some_and(is_found)).collect();
     for _ in 0..if deqs.len() < 2 { 0 } else { swaps } {
         let place = random.below(deqs.len());
         let near = (place + 1 + random.below(3)).min(deqs.len() - 1);
         results.swap(deqs[place], deqs[near]);
     }
     let history = history.try_map(|id, call, _| Ok::<_, ()>((call, results[id.index()]))).unwrap();
-    queue.load(Recording { history, values, names, missing }).unwrap()
+    specification.load(Recording { history, values, names, missing }).unwrap()
 }
 
 /// Enqs, and deqs for the rest of a hundred.

@@ -1,11 +1,11 @@
 //! The search with two frontiers agrees with the referee, the oracle and another search, on queues
-//! with equal values, peeks and pending operations.
+//! and channels with equal values, peeks and pending operations.
 
 use clewline_check::{
     Checker, Options, check, judge,
     search::{
         jit_graph::JitGraph,
-        two_frontiers::{Found, TwoFrontiers, search},
+        two_frontiers::{TwoFrontiers, search},
     },
 };
 use clewline_core::{
@@ -16,47 +16,19 @@ use clewline_testing::{pick_of_three, share};
 
 use crate::{
     histories::{drawn, every_history},
-    monitors::{
-        referee::{DeadConfigurations, Referee},
-        small_histories::{Menu, every},
-    },
-    queues::{VerdictCounts, agree, generated, mix, oracle},
+    monitors::small_histories::Menu,
+    queues::{VerdictCounts, agree, check_every, generated, generated_of, mix, oracle},
 };
 
 const ALL: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, RoleKind::Empty];
 const UNSEEN: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty];
 const PENDING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
 
-/// Every history up to a number of operations: in `./test`, in `./test all`, and in hours.
+/// Every history of at most so many operations: in `./test`, in `./test all`, and in hours.
 #[track_caller]
 fn check_small(acts: &'static [RoleKind], pending: &'static [RoleKind], values: u64, most: [usize; 3]) {
     let menu = Menu { kind: ObjectKind::Queue, acts, pending, values, sees: 8, is_distinct: false };
-    let [quick, full, hours] = most;
-    let budget = Budget::unlimited();
-    let mut counts = VerdictCounts::default();
-    let mut seen = DeadConfigurations::default();
-    for n in 0..=pick_of_three(quick, full, hours) {
-        every(&menu, n, &mut |small| {
-            let columns = small.columns();
-            let referee = Referee::new(small);
-            let holds = referee.holds((1 << n) - 1, &mut seen);
-            match search(&columns, &budget) {
-                Ok(Found::Linearization(order)) => {
-                    assert!(holds, "is violated: {}", small.drawing());
-                    let fault = referee.fault(&order);
-                    assert_eq!(fault, None, "{order:?}: {}", small.drawing());
-                    counts.holds += 1;
-                }
-                Ok(Found::Longest(_)) => {
-                    assert!(!holds, "holds: {}", small.drawing());
-                    counts.violated += 1;
-                }
-                Err(reason) => panic!("{reason}: {}", small.drawing()),
-            }
-        });
-    }
-    eprintln!("{menu:?}: {counts:?}");
-    assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
+    check_every(&menu, most, search);
 }
 
 #[test]
@@ -84,6 +56,29 @@ fn every_small_history_with_pending_operations() {
 #[test]
 fn every_small_history_with_three_values() {
     check_small(UNSEEN, PENDING, 3, [4, 5, 6]);
+}
+
+/// What a channel does, with sends that found it closed. Observing is finding it closed.
+const CHANNEL: &[RoleKind] =
+    &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, RoleKind::Absent, RoleKind::Empty];
+
+#[track_caller]
+fn check_channel(pending: &'static [RoleKind], values: u64, most: [usize; 3]) {
+    let kind = ObjectKind::Channel;
+    let menu = Menu { kind, acts: CHANNEL, pending, values, sees: 8, is_distinct: false };
+    check_every(&menu, most, search);
+}
+
+#[test]
+fn every_small_channel() {
+    check_channel(&[], 1, [4, 6, 7]);
+    check_channel(&[], 2, [4, 5, 6]);
+}
+
+#[test]
+fn every_small_channel_with_pending_operations() {
+    check_channel(PENDING, 1, [4, 5, 6]);
+    check_channel(PENDING, 2, [3, 5, 6]);
 }
 
 /// As problems: with labels, witnesses that are verified, and prefixes.
@@ -155,6 +150,23 @@ fn longer_random_histories_with_few_values() {
     assert!(cases / 5 < counts.holds.min(counts.violated), "{counts:?}");
 }
 
+/// Histories of channels as problems, most of them with closes.
+#[test]
+fn random_channels() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(4_000, 80_000, 300_000);
+    for seed in 0..cases as u64 {
+        let mut random = Random::new(seed ^ 0xc4a);
+        let operations = 4 + random.below(17);
+        let mut plan = plan(seed, &mut random, operations);
+        let close = 1 + random.below(3) as u32;
+        plan.mix = [("send", 8), ("recv", 8), ("close", close)].map(|it| (it.0.to_owned(), it.1)).to_vec();
+        let case = generated_of("channel", &plan, random.below(4));
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
+    }
+    assert!(cases / 10 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
 /// Counterexamples are minimized by forgetting results, returns and times.
 #[test]
 fn weaker_problems() {
@@ -176,7 +188,12 @@ fn weaker_problems() {
 
 #[track_caller]
 fn check_drawn(drawing: &str, expected: &str) {
-    let case = drawn("queue", drawing);
+    check_drawn_of("queue", drawing, expected);
+}
+
+#[track_caller]
+fn check_drawn_of(specification: &str, drawing: &str, expected: &str) {
+    let case = drawn(specification, drawing);
     agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut VerdictCounts::default());
     assert_eq!(check(&TwoFrontiers, &case.problems()[0], &Budget::unlimited()).word(), expected);
 }
@@ -206,6 +223,39 @@ fn of_equal_enqs_one_may_be_early_and_the_other_short() {
     );
 }
 
+/// The deq that returns first is not the one that goes first: it is called too late for the nil.
+#[test]
+fn of_equal_deqs_one_may_be_early_and_the_other_short() {
+    check_drawn(
+        "
+        A: |-enq 0-|  |-deq → 0-----------------------------------------------------|
+        B:              |-deq → nil----------------------------------------------------|
+        C:                    |-enq 0------------|  |-deq → 0-|  |-enq 2-|
+        D:                           |-enq 1-|
+        ",
+        "holds",
+    );
+}
+
+/// Of 1 and 2, which a pending deq may remove, 2 has to go first. Both ways lead to the same placed
+/// operations, sixteen of them: a number at which every configuration is remembered.
+#[test]
+fn what_is_at_the_head_tells_configurations_apart() {
+    let before = "|-enq 9-| |-deq → 9-| ".repeat(6);
+    let skip = " ".repeat(before.chars().count());
+    check_drawn(
+        &format!(
+            "
+            A: {before}|-enq 1---|   |-peek → 2-| |-peek → 1-|
+            B: {skip} |-enq 2---|
+            C: {skip}  |-deq
+            D: {skip}   |-deq
+            "
+        ),
+        "holds",
+    );
+}
+
 /// Only a pending enq explains the peek, and only a pending deq the nil after it.
 #[test]
 fn pending_operations_explain_a_peek_and_what_comes_after() {
@@ -222,6 +272,44 @@ fn pending_operations_explain_a_peek_and_what_comes_after() {
         A: |-enq 1
         B:    |-peek → 1-|  |-peek → nil-|
         C:                                  |-deq
+        ",
+        "violated",
+    );
+}
+
+/// The send is refused before the close that was called first can have closed the channel; a
+/// pending close explains it.
+#[test]
+fn a_refused_send_needs_a_close() {
+    let refused = "
+        A: |-send 1 → true-|  |-send 2 → false-|
+        B:                                         |-close-|
+        ";
+    check_drawn_of("channel", refused, "violated");
+    check_drawn_of("channel", &format!("{refused}C:        |-close\n"), "holds");
+    check_drawn_of("channel", &format!("{refused}C: |-close-|\n"), "holds");
+    // The first send was called after the channel was closed.
+    check_drawn_of("channel", "A: |-close-|  |-send 1 → true-|", "violated");
+    check_drawn_of("channel", "A: |-send 1 → false-|", "violated");
+}
+
+/// The close comes after every send, and a recv that found nothing before the close.
+#[test]
+fn a_close_is_the_last_element() {
+    check_drawn_of(
+        "channel",
+        "
+        A: |-send 1 → true-|  |-close-|  |-recv → closed-|
+        B:          |-recv → 1--------------------------------|
+        ",
+        "holds",
+    );
+    check_drawn_of("channel", "A: |-close-|  |-recv → nil-|", "violated");
+    check_drawn_of(
+        "channel",
+        "
+        A: |-send 1 → true-|  |-close-|  |-recv → closed-|
+        B:                                                   |-recv → 1-|
         ",
         "violated",
     );
@@ -245,10 +333,33 @@ fn long_histories_with_few_values() {
         };
         let case = generated(&plan, 0);
         let problem = &case.problems()[0];
-        let budget = Budget::unlimited().with_configurations(400_000);
+        let most = if pending == 0.0 { 30_000 } else { 200_000 };
+        let budget = Budget::unlimited().with_configurations(most);
         let Verdict::Holds(witness) = check(&TwoFrontiers, problem, &budget) else {
             panic!("it holds: {processes} processes, {values} values")
         };
+        assert_eq!(witness.verify(problem), Ok(()));
+    }
+}
+
+#[test]
+fn long_channels_with_few_values() {
+    for (seed, close) in [(1, 0), (2, 1)] {
+        let mix = [("send", 5_000), ("recv", 5_000), ("close", close)];
+        let plan = GeneratorConfig {
+            operations: 10_000,
+            processes: 8,
+            mix: mix.map(|it| (it.0.to_owned(), it.1)).to_vec(),
+            values: ValueDomain::Below(10),
+            seed,
+            ..GeneratorConfig::default()
+        };
+        let case = generated_of("channel", &plan, 0);
+        let problem = &case.problems()[0];
+        let budget = Budget::unlimited().with_configurations(100_000);
+        let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+        assert_eq!(judgement.algorithm, "two-frontiers");
+        let Verdict::Holds(witness) = judgement.verdict else { panic!("it holds: {close} closes") };
         assert_eq!(witness.verify(problem), Ok(()));
     }
 }
@@ -337,9 +448,9 @@ fn check_refused(problem: &Problem<'_>, expected: &str) {
 #[test]
 fn unsupported_histories_are_refused_with_a_reason() {
     let stack = drawn("stack", "A: |-push 1-|");
-    check_refused(&stack.problems()[0], "two-frontiers judges queues without capacity only");
+    check_refused(&stack.problems()[0], "two-frontiers judges queues and channels without capacity only");
     let bounded = drawn("queue:2", "A: |-enq 1 → true-|");
-    check_refused(&bounded.problems()[0], "two-frontiers judges queues without capacity only");
+    check_refused(&bounded.problems()[0], "two-frontiers judges queues and channels without capacity only");
     let queue = drawn("queue", "A: |-enq 1-| |-deq → 1-|");
     let weaker = queue.problems()[0].weaken(|at| if at == 1 { Retain::Optional } else { Retain::All });
     check_refused(&weaker, "two-frontiers does not know deq() → 1");

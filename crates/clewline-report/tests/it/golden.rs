@@ -209,6 +209,7 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
         Some(ObjectKind::Register { .. }) => {
             &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce"]
         }
+        Some(ObjectKind::Channel) => &["End"],
         // Explanations of such an object are in the words of its own monitor.
         Some(ObjectKind::Other(_)) => &[],
     }

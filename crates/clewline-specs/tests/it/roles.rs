@@ -22,6 +22,7 @@ fn at_first(kind: ObjectKind) -> Inside {
         ObjectKind::Set
         | ObjectKind::Queue
         | ObjectKind::QuasiQueue { .. }
+        | ObjectKind::Channel
         | ObjectKind::Stack
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::PriorityQueue
@@ -46,7 +47,10 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     } else {
         front(kind, inside) == Some(element)
     };
+    let is_closed = kind == ObjectKind::Channel && inside.last() == Some(&ObjectKind::CLOSED);
     let is_allowed = match role_kind {
+        RoleKind::Add if is_closed => element == ObjectKind::CLOSED,
+        RoleKind::Absent if kind == ObjectKind::Channel => is_closed,
         RoleKind::Add => kind != ObjectKind::Set || !is_there,
         RoleKind::Remove | RoleKind::Observe | RoleKind::Replace => is_there,
         RoleKind::Absent => !is_there,
@@ -56,6 +60,7 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     };
     let after = match role_kind {
         _ if !is_allowed => return BTreeSet::new(),
+        RoleKind::Add if is_closed => inside.clone(),
         RoleKind::Add => added(kind, inside, element),
         RoleKind::Remove => without(kind, inside, element),
         RoleKind::Replace => vec![second],
@@ -110,7 +115,7 @@ fn next_out_of_order(kind: ObjectKind, factor: u32, inside: &Inside, role: Role)
 /// The element that a removal would return, or the only element.
 fn front(kind: ObjectKind, inside: &Inside) -> Option<u64> {
     match kind {
-        ObjectKind::Queue => inside.first().copied(),
+        ObjectKind::Queue | ObjectKind::Channel => inside.first().copied(),
         ObjectKind::Stack | ObjectKind::Counter | ObjectKind::Register { .. } => inside.last().copied(),
         ObjectKind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
         ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset | ObjectKind::Other(_) => None,
@@ -123,7 +128,7 @@ fn front(kind: ObjectKind, inside: &Inside) -> Option<u64> {
 fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
     let mut inside = inside.clone();
     match kind {
-        ObjectKind::Queue | ObjectKind::Stack => inside.push(element),
+        ObjectKind::Queue | ObjectKind::Channel | ObjectKind::Stack => inside.push(element),
         ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset | ObjectKind::PriorityQueue => {
             inside.push(element);
             inside.sort_unstable();
@@ -142,6 +147,7 @@ fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
 
 fn taken(kind: ObjectKind, inside: &Inside) -> BTreeSet<Inside> {
     let any = inside.iter().copied().filter(|_| kind == ObjectKind::Bag);
+    let front = |kind, inside| front(kind, inside).filter(|&it| it != ObjectKind::CLOSED);
     let some: BTreeSet<Inside> =
         any.chain(front(kind, inside)).map(|element| without(kind, inside, element)).collect();
     if some.is_empty() { BTreeSet::from([inside.clone()]) } else { some }
@@ -162,13 +168,17 @@ fn is_known(kind: ObjectKind, role_kind: RoleKind) -> bool {
         RoleKind::Add | RoleKind::Observe | RoleKind::NoEffect => true,
         RoleKind::Remove => !matches!(kind, ObjectKind::Counter | ObjectKind::Register { .. }),
         RoleKind::Absent => {
-            matches!(kind, ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Register { .. })
+            matches!(
+                kind,
+                ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Register { .. } | ObjectKind::Channel
+            )
         }
         RoleKind::Empty | RoleKind::RemoveUnknown => {
             matches!(
                 kind,
                 ObjectKind::Queue
                     | ObjectKind::QuasiQueue { .. }
+                    | ObjectKind::Channel
                     | ObjectKind::Stack
                     | ObjectKind::QuasiStack { .. }
                     | ObjectKind::PriorityQueue

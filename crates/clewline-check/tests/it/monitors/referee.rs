@@ -31,6 +31,7 @@ impl State {
             ObjectKind::Set
             | ObjectKind::Queue
             | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Channel
             | ObjectKind::Stack
             | ObjectKind::QuasiStack { .. }
             | ObjectKind::PriorityQueue
@@ -38,6 +39,11 @@ impl State {
             | ObjectKind::Bag
             | ObjectKind::Multiset => State::default(),
         }
+    }
+
+    /// Whether this is a channel that is closed.
+    fn is_closed(&self) -> bool {
+        self.inside().last() == Some(&item(ObjectKind::CLOSED))
     }
 
     fn inside(&self) -> &[i8] {
@@ -79,7 +85,7 @@ impl State {
     /// Which of the elements inside is removed next, if only one may be.
     fn next(&self, kind: ObjectKind) -> Option<usize> {
         match kind {
-            ObjectKind::Queue => Some(0),
+            ObjectKind::Queue | ObjectKind::Channel => Some(0),
             // The newest, or the greatest.
             ObjectKind::Stack | ObjectKind::PriorityQueue => self.inside().len().checked_sub(1),
             ObjectKind::QuasiQueue { .. }
@@ -122,6 +128,10 @@ impl State {
         match (kind, role) {
             (_, Role::NoEffect) => each(self),
             (ObjectKind::Other(name), _) => panic!("say in `State` what `{name}` does"),
+            (ObjectKind::Channel, Role::Add(ObjectKind::CLOSED)) if self.is_closed() => each(self),
+            (ObjectKind::Channel, Role::Add(word)) => allow(!self.is_closed(), self.with(item(word))),
+            (ObjectKind::Channel, Role::Absent(_)) => allow(self.is_closed(), self),
+            (ObjectKind::Channel, Role::RemoveUnknown) if self.is_closed() && self.len == 1 => each(self),
             (ObjectKind::Counter, Role::Add(word)) => each(State::default().with(self.items[0] + item(word))),
             (ObjectKind::Register { .. }, Role::Add(word)) => each(State::default().with(item(word))),
             (ObjectKind::Register { .. }, Role::Replace(old, new)) => {
@@ -150,7 +160,7 @@ impl State {
                 }
             }
             (
-                ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue,
+                ObjectKind::Queue | ObjectKind::Channel | ObjectKind::Stack | ObjectKind::PriorityQueue,
                 Role::Remove(word) | Role::Observe(word),
             ) => {
                 let Some(next) = next.filter(|&it| self.inside().get(it) == Some(&item(word))) else {

@@ -136,10 +136,20 @@ impl Labels<'_> {
             RoleKind::Add => match self.menu.kind {
                 ObjectKind::Counter if self.menu.is_distinct => vec![Role::Add(1)],
                 ObjectKind::Counter => [1, -1, 2].map(|it: i64| Role::Add(it.cast_unsigned())).to_vec(),
+                // The elements, and what closes it.
+                ObjectKind::Channel => {
+                    let closes = Role::Add(ObjectKind::CLOSED);
+                    words.iter().map(|&it| Role::Add(it)).chain([closes]).collect()
+                }
                 _ => of_each(Role::Add),
             },
             RoleKind::Remove => of_each(Role::Remove),
+            RoleKind::Observe if self.menu.kind == ObjectKind::Channel => {
+                vec![Role::Observe(ObjectKind::CLOSED)]
+            }
             RoleKind::Observe => of_each(Role::Observe),
+            // Which element could not be added makes no difference.
+            RoleKind::Absent if self.menu.kind == ObjectKind::Channel => vec![Role::Absent(0)],
             RoleKind::Absent => of_each(Role::Absent),
             RoleKind::Empty => vec![Role::Empty],
             RoleKind::RemoveUnknown => vec![Role::RemoveUnknown],
@@ -178,6 +188,7 @@ impl Labels<'_> {
             ObjectKind::Set
             | ObjectKind::Queue
             | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Channel
             | ObjectKind::Stack
             | ObjectKind::QuasiStack { .. }
             | ObjectKind::Bag
@@ -200,6 +211,7 @@ impl Labels<'_> {
             }
             ObjectKind::Queue
             | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Channel
             | ObjectKind::Stack
             | ObjectKind::QuasiStack { .. }
             | ObjectKind::PriorityQueue
@@ -221,6 +233,7 @@ impl Labels<'_> {
             }
             ObjectKind::Queue
             | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Channel
             | ObjectKind::Stack
             | ObjectKind::QuasiStack { .. }
             | ObjectKind::PriorityQueue
@@ -260,6 +273,7 @@ impl Labels<'_> {
             ObjectKind::Set
             | ObjectKind::Queue
             | ObjectKind::QuasiQueue { .. }
+            | ObjectKind::Channel
             | ObjectKind::Stack
             | ObjectKind::QuasiStack { .. }
             | ObjectKind::Bag
@@ -293,7 +307,7 @@ fn word(role: Role) -> Option<u64> {
 fn greatest(role: &Role) -> Option<u64> {
     match *role {
         Role::Replace(old, new) => Some(old.max(new)),
-        other => word(other),
+        other => word(other).filter(|&it| it != ObjectKind::CLOSED),
     }
 }
 
