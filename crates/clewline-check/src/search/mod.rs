@@ -16,6 +16,7 @@
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
+//! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
 //! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues and channels whose values are not distinct; `auto` uses it |
 //!
@@ -33,6 +34,7 @@ pub mod jit_graph;
 pub mod jit_tree;
 mod links;
 pub mod oracle;
+pub mod pushdown;
 pub mod queue_oriented;
 pub(crate) mod segments;
 pub mod two_frontiers;
@@ -52,7 +54,9 @@ pub static SEARCHES: Table<&dyn Checker> =
 /// Decides `problem` by a search for its kind of object, and returns the name of that search; `None`
 /// if there is none.
 pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
-    Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?))
+    let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
+    let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
+    by_frontiers().or_else(by_frames)
 }
 
 /// A history is not continued from more states than this.

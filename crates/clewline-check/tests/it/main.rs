@@ -21,6 +21,7 @@ mod monitor_register;
 mod monitor_stack;
 mod monitor_verdicts;
 mod monitors;
+mod pushdown;
 mod quasi;
 mod queue_oriented;
 mod queues;
