@@ -51,8 +51,8 @@ pub static SEARCHES: Table<&dyn Checker> =
         it.name()
     });
 
-/// Decides `problem` by a search for its kind of object, and returns the name of that search; `None`
-/// if there is none.
+/// Decides `problem` by a search for its kind of object, and returns the name of that search;
+/// `None` if there is none.
 pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));

@@ -11,7 +11,7 @@
 //! by the set of operations that are linearized after the push and by the value, whatever lies
 //! below: what can happen in it depends on nothing else. A frame has *callers*, the configurations
 //! in which the push was made, and *exits*, the configurations after its element was popped. When a
-//! frame has a new exit, each caller continues there; when it has a new caller, the caller continues
+//! frame has a new exit, each caller continues there; when it has a new caller, that one continues
 //! at each exit that is known. So no part of a history is searched again because something below it
 //! was ordered in another way.
 //!

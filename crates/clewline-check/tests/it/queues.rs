@@ -80,8 +80,8 @@ fn check_prefix(problem: &Problem<'_>, prefix: &[OperationId], next: OperationId
     );
 }
 
-/// The search agrees with the referee on every history up to a number of operations: in `./test`, in
-/// `./test all`, and in hours.
+/// The search agrees with the referee on every history up to a number of operations: in `./test`,
+/// in `./test all`, and in hours.
 #[track_caller]
 pub(crate) fn check_every(
     menu: &Menu,

@@ -24,7 +24,7 @@ const ALL: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, R
 const UNSEEN: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty];
 const PENDING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
 
-/// Every history of at most so many operations: in `./test`, in `./test all`, and in hours.
+/// Every history up to a number of operations: in `./test`, in `./test all`, and in hours.
 #[track_caller]
 fn check_small(acts: &'static [RoleKind], pending: &'static [RoleKind], values: u64, most: [usize; 3]) {
     let menu = Menu { kind: ObjectKind::Queue, acts, pending, values, sees: 8, is_distinct: false };
