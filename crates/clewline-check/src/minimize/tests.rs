@@ -332,7 +332,7 @@ fn one_finder(problem: &Problem<'_>, keep: &mut [Retain], random: &mut Random) {
 fn shortcuts_agree_with_the_oracle() {
     let mut glances: HashMap<(&str, &str), usize> = HashMap::new();
     for entry in &CATALOG {
-        for seed in 0..1_200 {
+        for seed in 0..pick(300, 1_200) {
             let mut random = Random::new(seed);
             let values = if seed % 3 == 0 { ValueDomain::Distinct } else { ValueDomain::Below(3) };
             let Some(case) = changed(entry.name, values, 0.1, seed) else { continue };
@@ -373,16 +373,17 @@ fn shortcuts_agree_with_the_oracle() {
             }
         }
     }
+    let enough = pick(4, 20);
     for name in ["counter", "bag", "queue", "stack", "priority-queue", "min-priority-queue"] {
         for word in ["holds", "violated"] {
             let seen = glances.get(&(name, word));
-            assert!(seen.is_some_and(|it| 20 < *it), "{name} {word}: {glances:?}");
+            assert!(seen.is_some_and(|it| enough < *it), "{name} {word}: {glances:?}");
         }
     }
     for name in ["queue", "stack", "priority-queue", "quasi-queue", "bag", "register"] {
-        assert!(glances.get(&(name, "refuted")).is_some_and(|it| 20 < *it), "{name}: {glances:?}");
+        assert!(glances.get(&(name, "refuted")).is_some_and(|it| enough < *it), "{name}: {glances:?}");
     }
-    assert!(glances.get(&("cas-register", "violated")).is_some_and(|it| 20 < *it), "{glances:?}");
+    assert!(glances.get(&("cas-register", "violated")).is_some_and(|it| enough < *it), "{glances:?}");
 }
 
 /// In a long history only the neighbourhood of the violation is examined repeatedly, whatever comes

@@ -122,7 +122,7 @@ fn plan(seed: u64, random: &mut Random, operations: usize) -> GeneratorConfig {
 #[test]
 fn random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(6_000, 120_000, 1_000_000);
+    let cases = pick_of_three(2_000, 120_000, 1_000_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(17);
@@ -135,7 +135,7 @@ fn random_histories_with_few_values() {
 #[test]
 fn longer_random_histories_with_few_values() {
     let mut counts = VerdictCounts::default();
-    let cases = pick_of_three(200, 4_000, 300_000);
+    let cases = pick_of_three(80, 4_000, 300_000);
     for seed in 0..cases as u64 {
         let mut random = Random::new(seed ^ 0x5eed);
         let operations = 20 + random.below(41);

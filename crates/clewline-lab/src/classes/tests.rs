@@ -6,6 +6,7 @@ mod oracle;
 use std::collections::BTreeSet;
 
 use clewline_core::Random;
+use clewline_testing::pick;
 use clewline_threads::Explorable;
 
 use self::oracle::{check, columns, results};
@@ -170,7 +171,7 @@ fn a_barrier_counts_its_participants() {
 fn plain_variants_hold() {
     for class in &CLASSES {
         let subject = (class.variants[0].build)();
-        for (columns, rows, samples) in [(2, 2, 12), (3, 2, 4)] {
+        for (columns, rows, samples) in [(2, 2, pick(4, 12)), (3, 2, pick(1, 4))] {
             let mut random = Random::new(5);
             for _ in 0..samples {
                 let matrix = draw(&*subject, columns, rows, &mut random);

@@ -157,7 +157,7 @@ fn state_counts_equal_those_of_stateright() {
 #[test]
 fn the_engine_agrees_with_the_oracle() {
     let mut compared = 0;
-    for found in systems().step_by(pick(5, 1)) {
+    for found in systems().step_by(pick(7, 1)) {
         let calls = found.variant.calls;
         let seen = look(&found.name(), calls);
         if !seen.is_cut {
@@ -191,7 +191,7 @@ fn check_right(found: &FoundSystem, calls: &str) {
 #[test]
 fn correct_variants_hold_and_every_call_returns() {
     let right = || systems().filter(|it| it.variant.flaw.is_none());
-    for found in right().step_by(pick(4, 1)) {
+    for found in right().step_by(pick(8, 1)) {
         check_right(&found, found.variant.calls);
     }
     let small = ["adr", "chain", "dr", "edr", "open-chord", "primary-backup", "single-copy"];

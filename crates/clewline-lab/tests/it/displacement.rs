@@ -13,8 +13,14 @@ use crate::{
 #[track_caller]
 fn check_every(spec: &str, most: usize, actions: &[&str], relaxations: &[&str]) {
     let mut judge = Judge::new(u64::MAX);
+    let mut number = 0;
     for n in 0..=most {
         every_history(spec, n, actions, |case| {
+            number += 1;
+            // In `./test` one of five of the largest.
+            if n == most && number % pick(5, 1) != 0 {
+                return;
+            }
             for problem in case.problems() {
                 for text in relaxations {
                     judge.check(&problem, &relaxation(&problem, text), &format!("{spec} {text}"));
@@ -143,7 +149,7 @@ fn random_relaxation(problem: &Problem<'_>, methods: &[&str], random: &mut Rando
 #[track_caller]
 fn check_random(spec: &str, methods: &[&str], make: impl Fn(&mut Random) -> Box<dyn ErasedHistory>) {
     let mut judge = Judge::new(30_000);
-    for seed in 0..pick(400, 2_500) {
+    for seed in 0..pick(150, 2_500) {
         let mut random = Random::new(seed);
         let case = make(&mut random);
         for problem in case.problems() {

@@ -317,7 +317,8 @@ fn refuted(found: &FoundSystem, calls: &str, faults: Faults, keys: KeySource) ->
 fn handlers_of_different_keys_commute() {
     let some = Faults { lose: 1, duplicate: 1, crash: 1, ..Faults::default() };
     let calls = pick(["1r+1w", "1r+1w", "1c"], ["2r+2w", "2r+2w", "2c"]);
-    for found in systems() {
+    // In `./test` every other one.
+    for found in systems().step_by(pick(2, 1)) {
         for (calls, faults) in calls.into_iter().zip([Faults::default(), some, some]) {
             assert_eq!(refuted(&found, calls, faults, KeySource::Promises), None, "{} {calls}", found.name());
         }
