@@ -361,7 +361,10 @@ impl<H: Harness + 'static> Explore<H> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::two_copies::{Servers, calls_of},
+        super::{
+            finding::ViolationKind,
+            two_copies::{Servers, calls_of},
+        },
         *,
     };
 
@@ -388,6 +391,30 @@ mod tests {
         let calls = calls_of(1, 1).into_iter().map(|it| (it.to.index(), it.call));
         let error = Explore::new(Servers).client(calls).bound("fate", 1).run().expect_err("no bound");
         assert!(error.to_string().starts_with("no bound is called `fate`; there are delays"), "{error}");
+    }
+
+    #[test]
+    fn a_call_that_never_returns_is_a_violation_on_request() {
+        let write = || calls_of(1, 0).into_iter().map(|it| (it.to.index(), it.call));
+        let explore = || Explore::new(Servers).client(write()).lose(1);
+        assert!(explore().run().expect("it runs").finding().is_none());
+        let outcome = explore().every_call_returns().run().expect("it runs");
+        let finding = outcome.finding().expect("the request may be lost");
+        assert!(matches!(finding.why, ViolationKind::Stuck));
+    }
+
+    #[test]
+    fn an_exploration_stops_at_the_first_violation_on_request() {
+        let explore = || {
+            let each = calls_of(2, 2).into_iter().map(|it| (it.to.index(), it.call));
+            each.fold(Explore::new(Servers), |it, call| it.client([call])).scheduler("exhaustive")
+        };
+        let schedules = |it: Explore<Servers>| {
+            let outcome = it.run().expect("it runs");
+            assert!(outcome.finding().is_some());
+            outcome.metrics.schedules.expect("schedules are counted")
+        };
+        assert!(schedules(explore().stop_at_first()) < schedules(explore()));
     }
 
     #[test]
