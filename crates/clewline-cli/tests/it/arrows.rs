@@ -9,6 +9,7 @@ mod tree;
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use tree::Tree;
@@ -17,8 +18,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Each crate's name and its modules.
-fn crates() -> Vec<(String, Tree)> {
+/// Each crate's name and its modules. To read them takes a while, so it is done once.
+fn crates() -> &'static [(String, Tree)] {
+    static CRATES: OnceLock<Vec<(String, Tree)>> = OnceLock::new();
+    CRATES.get_or_init(read_crates)
+}
+
+fn read_crates() -> Vec<(String, Tree)> {
     fn visit(folder: &Path, files: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -70,11 +76,11 @@ fn no_arrow_leads_upward() {
     let drawn = rules::read_layers(&page);
     let mut complaints = Vec::new();
     for (name, tree) in crates() {
-        let of_it: Vec<_> = drawn.iter().filter(|it| it.krate == name).collect();
+        let of_it: Vec<_> = drawn.iter().filter(|it| it.krate == *name).collect();
         if 1 < tree.files() && !of_it.iter().any(|it| it.folder.is_empty()) {
             complaints.push(format!("{name}: no layers in ARCHITECTURE.md"));
         }
-        complaints.extend(of_it.iter().flat_map(|it| rules::upward(&tree, it)));
+        complaints.extend(of_it.iter().flat_map(|it| rules::upward(tree, it)));
     }
     expect_none(&complaints);
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use clewline_methods::line_up::{Cause, Every, LineUp};
+use clewline_testing::pick;
 use clewline_threads::sync::{
     Condvar, Mutex,
     atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
@@ -239,6 +240,8 @@ fn another_implementation_is_the_reference() {
         LineUp::new(|| AtomicU32::new(0))
             .call("add(1)", |it| it.fetch_add(2, SeqCst))
             .call("get", |it| it.load(SeqCst))
+            .threads(pick(2, 3))
+            .operations(pick(2, 3))
             .without_environment()
     };
     assert!(wrong().run().unwrap().holds());

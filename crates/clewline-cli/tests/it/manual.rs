@@ -9,6 +9,7 @@ mod markdown;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
+use clewline_testing::pick;
 use markdown::{Block, Page};
 
 use crate::run::{BAD, Folder, GOOD, clewline};
@@ -246,7 +247,16 @@ fn the_reference_has_every_json_field() {
         &["check", "bad.jsonl", "good.jsonl", "no.jsonl", "--spec", "queue", "--witness"],
         &["check", "bad.jsonl", "--spec", "queue", "--quasi", "deq=?"],
         &["check", "good.jsonl", "--spec", "queue", "--quasi", "all=1"],
-        &["stress", "register:unsynchronized", "--timeout", "2s", "--save", "."],
+        &[
+            "stress",
+            "register:unsynchronized",
+            "--timeout",
+            "2s",
+            "--shrink",
+            pick("500ms", "5s"),
+            "--save",
+            ".",
+        ],
         &["explore", "manual-reset-event:pre", "--matrix", "wait | set reset set", "--serializability"],
         &["explore", "treiber-stack", "--matrix", "push(1) | pop"],
         &["actors", "edr", "--scheduler", "dpor"],

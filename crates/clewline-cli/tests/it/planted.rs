@@ -96,7 +96,7 @@ fn check_planted(
 #[test]
 fn planted_violations_are_found_by_a_few_operations() {
     let (full, hours) = ([1_000, 10_000], [1_000, 10_000, 100_000, 1_000_000]);
-    let sizes: &[usize] = pick_of_three(&[300], &full, &hours);
+    let sizes: &[usize] = pick_of_three(&[120], &full, &hours);
     for entry in &CATALOG {
         let decided = Decided::of(entry, &*find(entry.name).unwrap());
         if decided.mix(1).is_empty() {

@@ -8,6 +8,7 @@ use std::{
 
 use clewline_core::{Reason, Verdict};
 use clewline_methods::Check;
+use clewline_testing::pick;
 
 /// Files of at most this number of operations are also checked by two searches in parallel.
 const COMPETITION: usize = 500;
@@ -62,14 +63,14 @@ fn check_recorded(path: &Path, spec: &str, expected: &str) -> usize {
 fn etcd_histories_have_the_published_verdicts() {
     let Some(data) = data() else { return };
     let table = read(&data.join("etcd/VERDICTS.csv"));
-    let mut judged = 0;
-    for row in table.lines().skip(1) {
+    // In `./test` one of eight.
+    for row in table.lines().skip(1).step_by(pick(8, 1)) {
         let [file, operations, verdict] = row.split(',').collect::<Vec<_>>().try_into().unwrap();
         let found = check_recorded(&data.join("etcd").join(file), "cas-register", verdict);
         assert_eq!(found.to_string(), operations, "{file}");
-        judged += 1;
     }
-    assert_eq!(judged, files(&data.join("etcd"), "log").len(), "the table lists every file");
+    let listed = table.lines().skip(1).count();
+    assert_eq!(listed, files(&data.join("etcd"), "log").len(), "the table lists every file");
 }
 
 #[test]

@@ -117,7 +117,8 @@ fn inputs_are_determined_by_the_seed() {
             .mix([("enq", 1), ("deq", 1)])
             .seed(seed)
             .executions(run);
-        let _outcome = stress.run().unwrap();
+        // What the subject returns is wrong; this is not to be made smaller.
+        let _outcome = outcome_of(&stress);
         let mut calls = seen.lock().unwrap().clone();
         calls.truncate(20);
         calls
