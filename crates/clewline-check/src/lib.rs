@@ -13,6 +13,7 @@ mod minimize;
 mod observations;
 mod options;
 mod pace;
+mod prefix;
 pub mod relaxed;
 pub mod search;
 mod stream;

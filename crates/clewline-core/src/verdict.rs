@@ -283,11 +283,20 @@ pub enum Rule {
     /// Replacements form a chain. Violated by two operations of the chain: one was called after the
     /// other had returned, but has to come before it.
     Chain,
+    /// A value is put there by operations that replaced each other. Violated by an operation that
+    /// found a value; then come operations each of which alone can have put there what the one
+    /// before it found. What the last one found was not put there by then.
+    Lineage,
+    /// An absent element stays absent until it is added. Violated by an operation that found an
+    /// element; one that had shown that it was absent and had returned before the first was called;
+    /// then all operations that added it, which had returned before that one was called.
+    AbsentSince,
     /// An element is present after it was added and until it is removed. Violated by an operation
     /// that fits nowhere among the operations on its element.
     ThereOrNot,
     /// A counter's value is the sum of what was added. Violated by an operation that returned a sum
-    /// which could not have been reached yet, or had already been passed.
+    /// which could not have been reached yet, or had already been passed. Then may come all
+    /// operations that added something before it returned, of which no choice has that sum.
     Sum,
     /// As [`Rule::Sum`]; and in every order, the sum was within these bounds when the operation
     /// took effect. Operations: the one that violates the rule and, if the bounds follow from an
@@ -315,6 +324,12 @@ pub enum Rule {
     AddedAgain {
         /// How many operations removed it.
         removed: u32,
+    },
+    /// An element that is absent cannot be removed again. Operations: those that removed an element
+    /// which was present; then those that added it, which are too few to come between them.
+    RemovedAgain {
+        /// How many operations added it.
+        added: u32,
     },
     /// More elements were added than can have been removed. Operations: one that returned *empty*,
     /// or that comes after all of that; then those that had added or observed an element before it

@@ -17,14 +17,15 @@
 //! object was certainly empty. A pass that takes too long is given up and reported as unknown.
 
 use clewline_core::{
-    Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, Retain,
-    RoleKind, Verdict, Violation,
+    Allowed, Budget, FailurePoint, ObjectKind, OperationId, PossibleResult, Problem, Reason, RoleKind,
+    Violation,
 };
 use clewline_monitor::{Columns, MonitorVerdict, Want, judge_columns};
 
 use crate::{
     auto::{self, cut_where_empty},
     options::Options,
+    prefix::{first_failing_return, until},
     search::breadth_first::{BreadthFirst, sorted_by_length},
 };
 
@@ -55,10 +56,12 @@ pub fn failure_point(
     let whole = problems.into_iter().find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
     let mut parts = whole.into_parts().into_iter();
     let part = parts.find(|it| it.position(first).is_some()).ok_or_else(foreign)?;
-    let rank = first_failing_return(&part, &violation.counterexample, options)?;
+    let counterexample = violation.counterexample.iter();
+    let near = counterexample.filter_map(|&it| part.spans()[part.position(it)?].ret()).max();
+    let rank = first_failing_return(&part, near, |prefix| auto::decide(prefix, &options.budget.child()).0)?;
     let breaks = |&at: &usize| part.spans()[at].ret() == Some(rank);
     let operation = part.operations()[(0..part.len()).find(breaks).ok_or_else(foreign)?];
-    let before = prefix_until(&part, rank.saturating_sub(1));
+    let before = until(&part, rank.saturating_sub(1));
     let ends = |it: &Problem<'_>| it.spans().iter().filter(|it| !it.is_pending()).count();
     let events = before.len() + ends(&before);
     let allowed = match possible_results(&before, operation, options) {
@@ -67,58 +70,6 @@ pub fn failure_point(
         Err(reason) => Allowed::Unknown(reason),
     };
     Ok(FailurePoint::new(events, operation, allowed))
-}
-
-/// The prefix up to the event of rank `last`.
-fn prefix_until<'a>(part: &Problem<'a>, last: u32) -> Problem<'a> {
-    part.weaken(|at| match part.spans()[at] {
-        span if last < span.call() => Retain::Drop,
-        span if last < span.end() => Retain::CallOnly,
-        _ => Retain::All,
-    })
-}
-
-/// The rank of the first return after which there is no linearization.
-fn first_failing_return(
-    part: &Problem<'_>,
-    counterexample: &[OperationId],
-    options: &Options,
-) -> Result<u32, Reason> {
-    let last = counterexample.iter().filter_map(|&it| part.spans()[part.position(it)?].ret()).max();
-    let mut returns: Vec<u32> = part.spans().iter().filter_map(|it| it.ret()).collect();
-    returns.sort_unstable();
-    let near = returns.partition_point(|&it| Some(it) <= last);
-    let is_violated = |count: usize| -> Result<bool, Reason> {
-        if count == 0 {
-            return Ok(false);
-        }
-        match auto::decide(&prefix_until(part, returns[count - 1]), &options.budget.child()).0 {
-            Verdict::Holds(_) => Ok(false),
-            Verdict::Violated(_) => Ok(true),
-            Verdict::Unknown(reason) => Err(reason),
-        }
-    };
-    // With `holds` returns there is a linearization; with `violated` there is none. Strides grow
-    // from `near` on until both are known; then bisection.
-    let (mut holds, mut violated): (Option<usize>, Option<usize>) = (None, None);
-    let mut count = near.saturating_sub(1);
-    let mut stride = 1;
-    loop {
-        if is_violated(count)? {
-            violated = Some(count);
-        } else if count == returns.len() {
-            return Err(Reason::Refused("the operations of the violation can be ordered".to_owned()));
-        } else {
-            holds = Some(count);
-        }
-        count = match (holds, violated) {
-            (Some(holds), Some(violated)) if holds + 1 == violated => return Ok(returns[holds]),
-            (Some(holds), Some(violated)) => holds.midpoint(violated),
-            (None, Some(violated)) => violated.saturating_sub(stride),
-            (holds, None) => (holds.unwrap_or(0) + stride).min(returns.len()),
-        };
-        stride *= 2;
-    }
 }
 
 /// Every result that the pending `operation` could return if it returned next.

@@ -7,7 +7,12 @@
 //! claim is true if there are none. Where a claim counts, it counts what was called before the
 //! counterexample ended.
 
+use std::collections::{BTreeSet, HashSet};
+
 use clewline_core::{ObjectKind, OperationId, Problem, RoleKind, Roles, Rule};
+
+/// At most this many sums of a counter are compared with the one that was read.
+const SUMS_MAX: usize = 1 << 8;
 
 /// A statement about operations, by their positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +38,15 @@ pub(super) enum Claim {
     Covered { operation: usize, pairs: Vec<(usize, usize)> },
     /// A sum is not within bounds.
     OutOfBounds { sum: i64, least: i64, greatest: i64 },
+}
+
+/// What follows from claims that are true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Truth {
+    /// They exclude every order by themselves.
+    Proof,
+    /// That they exclude every order follows from what a monitor found.
+    Consistent,
 }
 
 /// A history whose operations have roles, and the moment at which a counterexample ends.
@@ -86,6 +100,11 @@ impl<'h> History<'h> {
         self.all().filter(move |&at| put(&self.roles, at) == Some(element))
     }
 
+    /// What was called before the counterexample ended and adds to a sum.
+    pub(super) fn adds(&self) -> Vec<usize> {
+        self.all().filter(|&at| self.kind(at) == RoleKind::Add).collect()
+    }
+
     /// Whether a register contains the element at first.
     fn is_initial(&self, element: u32) -> bool {
         match self.object {
@@ -125,13 +144,19 @@ impl<'h> History<'h> {
         Some(self.whole.operations()[first])
     }
 
-    /// The operations that may remove `element` after one of `adders` and before another.
-    pub(super) fn removers_between(&self, element: u32, adders: &[usize]) -> Vec<usize> {
+    /// The operations that may undo the `changes` of an element, which all added or all removed it,
+    /// after one of them and before another.
+    pub(super) fn opposites_between(&self, element: u32, changes: &[usize]) -> Vec<usize> {
         let spans = self.whole.spans();
-        let first = adders.iter().map(|&at| spans[at].call()).min().unwrap_or(0);
-        let last = adders.iter().map(|&at| spans[at].end()).max().unwrap_or(0);
+        let first = changes.iter().map(|&at| spans[at].call()).min().unwrap_or(0);
+        let last = changes.iter().map(|&at| spans[at].end()).max().unwrap_or(0);
         let is_between = |&at: &usize| first < spans[at].end() && spans[at].call() < last;
-        self.all().filter(|&at| self.may_remove(at, element)).filter(is_between).collect()
+        let is_added = changes.first().is_some_and(|&at| self.kind(at) == RoleKind::Add);
+        let is_opposite = |&at: &usize| match is_added {
+            true => self.may_remove(at, element),
+            false => put(&self.roles, at) == Some(element),
+        };
+        self.all().filter(is_opposite).filter(is_between).collect()
     }
 
     /// Whether `miss` shows that the element of the operation at `at` is not there.
@@ -158,6 +183,25 @@ impl<'h> History<'h> {
         self.all().filter(may).collect()
     }
 
+    /// Whether the operation replaced a value by itself.
+    fn puts_itself(&self, at: usize) -> bool {
+        self.kind(at) == RoleKind::Replace && put(&self.roles, at) == Some(self.element(at))
+    }
+
+    /// The sums of each choice among these operations. `None` if there are too many, or one may
+    /// overflow.
+    pub(super) fn sums_of(&self, adds: &[usize]) -> Option<BTreeSet<i64>> {
+        let mut sums = BTreeSet::from([0]);
+        for &at in adds {
+            let more: Option<Vec<i64>> = sums.iter().map(|it| self.word(at).checked_add(*it)).collect();
+            sums.extend(more?);
+            if SUMS_MAX < sums.len() {
+                return None;
+            }
+        }
+        Some(sums)
+    }
+
     /// The bounds of the sum when `late` takes effect, given the sum that was read at `since`. Of
     /// the operations that add to it, only `sure` ones have certainly happened. `None` if it may
     /// overflow.
@@ -177,28 +221,48 @@ impl<'h> History<'h> {
         Some((least, greatest))
     }
 
-    /// Whether everything is true that a sentence about `rule` and its `operations` says.
-    pub(super) fn is_true(&self, rule: Rule, operations: &[OperationId]) -> bool {
+    /// What is known if everything is true that a sentence about `rule` and its `operations` says;
+    /// `None` if it is not.
+    pub(super) fn compared(&self, rule: Rule, operations: &[OperationId]) -> Option<Truth> {
         let positions: Option<Vec<usize>> = operations.iter().map(|&it| self.whole.position(it)).collect();
-        let claims = positions.and_then(|it| self.claims(rule, &it));
-        claims.is_some_and(|it| it.iter().all(|it| self.holds(it)))
+        let (claims, truth) = self.claims(rule, &positions?)?;
+        claims.iter().all(|it| self.holds(it)).then_some(truth)
     }
 
-    /// What a sentence about `rule` and its operations says. `None` if it cannot be said of them.
-    fn claims(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
-        match rule {
+    /// What a sentence about `rule` and its operations says, and what follows from it. `None` if it
+    /// cannot be said of them.
+    fn claims(&self, rule: Rule, operations: &[usize]) -> Option<(Vec<Claim>, Truth)> {
+        let (claims, truth) = match rule {
             Rule::Added
             | Rule::AddedBefore
             | Rule::TakenOnce
             | Rule::Gone
             | Rule::Often { .. }
             | Rule::OftenSince { .. }
-            | Rule::AddedAgain { .. } => self.claims_of_copies(rule, operations),
+            | Rule::AddedAgain { .. }
+            | Rule::RemovedAgain { .. }
+            | Rule::AbsentSince => (self.claims_of_copies(rule, operations), Truth::Proof),
             Rule::Left { .. } | Rule::Empty | Rule::GreatestFirst | Rule::FirstInFirstOut => {
-                self.claims_of_presence(rule, operations)
+                (self.claims_of_presence(rule, operations), Truth::Proof)
             }
-            _ => self.claims_of_values(rule, operations),
-        }
+            Rule::Stale | Rule::SumWithin { .. } | Rule::Sum | Rule::ReplacedOnce | Rule::Lineage => {
+                (self.claims_of_values(rule, operations), Truth::Proof)
+            }
+            Rule::OneInFront
+            | Rule::FrontInTurn
+            | Rule::LastInFirstOut
+            | Rule::OneAtATime
+            | Rule::NoRoom
+            | Rule::Chain
+            | Rule::OvertakesMany { .. }
+            | Rule::OvertakenOften { .. }
+            | Rule::OutOfOrder { .. }
+            | Rule::NoneBelow => (self.claims_of_order(rule, operations), Truth::Consistent),
+            // The first says only that no order is right, as the sentence about the longest order
+            // does; the words of the second are not known here.
+            Rule::ThereOrNot | Rule::Other(_) => return None,
+        };
+        Some((claims?, truth))
     }
 
     /// The claims of rules that count how often an element was added and removed.
@@ -242,14 +306,27 @@ impl<'h> History<'h> {
                 let early = self.puts(element).filter(|it| !adders.contains(it));
                 claims.extend(early.map(|at| Claim::Before(at, *start)));
             }
-            (Rule::AddedAgain { removed }, _) => {
-                let (adders, removers) = split_last(operations, removed)?;
-                let element = self.element(*adders.first()?);
-                claims.extend(adders.iter().map(|&at| Claim::Did(at, RoleKind::Add)));
-                claims.extend(adders.iter().map(|&at| Claim::SameElement(adders[0], at)));
-                claims.push(Claim::Fewer(removers.len() + 1, adders.len()));
-                let all = self.removers_between(element, adders);
-                claims.push(Claim::Fewer(all.iter().filter(|it| !removers.contains(it)).count(), 1));
+            (Rule::AddedAgain { removed: undone } | Rule::RemovedAgain { added: undone }, _) => {
+                let (changes, opposites) = split_last(operations, undone)?;
+                let is_added = matches!(rule, Rule::AddedAgain { .. });
+                let kind = if is_added { RoleKind::Add } else { RoleKind::Remove };
+                claims.extend(changes.iter().map(|&at| Claim::Did(at, kind)));
+                claims.extend(changes.iter().map(|&at| Claim::SameElement(changes[0], at)));
+                claims.push(Claim::Fewer(opposites.len() + 1, changes.len()));
+                let all = self.opposites_between(self.element(*changes.first()?), changes);
+                let named: HashSet<usize> = opposites.iter().copied().collect();
+                claims.push(Claim::Fewer(all.iter().filter(|it| !named.contains(it)).count(), 1));
+            }
+            (Rule::AbsentSince, &[found, absent, ..]) => {
+                let element = self.element(found);
+                claims.push(Claim::SameElement(found, absent));
+                claims.push(Claim::Before(absent, found));
+                claims.push(Claim::NoPutSince { element, since: absent, except: found });
+                let shows_absence = matches!(self.kind(absent), RoleKind::Absent | RoleKind::Remove);
+                let finds = matches!(self.kind(found), RoleKind::Observe | RoleKind::Remove);
+                if self.object != ObjectKind::Set || !shows_absence || !finds {
+                    return None;
+                }
             }
             (_, _) => return None,
         }
@@ -271,8 +348,15 @@ impl<'h> History<'h> {
                     return None;
                 }
                 // One that observed an element does not show how many there were.
-                let is_sight = |at: &usize| self.kind(*at) == RoleKind::Observe;
-                if there.iter().any(is_sight) && 1 < there.len() {
+                let is_sight = |at: usize| self.kind(at) == RoleKind::Observe;
+                let is_same =
+                    |one: usize, other: usize| one != other && self.element(one) == self.element(other);
+                let is_doubtful = |&at: &usize| is_sight(at) && there.iter().any(|&it| is_same(at, it));
+                if there.iter().any(is_doubtful) {
+                    return None;
+                }
+                // Another addition is counted, not missed.
+                if self.kind(*miss) == RoleKind::Add && !there.iter().all(|&at| is_sight(at)) {
                     return None;
                 }
             }
@@ -307,7 +391,7 @@ impl<'h> History<'h> {
         Some(claims)
     }
 
-    /// The claims of the other rules.
+    /// The claims of rules about values that follow each other.
     fn claims_of_values(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         match (rule, operations) {
@@ -331,6 +415,30 @@ impl<'h> History<'h> {
                 }
                 claims.push(Claim::OutOfBounds { sum: self.word(*late), least, greatest });
             }
+            (Rule::Sum, [late, adds @ ..]) => {
+                let is_it = |&at: &usize| self.kind(at) == RoleKind::Add && !self.precedes(*late, at);
+                let all: Vec<usize> = self.all().filter(is_it).collect();
+                let sums = self.sums_of(&all)?;
+                claims.push(Claim::Did(*late, RoleKind::Observe));
+                claims.push(Claim::Fewer(usize::from(sums.contains(&self.word(*late))), 1));
+                if all != adds || adds.is_empty() {
+                    return None;
+                }
+            }
+            (Rule::Lineage, [.., last]) => {
+                for link in operations.windows(2) {
+                    claims.push(Claim::PutOnlyBy(self.element(link[0]), vec![link[0], link[1]]));
+                    claims.push(Claim::Did(link[1], RoleKind::Replace));
+                    if put(&self.roles, link[1]) != Some(self.element(link[0])) {
+                        return None;
+                    }
+                }
+                claims.push(Claim::PutOnlyBy(self.element(*last), vec![*last]));
+                let is_finder = matches!(self.kind(operations[0]), RoleKind::Observe | RoleKind::Replace);
+                if operations.len() < 2 || !is_finder || operations.iter().any(|&at| self.puts_itself(at)) {
+                    return None;
+                }
+            }
             (Rule::ReplacedOnce, &[one, other]) => {
                 claims.extend([one, other].map(|at| Claim::Did(at, RoleKind::Replace)));
                 let puts = self.puts(self.element(one)).filter(|&it| it != one && it != other).count();
@@ -343,28 +451,19 @@ impl<'h> History<'h> {
                     return None;
                 }
             }
-            // These speak of all operations on their elements, each of which was put once.
-            (
-                Rule::OneInFront
-                | Rule::FrontInTurn
-                | Rule::LastInFirstOut
-                | Rule::OneAtATime
-                | Rule::NoRoom
-                | Rule::Chain
-                | Rule::OvertakesMany { .. }
-                | Rule::OvertakenOften { .. }
-                | Rule::OutOfOrder { .. }
-                | Rule::NoneBelow,
-                _,
-            ) => {
-                claims.extend(in_real_time(rule, operations));
-                claims.extend(self.once(operations));
-                if operations.iter().any(|&at| matches!(self.kind(at), RoleKind::Empty | RoleKind::Absent)) {
-                    return None;
-                }
-            }
             (_, _) => return None,
         }
+        Some(claims)
+    }
+
+    /// The claims of rules about the order of elements: each of these was put once, and all
+    /// operations on them are named.
+    fn claims_of_order(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
+        if operations.iter().any(|&at| matches!(self.kind(at), RoleKind::Empty | RoleKind::Absent)) {
+            return None;
+        }
+        let mut claims = in_real_time(rule, operations);
+        claims.extend(self.once(operations));
         Some(claims)
     }
 
@@ -444,40 +543,6 @@ impl<'h> History<'h> {
             until = until.max(first_removal.unwrap_or(u32::MAX));
         }
         spans[operation].end() <= until
-    }
-}
-
-/// Whether the claims of a rule exclude every order by themselves. Those of the others are true of
-/// the history, but that they do follows from what the monitor found.
-pub(super) fn are_a_proof(rule: Rule) -> bool {
-    match rule {
-        Rule::Added
-        | Rule::AddedBefore
-        | Rule::TakenOnce
-        | Rule::Gone
-        | Rule::Often { .. }
-        | Rule::OftenSince { .. }
-        | Rule::AddedAgain { .. }
-        | Rule::Left { .. }
-        | Rule::Empty
-        | Rule::GreatestFirst
-        | Rule::FirstInFirstOut
-        | Rule::Stale
-        | Rule::ReplacedOnce
-        | Rule::SumWithin { .. } => true,
-        Rule::OneInFront
-        | Rule::FrontInTurn
-        | Rule::LastInFirstOut
-        | Rule::NoneBelow
-        | Rule::OneAtATime
-        | Rule::NoRoom
-        | Rule::Chain
-        | Rule::OvertakesMany { .. }
-        | Rule::OvertakenOften { .. }
-        | Rule::OutOfOrder { .. }
-        | Rule::ThereOrNot
-        | Rule::Sum
-        | Rule::Other(_) => false,
     }
 }
 

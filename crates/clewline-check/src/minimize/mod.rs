@@ -40,21 +40,24 @@
 use std::collections::HashSet;
 
 use clewline_core::{
-    Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation, Why,
+    Budget, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Span, Verdict, Violation,
 };
 use clewline_monitor as monitor;
 
 use crate::{
     checker::Checker,
     options::Options,
+    prefix::{first_failing_return, until},
     search::{decide_by_kind, jit_graph::JitGraph},
 };
 
 mod claims;
+mod counting;
 mod focus;
 mod opened;
 mod opening;
 mod proof;
+mod prover;
 mod rules;
 mod shortcuts;
 mod units;
@@ -71,11 +74,15 @@ pub(crate) use shortcuts::refute;
 const ATTEMPT_CONFIGS: u64 = 5_000;
 const RETRY_CONFIGS_FACTOR: u64 = 10;
 
-/// How many configurations the search for the failure point may visit.
+/// How many configurations each search for the failure point may visit, and for each operation of
+/// the history.
 const FAILING_CONFIGS: u64 = 1 << 14;
+const FAILING_CONFIGS_PER_OPERATION: u64 = 2;
 
-/// How many configurations the proof of a counterexample may visit.
-const PROOF_CONFIGS: u64 = 1 << 14;
+/// How many configurations the proof of a counterexample may visit, and for each operation that was
+/// found.
+const PROOF_CONFIGS: u64 = 1 << 15;
+const PROOF_CONFIGS_PER_OPERATION: u64 = 1 << 8;
 
 /// The least number of configurations for all attempts, per operation.
 const TOTAL_CONFIGS_PER_OPERATION: u64 = 50;
@@ -109,35 +116,54 @@ pub(crate) fn shrink(problem: &Problem<'_>, violation: Violation, options: &Opti
     if options.counterexample_configurations == 0 {
         return violation;
     }
-    let budget = options.budget.child();
-    let budget = budget.with_configurations(options.counterexample_configurations.min(PROOF_CONFIGS));
-    let budget = budget.with_quota(ATTEMPT_BYTES_MAX);
-    let mut found = candidate(problem, &violation, options);
-    let quick =
-        budget.child().with_configurations(options.counterexample_configurations.min(FAILING_CONFIGS));
-    let failing = proof::failing_prefix(problem, &quick).ok().flatten();
+    let mut candidates = vec![candidate(problem, &violation, options)];
+    let failing = failing_prefix(problem, &candidates[0], options);
     // Another operation may go wrong before the one that was found: the report blames the first.
-    if let Some((next, prefix)) = &failing
-        && last_to_return(problem, &found) != Some(*next)
-    {
-        found = smallest(prefix, *next, options).operations();
-        if !found.contains(next) {
-            found.push(*next);
-            found.sort_unstable();
+    if let Some((next, prefix)) = &failing {
+        if last_to_return(problem, &candidates[0]) != Some(*next) {
+            candidates[0] = smallest(prefix, *next, options).operations();
+            if let Err(place) = candidates[0].binary_search(next) {
+                candidates[0].insert(place, *next);
+            }
         }
+        candidates.extend(counting::changed_too_often(prefix, *next));
     }
     let until = failing.as_ref().map_or(problem, |it| &it.1);
-    let proven = prove(until, &found, failing.is_some(), &budget);
-    let why = rules::explain(problem, &proven, &violation.explanation, &options.budget);
+    let most = candidates.iter().map(Vec::len).max().unwrap_or(0) as u64;
+    let configurations = PROOF_CONFIGS.max(PROOF_CONFIGS_PER_OPERATION * most);
+    let budget = options.budget.child().with_quota(ATTEMPT_BYTES_MAX);
+    let budget = budget.with_configurations(options.counterexample_configurations.min(configurations));
+    let proven = prove(until, &candidates, failing.is_some(), &budget);
+    let explained = rules::explain(problem, &proven, &violation.explanation, &options.budget);
     let core = proven.core.iter().map(|&at| proven.prefix.operations()[at]).collect();
     let mut violation = Violation::found(core, violation.explanation);
     // Claims that are true of the history may be a proof as well. Without a single operation there
     // is nothing to contradict.
-    let is_ruled = matches!(&why, Some(Why::Rule { rule, end: None, .. }) if claims::are_a_proof(*rule));
-    violation.is_verified = proven.is_verified || is_ruled && problem.kind().is_some_and(is_known);
+    violation.is_verified = proven.is_verified || explained.as_ref().is_some_and(|it| it.is_proof);
     violation.is_minimal = proven.is_minimal || violation.is_verified && violation.counterexample.len() == 1;
-    violation.why = why.map(Box::new);
+    violation.why = explained.map(|it| Box::new(it.why));
     violation
+}
+
+/// The failure point, near the last return of what was found: the operation with whose return there
+/// is no linearization any more, and the history up to that return. `None` if it cannot be found
+/// quickly.
+fn failing_prefix<'a>(
+    problem: &Problem<'a>,
+    found: &[OperationId],
+    options: &Options,
+) -> Option<(OperationId, Problem<'a>)> {
+    let configurations = FAILING_CONFIGS.max(FAILING_CONFIGS_PER_OPERATION * problem.len() as u64);
+    let configurations = options.counterexample_configurations.min(configurations);
+    let budget = options.budget.child().with_configurations(configurations).with_quota(ATTEMPT_BYTES_MAX);
+    let near = found.iter().filter_map(|&it| problem.spans()[problem.position(it)?].ret()).max();
+    let decide = |prefix: &Problem<'_>| match monitor::decide(prefix, &budget) {
+        Ok(verdict) => verdict,
+        Err(_) => decide(prefix, &budget),
+    };
+    let rank = first_failing_return(problem, near, decide).ok()?;
+    let at = problem.spans().iter().position(|it| it.ret() == Some(rank))?;
+    Some((problem.operations()[at], until(problem, rank)))
 }
 
 /// The operations of a small counterexample, still to be proven.
@@ -211,11 +237,6 @@ fn last(problem: &Problem<'_>, violation: &Violation) -> OperationId {
             last_to_return(problem, &violation.counterexample).expect("what is violated has operations")
         }
     }
-}
-
-/// Whether the words of rules about such an object are known, and compared with the history.
-fn is_known(kind: ObjectKind) -> bool {
-    !matches!(kind, ObjectKind::Channel | ObjectKind::Other(_))
 }
 
 /// The one of these operations that returned last.

@@ -6,7 +6,10 @@
 //! come first, since they can be stated in a sentence. Then the monitor is run, on the
 //! counterexample alone. Otherwise the longest order is the explanation: it ends where it ends.
 
-use std::cmp::Reverse;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashSet},
+};
 
 use clewline_core::{
     Budget, DeadEnd, Elements, Explanation, ObjectKind, OperationId, Problem, Retain, RoleKind, Rule,
@@ -14,7 +17,11 @@ use clewline_core::{
 };
 use clewline_monitor as monitor;
 
-use super::{claims::History, proof, proof::Proven};
+use super::{
+    claims::{History, Truth},
+    proof,
+    proof::Proven,
+};
 
 /// An order is searched within this many configurations.
 const DEAD_END_CONFIGS: u64 = 1 << 17;
@@ -22,8 +29,22 @@ const DEAD_END_CONFIGS: u64 = 1 << 17;
 /// Longer orders, and larger counterexamples, are not readable.
 const EXPLAINED_OPERATIONS_MAX: usize = 64;
 
+/// A longer lineage of values is not readable.
+const LINEAGE_OPERATIONS_MAX: usize = 5;
+
 /// At most this many reads of a counter or register are compared with each other.
 const COMPARED_READS_MAX: usize = 8;
+
+/// Why a counterexample has no linearization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Explained {
+    pub(super) why: Why,
+    /// Whether it is a proof by itself.
+    pub(super) is_proof: bool,
+}
+
+/// A rule, the operations that break it, and what follows from that.
+type Broken = (Rule, Vec<OperationId>, Truth);
 
 /// Explains why the `proven` counterexample of `whole` has no linearization. It was `found` like
 /// this.
@@ -32,57 +53,72 @@ pub(super) fn explain(
     proven: &Proven<'_>,
     found: &Explanation,
     budget: &Budget,
-) -> Option<Why> {
+) -> Option<Explained> {
     let Proven { prefix, core, .. } = proven;
     let ids: Vec<OperationId> = core.iter().map(|&at| prefix.operations()[at]).collect();
-    let broken = broken_rule(whole, &ids, found, budget);
-    if let Some((rule, operations)) = &broken
+    let broken = broken_rule(whole, &ids, proven.is_verified, found, budget);
+    if let Some((rule, operations, truth)) = &broken
         && is_self_explanatory(*rule)
     {
-        return Some(Why::Rule { rule: *rule, operations: operations.clone(), end: None });
+        let why = Why::Rule { rule: *rule, operations: operations.clone(), end: None };
+        return Some(Explained { why, is_proof: *truth == Truth::Proof });
     }
     // That nothing which came before helps is known only of what is proven.
     let end = dead_end(prefix, core, budget).filter(|it| proven.is_verified || !it.prefix.is_empty());
-    match (broken, end) {
-        (Some((rule, operations)), end) => Some(Why::Rule { rule, operations, end }),
-        (None, Some(end)) => Some(Why::End(end)),
-        (None, None) => None,
-    }
+    let why = match (broken, end) {
+        (Some((rule, operations, _)), end) => Why::Rule { rule, operations, end },
+        (None, Some(end)) => Why::End(end),
+        (None, None) => return None,
+    };
+    Some(Explained { why, is_proof: false })
 }
 
 /// A rule that is broken, which is true of the whole history and names the whole counterexample.
 fn broken_rule(
     whole: &Problem<'_>,
     core: &[OperationId],
+    is_verified: bool,
     found: &Explanation,
     budget: &Budget,
-) -> Option<(Rule, Vec<OperationId>)> {
+) -> Option<Broken> {
     // Of the whole history, what concerns the elements of the counterexample.
     let is_core = |at: usize| core.binary_search(&whole.operations()[at]).is_ok();
-    let elements: Vec<Elements> =
-        (0..whole.len()).filter(|&at| is_core(at)).map(|at| whole.footprint(at).elements()).collect();
+    let mut elements: Vec<Elements> = Vec::new();
+    for element in (0..whole.len()).filter(|&at| is_core(at)).map(|at| whole.footprint(at).elements()) {
+        if !elements.contains(&element) {
+            elements.push(element);
+        }
+    }
     let alone = whole.weaken(|at| if is_core(at) { Retain::All } else { Retain::Drop });
     let related = whole.weaken(|at| {
         let is_related = is_core(at) || elements.contains(&whole.footprint(at).elements());
         if is_related { Retain::All } else { Retain::Drop }
     });
-    let seen = [alone, related].map(|it| match monitor::decide_weaker(&it, budget) {
+    let seen = |problem: &Problem<'_>| match monitor::decide_weaker(problem, budget) {
         Ok(Verdict::Violated(violation)) => broken(violation.explanation),
         Ok(Verdict::Holds(_) | Verdict::Unknown(_)) | Err(_) => None,
-    });
-    let mut seen = seen.into_iter().chain([broken(found.clone())]).flatten();
-    let names_all = |operations: &[OperationId]| core.iter().all(|it| operations.contains(it));
-    // A monitor that was added has words of its own, which are not known here.
+    };
+    // A monitor that was added has words of its own, which are not known here: they are used for
+    // what they were said of, the counterexample alone, if that is proven.
     if let Some(ObjectKind::Other(_)) = whole.kind() {
-        return seen.find(|it| names_all(&it.1));
+        let is_exact = |operations: &[OperationId]| {
+            let named: BTreeSet<OperationId> = operations.iter().copied().collect();
+            named.iter().eq(core)
+        };
+        let said = seen(&alone).filter(|it| is_verified && is_exact(&it.1));
+        return said.map(|(rule, operations)| (rule, operations, Truth::Consistent));
     }
     let history = History::new(whole, core)?;
     let positions: Vec<usize> = core.iter().filter_map(|&it| whole.position(it)).collect();
     let view = View { history: &history, core: &positions };
-    let is_true = |(rule, operations): &(Rule, Vec<OperationId>)| {
-        names_all(operations) && history.is_true(*rule, operations)
+    let compared = |(rule, operations): (Rule, Vec<OperationId>)| {
+        let named: HashSet<OperationId> = operations.iter().copied().collect();
+        let names_all = core.iter().all(|it| named.contains(it));
+        let truth = names_all.then(|| history.compared(rule, &operations)).flatten()?;
+        Some((rule, operations, truth))
     };
-    view.counted().find(is_true).or_else(|| seen.find(is_true))
+    let said = || [seen(&alone), seen(&related), broken(found.clone())].into_iter().flatten();
+    view.counted().find_map(compared).or_else(|| said().find_map(compared))
 }
 
 fn broken(explanation: Explanation) -> Option<(Rule, Vec<OperationId>)> {
@@ -115,10 +151,14 @@ fn is_self_explanatory(rule: Rule) -> bool {
         | Rule::Often { .. }
         | Rule::OftenSince { .. }
         | Rule::AddedAgain { .. }
+        | Rule::RemovedAgain { .. }
+        | Rule::AbsentSince
         | Rule::Left { .. }
         | Rule::Stale
+        | Rule::Lineage
+        | Rule::Sum
         | Rule::Other(_) => true,
-        Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot | Rule::Sum => false,
+        Rule::OutOfOrder { .. } | Rule::NoneBelow | Rule::ThereOrNot => false,
     }
 }
 
@@ -134,9 +174,12 @@ impl View<'_> {
         [
             self.found_but_not_added(),
             self.found_too_often(),
-            self.added_again(),
+            self.changed_again(),
+            self.absent_since(),
             self.not_empty_or_not_greatest(),
             self.sum_out_of_bounds(),
+            self.no_sum(),
+            self.lineage(),
         ]
         .into_iter()
         .flatten()
@@ -213,8 +256,9 @@ impl View<'_> {
         Some((rule, self.ids(start.into_iter().chain(takers).chain(finder).chain(adders))))
     }
 
-    /// An element of a set was added more often than it was removed, and then once more.
-    fn added_again(&self) -> Option<(Rule, Vec<OperationId>)> {
+    /// An element of a set was added more often than it was removed, and then once more; or the
+    /// other way round.
+    fn changed_again(&self) -> Option<(Rule, Vec<OperationId>)> {
         let element = self.element(*self.core.first()?);
         let is_counted = |&at: &usize| {
             self.element(at) == element && matches!(self.kind(at), RoleKind::Add | RoleKind::Remove)
@@ -222,11 +266,58 @@ impl View<'_> {
         if self.history.object != ObjectKind::Set || !self.core.iter().all(is_counted) {
             return None;
         }
-        let is_add = |at: &usize| self.kind(*at) == RoleKind::Add;
-        let adders: Vec<usize> = self.core.iter().copied().filter(is_add).collect();
-        let removers = self.history.removers_between(element, &adders);
-        let removed = removers.len() as u32;
-        Some((Rule::AddedAgain { removed }, self.ids(adders.into_iter().chain(removers))))
+        let of_kind = |kind: RoleKind| -> Vec<usize> {
+            self.core.iter().copied().filter(|&at| self.kind(at) == kind).collect()
+        };
+        let (adders, removers) = (of_kind(RoleKind::Add), of_kind(RoleKind::Remove));
+        let is_added = removers.len() < adders.len();
+        let changes = if is_added { adders } else { removers };
+        let opposites = self.history.opposites_between(element, &changes);
+        let number = opposites.len() as u32;
+        let rule = if is_added {
+            Rule::AddedAgain { removed: number }
+        } else {
+            Rule::RemovedAgain { added: number }
+        };
+        Some((rule, self.ids(changes.into_iter().chain(opposites))))
+    }
+
+    /// An element of a set was found after it had been absent.
+    fn absent_since(&self) -> Option<(Rule, Vec<OperationId>)> {
+        let found = self.core.iter().copied().max_by_key(|&at| self.history.end(at))?;
+        let is_absent = |&at: &usize| {
+            matches!(self.kind(at), RoleKind::Absent | RoleKind::Remove) && self.precedes(at, found)
+        };
+        let earlier = self.core.iter().copied().filter(is_absent);
+        let absent = earlier.max_by_key(|&at| self.history.end(at))?;
+        let puts = self.history.puts(self.element(found)).filter(|&it| it != found && it != absent);
+        Some((Rule::AbsentSince, self.ids([found, absent].into_iter().chain(puts))))
+    }
+
+    /// A sum was read that no choice of the operations before has.
+    fn no_sum(&self) -> Option<(Rule, Vec<OperationId>)> {
+        match (self.history.object, self.core) {
+            (ObjectKind::Counter, &[late]) => {
+                Some((Rule::Sum, self.ids([late].into_iter().chain(self.history.adds()))))
+            }
+            _ => None,
+        }
+    }
+
+    /// A value was found that only one operation can have put there, which replaced a value that
+    /// only one can have put there, and so on; the last of these was not there.
+    fn lineage(&self) -> Option<(Rule, Vec<OperationId>)> {
+        let (ObjectKind::Register { .. }, &[finder]) = (self.history.object, self.core) else { return None };
+        let mut links = vec![finder];
+        loop {
+            let element = self.element(*links.last()?);
+            let puts: Vec<usize> = self.history.puts(element).filter(|it| !links.contains(it)).collect();
+            match puts[..] {
+                [] => return Some((Rule::Lineage, self.ids(links))),
+                [link] if links.len() < LINEAGE_OPERATIONS_MAX => links.push(link),
+                [..] => return None,
+            }
+        }
     }
 
     /// *Empty* was returned, though more elements were added than can have been removed; or an
@@ -235,8 +326,9 @@ impl View<'_> {
         let is_miss = |at: usize| match self.kind(at) {
             RoleKind::Empty => true,
             RoleKind::Absent => matches!(self.history.object, ObjectKind::Set | ObjectKind::Multiset),
+            RoleKind::Add => self.history.object == ObjectKind::Set,
             RoleKind::Remove | RoleKind::Observe => self.history.object == ObjectKind::PriorityQueue,
-            RoleKind::Add | RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
+            RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
         };
         let miss =
             self.core.iter().copied().filter(|&at| is_miss(at)).max_by_key(|&at| self.history.end(at))?;
@@ -246,12 +338,6 @@ impl View<'_> {
                 && self.precedes(at, miss)
         };
         let there: Vec<usize> = self.core.iter().copied().filter(|&at| is_there(at)).collect();
-        let sights = there.iter().filter(|&&at| self.kind(at) == RoleKind::Observe).count();
-        let added = match (there.len() - sights, sights) {
-            (added, 0) => added,
-            (0, 1) => 1,
-            (_, _) => return None,
-        };
         let removers = self.history.removers_of(&there, miss);
         if self.history.object == ObjectKind::PriorityQueue
             && self.kind(miss) != RoleKind::Empty
@@ -260,7 +346,7 @@ impl View<'_> {
         {
             return Some((Rule::GreatestFirst, self.ids([miss, one, one])));
         }
-        let rule = Rule::Left { added: added as u32 };
+        let rule = Rule::Left { added: there.len() as u32 };
         Some((rule, self.ids([miss].into_iter().chain(there).chain(removers))))
     }
 

@@ -219,7 +219,7 @@ fn a_report_names_the_operation_out_of_order_its_distance_and_the_bound() {
         queue,
         late,
         &["deq=2"],
-        "What enq(7) added is overtaken by 3 elements in every order (1, 2 and 3); 2 are allowed.",
+        "What enq(7) added is overtaken by 3 elements in every order of enq(1), enq(2), enq(3) and 3 more (1, 2 and 3); 2 are allowed.",
     );
     let by_places = &["enq=0,deq=2", "--reading", "displacement"];
     check_report("queue", queue, late, by_places, "deq() → 7 is 3 places late in every order; 2 are allowed");
@@ -229,7 +229,7 @@ fn a_report_names_the_operation_out_of_order_its_distance_and_the_bound() {
         queue,
         early,
         &["deq=2"],
-        "deq() → 7 overtakes 3 elements in every order (1, 2 and 3); 2 are allowed.",
+        "deq() → 7 overtakes 3 elements in every order of enq(1), enq(2), enq(3) and enq(7) (1, 2 and 3); 2 are allowed.",
     );
     check_report(
         "queue",
@@ -245,7 +245,7 @@ fn a_report_names_the_operation_out_of_order_its_distance_and_the_bound() {
         stack,
         early,
         &["pop=2"],
-        "pop() → 7 overtakes 3 elements in every order (3, 2 and 1); 2 are allowed.",
+        "pop() → 7 overtakes 3 elements in every order of push(7), push(1), push(2) and push(3) (3, 2 and 1); 2 are allowed.",
     );
     let by_places = &["push=0,pop=2", "--reading", "displacement"];
     check_report(
@@ -262,7 +262,7 @@ fn a_report_names_the_operation_out_of_order_its_distance_and_the_bound() {
         priority_queue,
         early,
         &["poll=2"],
-        "poll() → 1 overtakes 3 elements in every order (4, 3 and 2); 2 are allowed.",
+        "poll() → 1 overtakes 3 elements in every order of add(2), add(3) and add(4) (4, 3 and 2); 2 are allowed.",
     );
     check_report(
         "priority-queue",

@@ -161,7 +161,9 @@ fn reason(violation: &Violation) -> String {
 fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
     match kind {
         None => &["End"],
-        Some(ObjectKind::Set) => &["Added", "AddedBefore", "AddedAgain", "Often", "Left"],
+        Some(ObjectKind::Set) => {
+            &["Added", "AddedBefore", "AddedAgain", "RemovedAgain", "AbsentSince", "Often", "Left"]
+        }
         Some(ObjectKind::Queue) => &[
             "Added",
             "AddedBefore",
@@ -205,9 +207,9 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
         ],
         Some(ObjectKind::Bag) => &["Added", "AddedBefore", "Often", "OftenSince", "Left", "Empty"],
         Some(ObjectKind::Multiset) => &["Added", "AddedBefore", "Often", "Left", "End"],
-        Some(ObjectKind::Counter) => &["SumWithin", "End"],
+        Some(ObjectKind::Counter) => &["SumWithin", "Sum", "End"],
         Some(ObjectKind::Register { .. }) => {
-            &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce"]
+            &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Lineage"]
         }
         Some(ObjectKind::Channel) => &["End"],
         // Explanations of such an object are in the words of its own monitor.

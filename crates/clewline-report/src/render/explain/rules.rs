@@ -11,7 +11,10 @@ impl Explainer<'_> {
     /// A rule violation, in terms of the operations that violate it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
         let words = Explained { explainer: self, operations }.words(rule);
-        let counts = matches!(rule, Rule::Often { .. } | Rule::AddedAgain { .. } | Rule::Left { .. });
+        let counts = matches!(
+            rule,
+            Rule::Often { .. } | Rule::AddedAgain { .. } | Rule::RemovedAgain { .. } | Rule::Left { .. }
+        );
         // Elements that came and went may no longer be held.
         let is_settled = counts && self.judged.has_forgotten();
         if is_settled { format!("{words} What had been settled before is not counted.") } else { words }
@@ -32,7 +35,9 @@ impl Explained<'_> {
             }
             Rule::Often { added } => self.often(0, added as usize),
             Rule::OftenSince { added } => self.often_since(added as usize),
-            Rule::AddedAgain { removed } => self.added_again(removed as usize),
+            Rule::AddedAgain { removed: undone } | Rule::RemovedAgain { added: undone } => {
+                self.changed_again(rule, undone as usize)
+            }
             Rule::Left { added } => self.left(added as usize),
             Rule::Empty => self.empty(),
             Rule::FirstInFirstOut | Rule::OneInFront | Rule::FrontInTurn => self.out_of_turn(rule),
@@ -77,9 +82,9 @@ impl Explained<'_> {
             Rule::ThereOrNot => {
                 format!("However the others are ordered, {} has no place among them.", self.name(0))
             }
-            Rule::Sum => {
-                format!("However the operations before it are ordered, {} is not the sum.", self.name(0))
-            }
+            Rule::AbsentSince => self.absent_since(),
+            Rule::Lineage => self.lineage(),
+            Rule::Sum => self.no_sum(),
             Rule::SumWithin { least, greatest } => self.sum(least, greatest),
         }
     }
@@ -170,7 +175,7 @@ impl Explained<'_> {
         all
     }
 
-    /// An operation that added something, or may have.
+    /// An operation that added or removed something, or may have.
     fn added(&self, id: OperationId) -> String {
         let is_pending = self.explainer.judged.case.spans()[id.index()].is_pending();
         if is_pending { self.explainer.call(id) } else { self.explainer.label(id) }
@@ -232,17 +237,22 @@ impl Explained<'_> {
         let named = self.operations.get(places).unwrap_or_default();
         let labels: HashSet<String> = named.iter().map(|&it| name(it)).collect();
         let objects: HashSet<_> = named.iter().map(|&it| case.object(it)).collect();
+        let counted: HashSet<OperationId> = self.operations.iter().copied().collect();
         let mut all = (0..case.spans().len()).map(OperationId::from_index);
         all.any(|it| {
-            !self.operations.contains(&it) && objects.contains(&case.object(it)) && labels.contains(&name(it))
+            !counted.contains(&it) && objects.contains(&case.object(it)) && labels.contains(&name(it))
         })
     }
 
-    fn added_again(&self, removed: usize) -> String {
-        let adders = self.operations.len().saturating_sub(removed);
-        let (name, happened) = (self.name(0), times(adders));
-        match (self.only(adders..self.operations.len()), put_value(&self.label(0))) {
+    fn changed_again(&self, rule: Rule, undone: usize) -> String {
+        let changes = self.operations.len().saturating_sub(undone);
+        let (name, happened) = (self.name(0), times(changes));
+        let is_removed = matches!(rule, Rule::RemovedAgain { .. });
+        match (self.only(changes..self.operations.len()), put_value(&self.label(0))) {
             (Some(only), _) => format!("{name} happened {happened}, but {only} in between."),
+            (None, Some(value)) if is_removed => {
+                format!("{name} happened {happened}, but no operation added {value} in between.")
+            }
             (None, Some(value)) => {
                 format!("{name} happened {happened}, but no operation removed {value} in between.")
             }
@@ -260,13 +270,14 @@ impl Explained<'_> {
         let (found, goes_first) = match crate::render::timeline::call_and_result(&self.label(0)).1.as_deref()
         {
             Some("false") => (format!("{miss} missed {}", self.found(0)), ""),
+            Some("true") => (format!("{miss} did not find {}", self.found(0)), ""),
             Some("null") | None => (format!("{miss} found nothing"), ""),
             // Of a priority queue.
             Some(_) => (format!("{miss} found {}", self.found(0)), ", which go first,"),
         };
         let had = format!("although {}{goes_first} had returned before it was called", listed(&adders));
         let number = removers.len();
-        let names = times_each(self.counted(removers, |id| self.explainer.label(id)));
+        let names = times_each(self.counted(removers, |id| self.added(id)));
         match (number, added) {
             (0, 1) => format!("{found}, {had} and no operation can have removed {} since.", self.value(1)),
             (0, _) => format!("{found}, {had} and no operation can have removed anything since."),
@@ -441,7 +452,45 @@ impl Explained<'_> {
         }
     }
 
-    /// `3 elements in every order (1, 2 and 3); 2 are allowed`.
+    fn absent_since(&self) -> String {
+        let (found, value, absent) = (self.name(0), self.found(0), self.name(1));
+        let although = format!("{found} found {value}, although {absent} had returned before it was called");
+        let adders = 2..self.operations.len();
+        if adders.clone().any(|it| self.is_drawn(it)) {
+            let adders = listed(&times_each(self.counted(adders, |id| self.explainer.label(id))));
+            return format!("{although}, and {adders} had returned before that one was called.");
+        }
+        format!("{although} and no operation can have added {value} since.")
+    }
+
+    /// No choice of the operations before has the sum.
+    fn no_sum(&self) -> String {
+        let late = self.name(0);
+        let adds = self.counted(1..self.operations.len(), |id| self.added(id));
+        let choice = match adds.as_slice() {
+            [] => return format!("However the operations before it are ordered, {late} is not the sum."),
+            [(only, 1)] => format!("whether or not {only} had happened by then"),
+            _ => format!("whichever of {} had happened by then", listed(&times_each(adds))),
+        };
+        format!("{late} is wrong: {choice}, the sum was another one.")
+    }
+
+    /// Each operation found what only the next one can have put there.
+    fn lineage(&self) -> String {
+        let mut text = format!("{} found {}", self.name(0), self.found(0));
+        for place in 1..self.operations.len() {
+            let link = format!(
+                ", which only {} can have put there; that one found {}",
+                self.name(place),
+                self.found(place)
+            );
+            text.push_str(&link);
+        }
+        format!("{text}, which no operation had put there by then.")
+    }
+
+    /// `2 elements in every order of enq(1), enq(2) and enq(3) (1 and 2); 1 is allowed`: the rest
+    /// of the counterexample is named.
     fn beyond(&self, allowed: u32, of: usize) -> String {
         let own = self.value(of);
         let mut others: Vec<String> = Vec::new();
@@ -450,9 +499,17 @@ impl Explained<'_> {
                 others.push(value);
             }
         }
+        let mut rest: Vec<OperationId> = self.explainer.violation.counterexample.clone();
+        rest.retain(|it| self.operations.contains(it) && self.operations.get(of) != Some(it));
+        let rest: Vec<String> = rest.into_iter().map(|it| self.explainer.label(it)).collect();
+        let order = if rest.is_empty() {
+            "every order".to_owned()
+        } else {
+            format!("every order of {}", listed(&rest))
+        };
         let elements = count(u64::from(allowed) + 1, "element", "elements");
         let allowed = count(u64::from(allowed), "is allowed", "are allowed");
-        format!("{elements} in every order ({}); {allowed}", listed(&others))
+        format!("{elements} in {order} ({}); {allowed}", listed(&others))
     }
 
     /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of

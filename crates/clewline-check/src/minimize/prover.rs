@@ -1,0 +1,548 @@
+//! The search of a proof: whether some linearization contains the required operations, and any of
+//! the others.
+//!
+//! It follows the events in order. A configuration is a state and the set of open operations that
+//! have taken effect. At the return of an operation, every order of open operations that ends with
+//! it is tried; a configuration in which a required operation has not taken effect is dropped. Three
+//! rules leave out what makes no difference:
+//!
+//! * Optional operations that change nothing, or are on elements that no required operation
+//!   concerns, are not used.
+//! * Of open operations with equal labels, the one that returns first takes effect first: if
+//!   another one came first, the two could be exchanged. An optional one may give way to a required
+//!   one that returns later.
+//! * A configuration in which more optional operations have taken effect than in another one with
+//!   the same state is dropped: the other one can do without them.
+//!
+//! Cost: exponential in the number of distinct open operations, within a budget.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque, btree_map::Entry},
+};
+
+use clewline_core::{
+    Automaton, Budget, Elements, Footprint, LabelId, Problem, Reason, Role, RoleKind, Span, StateId,
+};
+
+/// At most this many operations may be open at a time: each is a bit.
+const OPEN_OPERATIONS_MAX: usize = 128;
+
+/// The events of this many operations take as long as a configuration.
+const OPERATIONS_PER_CONFIG: u64 = 16;
+
+/// Of the operations before the required ones, only this many are tried at first.
+pub(super) const NEAR_OPERATIONS: usize = 24;
+
+/// An attempt that can be done without may take one part in this many of what is left.
+const PARTS: u64 = 4;
+
+/// At most this many states may have been reached by operations that came long before, and they may
+/// have at most this many labels.
+const STARTS_MAX: usize = 1 << 10;
+const START_LABELS_MAX: usize = 1 << 6;
+
+/// Of configurations with the same state, at most this many are compared with each other.
+const COMPARED_CONFIGS_MAX: usize = 64;
+
+/// The budget of all attempts together.
+pub(super) struct Left<'b> {
+    budget: &'b Budget,
+    visited: u64,
+}
+
+impl<'b> Left<'b> {
+    pub(super) fn new(budget: &'b Budget) -> Left<'b> {
+        Left { budget, visited: 0 }
+    }
+
+    fn count(&mut self, configurations: u64) -> Result<(), Reason> {
+        self.visited += configurations;
+        self.budget.visit(configurations);
+        self.budget.allow(self.visited)
+    }
+
+    /// Attempts something that may take a part of what is left.
+    pub(super) fn part<T>(
+        &mut self,
+        attempt: impl FnOnce(&mut Left<'_>) -> Result<T, Reason>,
+    ) -> Result<T, Reason> {
+        let left = self.budget.configurations().saturating_sub(self.visited);
+        let budget = self.budget.clone().with_configurations(left / PARTS);
+        let mut part = Left { budget: &budget, visited: 0 };
+        let result = attempt(&mut part);
+        self.visited += part.visited;
+        result
+    }
+}
+
+/// What each operation of a problem changes and depends on.
+pub(super) struct Survey {
+    concerns: Vec<Footprint>,
+    // Elements that some operation links, by their groups.
+    groups: HashMap<u64, u64>,
+}
+
+impl Survey {
+    pub(super) fn new(problem: &Problem<'_>) -> Survey {
+        let kinds = problem.roles().ok().map(|it| it.kinds);
+        let is_container = problem.kind().is_some_and(|it| it.resets(Role::Empty));
+        let concern = |at: usize| {
+            let footprint = problem.footprint(at);
+            let is_empty = is_container && kinds.as_ref().is_some_and(|it| it[at] == RoleKind::Empty);
+            // *Empty* is also returned where less is inside; a pending operation may do nothing.
+            let is_free = is_empty || problem.spans()[at].is_pending();
+            let elements = match footprint.elements() {
+                Elements::Any if is_free => Elements::None,
+                elements => elements,
+            };
+            if footprint.is_read() { Footprint::Reads(elements) } else { Footprint::Changes(elements) }
+        };
+        let concerns: Vec<Footprint> = (0..problem.len()).map(concern).collect();
+        let groups = groups(&concerns);
+        Survey { concerns, groups }
+    }
+
+    /// The operations that an order may need: the required ones, and others that may help.
+    pub(super) fn used(&self, required: &[bool]) -> Vec<bool> {
+        let group = |it: u64| self.groups.get(&it).copied().unwrap_or(it);
+        let is_any = |at: usize| matches!(self.concerns[at].elements(), Elements::Any | Elements::Every);
+        let all = 0..required.len();
+        let is_change = |at: usize| matches!(self.concerns[at], Footprint::Changes(_));
+        // While such an operation may happen, an order may need each element.
+        let keeps_all = all.clone().any(|at| is_any(at) && (required[at] || is_change(at)));
+        let touched: HashSet<u64> = all
+            .clone()
+            .filter(|&at| required[at])
+            .flat_map(|at| match self.concerns[at].elements() {
+                Elements::One(one) => vec![group(one)],
+                Elements::Two(one, other) => vec![group(one), group(other)],
+                Elements::None | Elements::Any | Elements::Every => Vec::new(),
+            })
+            .collect();
+        let may_help = |at: usize| match self.concerns[at] {
+            Footprint::Reads(_) => false,
+            Footprint::Changes(Elements::One(one) | Elements::Two(one, _)) => {
+                keeps_all || touched.contains(&group(one))
+            }
+            Footprint::Changes(Elements::None | Elements::Any | Elements::Every) => true,
+        };
+        all.map(|at| required[at] || may_help(at)).collect()
+    }
+}
+
+/// Where a search ends: at the return of the required operation `next`, after one of the longest
+/// orders.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    pub(super) order: Vec<usize>,
+    pub(super) next: usize,
+}
+
+/// A state, and the slots of the open operations that have taken effect.
+type Configuration = (StateId, u128);
+
+/// Each configuration, and where it comes from: the number of a step if orders are traced, and
+/// otherwise that of a configuration before the event.
+type Configurations = BTreeMap<Configuration, usize>;
+
+/// The configurations before an event, and the operation in each slot while it is open.
+#[derive(Clone, Debug)]
+struct Layer {
+    configurations: Configurations,
+    open: Vec<Option<usize>>,
+}
+
+/// How all orders with the required operations end. To find out whether one of them can be spared,
+/// only the events from its call on are followed.
+pub(super) struct Trail {
+    used: Vec<bool>,
+    // By event; those before the one at which all orders end.
+    layers: Vec<Layer>,
+    // By event: configurations from which the rest is possible, with all that is required then.
+    alive: Vec<BTreeSet<Configuration>>,
+}
+
+/// Searches one problem, for several sets of required operations.
+pub(super) struct Prover<'p> {
+    spans: &'p [Span],
+    labels: Vec<LabelId>,
+    automaton: Box<dyn Automaton + 'p>,
+    // The calls and returns in order: a position, and whether it is a return.
+    events: Vec<(usize, bool)>,
+    survey: Survey,
+    // How each configuration was reached: the step before, and the position of the last operation.
+    steps: Vec<(usize, usize)>,
+    // Whether it is wanted where orders end, and not only that they do.
+    is_traced: bool,
+}
+
+impl<'p> Prover<'p> {
+    pub(super) fn new(problem: &'p Problem<'_>) -> Prover<'p> {
+        let spans = problem.spans();
+        let calls = spans.iter().enumerate().map(|(at, it)| (it.call(), at, false));
+        let returns = spans.iter().enumerate().filter_map(|(at, it)| Some((it.ret()?, at, true)));
+        let mut events: Vec<(u32, usize, bool)> = calls.chain(returns).collect();
+        events.sort_unstable_by_key(|&(rank, at, is_return)| (rank, is_return, at));
+        let automaton = problem.automaton();
+        let labels = automaton.labels().to_vec();
+        let events = events.into_iter().map(|(_, at, is_return)| (at, is_return)).collect();
+        let survey = Survey::new(problem);
+        Prover { spans, labels, automaton, events, survey, steps: Vec::new(), is_traced: false }
+    }
+
+    /// As [`Prover::new`]; orders are traced.
+    pub(super) fn tracing(problem: &'p Problem<'_>) -> Prover<'p> {
+        Prover { is_traced: true, ..Prover::new(problem) }
+    }
+
+    /// Whether some linearization contains the required operations, and any of the others.
+    pub(super) fn is_possible(&mut self, required: &[bool], left: &mut Left<'_>) -> Result<bool, Reason> {
+        let used = self.survey.used(required);
+        let initial = self.automaton.initial();
+        Ok(self.search(required, &used, [initial], left)?.is_none())
+    }
+
+    /// The same, if that follows from the operations near the required ones.
+    pub(super) fn is_possible_nearby(
+        &mut self,
+        required: &[bool],
+        left: &mut Left<'_>,
+    ) -> Result<Option<bool>, Reason> {
+        let Some(near) = near(required) else { return self.is_possible(required, left).map(Some) };
+        let used = self.survey.used(required);
+        let initial = self.automaton.initial();
+        // An order without those that came long before is an order.
+        let few: Vec<bool> = (0..used.len()).map(|at| used[at] && self.is_near(at, near)).collect();
+        if self.search(required, &few, [initial], left)?.is_none() {
+            return Ok(Some(true));
+        }
+        // If no state that those may have led to helps, nothing does.
+        if let Some(starts) = self.reachable(&used, near, left)? {
+            let is_open =
+                |at: usize| self.is_near(at, near) || self.spans[near].call() < self.spans[at].end();
+            let some: Vec<bool> = (0..used.len()).map(|at| used[at] && is_open(at)).collect();
+            if self.search(required, &some, starts, left)?.is_some() {
+                return Ok(Some(false));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where orders end that contain the required operations, and others that are near. `None` if
+    /// one of them does not end.
+    pub(super) fn end(&mut self, required: &[bool], left: &mut Left<'_>) -> Result<Option<End>, Reason> {
+        let used = self.used_nearby(required);
+        let initial = self.automaton.initial();
+        self.search(required, &used, [initial], left)
+    }
+
+    /// Follows the orders of the required operations, and of others that are near, to their end.
+    pub(super) fn trail(&mut self, required: &[bool], left: &mut Left<'_>) -> Result<Trail, Reason> {
+        let used = self.used_nearby(required);
+        let initial = self.automaton.initial();
+        let mut trail = Trail { used, layers: Vec::new(), alive: vec![BTreeSet::new(); self.events.len()] };
+        let mut layer = Layer { configurations: Configurations::from([((initial, 0), 0)]), open: Vec::new() };
+        for event in 0..self.events.len() {
+            trail.layers.push(layer.clone());
+            layer = match self.after(layer, event, required, &trail.used, left)? {
+                Ok(next) => next,
+                Err(_) => break,
+            };
+        }
+        Ok(trail)
+    }
+
+    /// Whether some linearization contains the required operations except the one at `spared`, and
+    /// any of those that the trail uses.
+    pub(super) fn is_possible_without(
+        &mut self,
+        spared: usize,
+        required: &[bool],
+        trail: &mut Trail,
+        left: &mut Left<'_>,
+    ) -> Result<bool, Reason> {
+        let mut fewer = required.to_vec();
+        fewer[spared] = false;
+        let place = |is_return: bool| self.events.iter().position(|&it| it == (spared, is_return));
+        let (Some(called), Some(returned)) = (place(false), place(true)) else { return Ok(false) };
+        let Some(last) = self.events.iter().rposition(|&(at, is_return)| is_return && fewer[at]) else {
+            return Ok(true);
+        };
+        // All orders end before it is called.
+        let Some(mut layer) = trail.layers.get(called).cloned() else { return Ok(false) };
+        left.count(1)?;
+        // By event: the configurations, each with its place in the list of the event before.
+        let mut followed: Vec<Vec<(Configuration, usize)>> = Vec::new();
+        let mut event = called;
+        let found = loop {
+            let all: Vec<(Configuration, usize)> =
+                layer.configurations.iter().map(|(&it, &from)| (it, from)).collect();
+            layer.configurations.values_mut().zip(0..).for_each(|(from, place)| *from = place);
+            let is_alive = |it: &(Configuration, usize)| last < event || trail.alive[event].contains(&it.0);
+            let alive = if returned < event { all.iter().position(is_alive) } else { None };
+            followed.push(all);
+            if alive.is_some() || last < event {
+                break alive.unwrap_or(0);
+            }
+            layer = match self.after(layer, event, &fewer, &trail.used, left)? {
+                Ok(next) => next,
+                Err(_) => return Ok(false),
+            };
+            event += 1;
+        };
+        // From here on, the same is required without any other operation.
+        let mut place = found;
+        for (event, all) in
+            (called..).zip(followed).skip(1 + returned - called).collect::<Vec<_>>().into_iter().rev()
+        {
+            let (configuration, from) = all[place];
+            if let Some(alive) = trail.alive.get_mut(event) {
+                alive.insert(configuration);
+            }
+            place = from;
+        }
+        Ok(true)
+    }
+
+    /// Of the operations that an order may need, those that are near the required ones.
+    fn used_nearby(&self, required: &[bool]) -> Vec<bool> {
+        let mut used = self.survey.used(required);
+        if let Some(near) = near(required) {
+            (0..used.len()).for_each(|at| used[at] &= self.is_near(at, near));
+        }
+        used
+    }
+
+    fn is_near(&self, at: usize, near: usize) -> bool {
+        near <= at || self.spans[at].call() == 0
+    }
+
+    /// The states to which the operations before `near` may have led, in any order, however often
+    /// each happened. `None` if there are too many.
+    fn reachable(
+        &mut self,
+        used: &[bool],
+        near: usize,
+        left: &mut Left<'_>,
+    ) -> Result<Option<Vec<StateId>>, Reason> {
+        let labels: BTreeSet<LabelId> = (0..near).filter(|&at| used[at]).map(|at| self.labels[at]).collect();
+        if START_LABELS_MAX < labels.len() {
+            return Ok(None);
+        }
+        let initial = self.automaton.initial();
+        let (mut states, mut known) = (vec![initial], BTreeSet::from([initial]));
+        let mut next = 0;
+        while let Some(&state) = states.get(next) {
+            next += 1;
+            for &label in &labels {
+                let mut nth = 0;
+                while let Some(after) = self.automaton.step(state, label, nth) {
+                    nth += 1;
+                    if known.insert(after.state) {
+                        states.push(after.state);
+                    }
+                }
+            }
+            left.count(1)?;
+            if STARTS_MAX < states.len() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(states))
+    }
+
+    /// Where orders of the used operations end that contain the required ones. `None` if one of
+    /// them does not end.
+    fn search(
+        &mut self,
+        required: &[bool],
+        used: &[bool],
+        starts: impl IntoIterator<Item = StateId>,
+        left: &mut Left<'_>,
+    ) -> Result<Option<End>, Reason> {
+        left.count(1 + self.spans.len() as u64 / OPERATIONS_PER_CONFIG)?;
+        self.steps.clear();
+        self.steps.push((0, usize::MAX));
+        let last = self.events.iter().rposition(|&(at, is_return)| is_return && required[at]);
+        let Some(last) = last else { return Ok(None) };
+        let configurations = starts.into_iter().map(|it| ((it, 0), 0)).collect();
+        let mut layer = Layer { configurations, open: Vec::new() };
+        for event in 0..=last {
+            layer = match self.after(layer, event, required, used, left)? {
+                Ok(next) => next,
+                Err(before) => {
+                    let (order, next) = (self.longest(&before, required), self.events[event].0);
+                    return Ok(Some(End { order, next }));
+                }
+            };
+        }
+        Ok(None)
+    }
+
+    /// The configurations after an event. If there are none, those before the operation that
+    /// returns.
+    fn after(
+        &mut self,
+        mut layer: Layer,
+        event: usize,
+        required: &[bool],
+        used: &[bool],
+        left: &mut Left<'_>,
+    ) -> Result<Result<Layer, Configurations>, Reason> {
+        let (at, is_return) = self.events[event];
+        if !used[at] {
+            return Ok(Ok(layer));
+        }
+        let open = &mut layer.open;
+        if !is_return {
+            match open.iter().position(Option::is_none) {
+                Some(slot) => open[slot] = Some(at),
+                None if open.len() < OPEN_OPERATIONS_MAX => open.push(Some(at)),
+                None => return Err(Reason::Refused("too many operations are open".to_owned())),
+            }
+            return Ok(Ok(layer));
+        }
+        let slot = open.iter().position(|&it| it == Some(at)).expect("it was called before");
+        let (before, after) = self.at_return(layer.configurations, &layer.open, slot, required, left)?;
+        if after.is_empty() {
+            return Ok(Err(before));
+        }
+        layer.open[slot] = None;
+        layer.configurations = if self.is_traced { after } else { undominated(after, &layer.open, required) };
+        Ok(Ok(layer))
+    }
+
+    /// The configurations before and after the return of the operation in `slot`.
+    fn at_return(
+        &mut self,
+        mut before: Configurations,
+        open: &[Option<usize>],
+        slot: usize,
+        required: &[bool],
+        budget: &mut Left<'_>,
+    ) -> Result<(Configurations, Configurations), Reason> {
+        let bit = 1 << slot;
+        let is_required = open[slot].is_some_and(|at| required[at]);
+        let mut after = Configurations::new();
+        let mut left: VecDeque<(Configuration, usize)> = VecDeque::new();
+        for (&(state, done), &step) in &before {
+            if done & bit != 0 {
+                after.entry((state, done & !bit)).or_insert(step);
+                continue;
+            }
+            if !is_required {
+                after.entry((state, done)).or_insert(step);
+            }
+            left.push_back(((state, done), step));
+        }
+        while let Some(((state, done), step)) = left.pop_front() {
+            for (number, at) in open.iter().enumerate() {
+                let one = 1 << number;
+                let Some(at) = at.filter(|_| done & one == 0) else { continue };
+                if !self.is_traced && self.gives_way(at, open, done, required) {
+                    continue;
+                }
+                let mut nth = 0;
+                while let Some(next) = self.automaton.step(state, self.labels[at], nth) {
+                    nth += 1;
+                    let is_it = number == slot;
+                    let (known, done) = if is_it { (&mut after, done) } else { (&mut before, done | one) };
+                    if let Entry::Vacant(entry) = known.entry((next.state, done)) {
+                        let mut from = step;
+                        if self.is_traced {
+                            self.steps.push((step, at));
+                            from = self.steps.len() - 1;
+                        }
+                        entry.insert(from);
+                        if !is_it {
+                            left.push_back(((next.state, done), from));
+                        }
+                    }
+                }
+            }
+            budget.count(1)?;
+        }
+        Ok((before, after))
+    }
+
+    /// Whether another open operation with the same label may take effect instead.
+    fn gives_way(&self, at: usize, open: &[Option<usize>], done: u128, required: &[bool]) -> bool {
+        let rank = |it: usize| (self.spans[it].end(), it);
+        let is_instead = |(number, other): (usize, &Option<usize>)| {
+            other.is_some_and(|other| {
+                done & 1 << number == 0
+                    && self.labels[other] == self.labels[at]
+                    && (required[other] || !required[at])
+                    && rank(other) < rank(at)
+            })
+        };
+        open.iter().enumerate().any(is_instead)
+    }
+
+    /// Of the orders of these configurations one with the most required operations and, of these,
+    /// the most others.
+    fn longest(&self, configurations: &Configurations, required: &[bool]) -> Vec<usize> {
+        if !self.is_traced {
+            return Vec::new();
+        }
+        let order = |&step: &usize| {
+            let (mut step, mut order) = (step, Vec::new());
+            while step != 0 {
+                let (before, at) = self.steps[step];
+                order.push(at);
+                step = before;
+            }
+            order.reverse();
+            order
+        };
+        let rank = |it: &Vec<usize>| {
+            let needed = it.iter().filter(|&&at| required[at]).count();
+            (Reverse((needed, it.len())), it.clone())
+        };
+        configurations.values().map(order).min_by_key(rank).unwrap_or_default()
+    }
+}
+
+/// The first operation that is near to the required ones, if others came long before.
+fn near(required: &[bool]) -> Option<usize> {
+    let first = required.iter().position(|&it| it)?;
+    first.checked_sub(NEAR_OPERATIONS).filter(|&it| 0 < it)
+}
+
+/// The configurations without those in which optional operations have taken effect in vain.
+fn undominated(all: Configurations, open: &[Option<usize>], required: &[bool]) -> Configurations {
+    let is_optional = |at: &Option<usize>| at.is_some_and(|at| !required[at]);
+    let optional = (0..open.len()).filter(|&it| is_optional(&open[it])).fold(0_u128, |all, it| all | 1 << it);
+    if optional == 0 || all.len() < 2 {
+        return all;
+    }
+    let is_better =
+        |one: u128, other: u128| one != other && one & !other == 0 && other & !one & !optional == 0;
+    let is_needed = |&(state, done): &Configuration| {
+        let same = all.range((state, 0)..=(state, u128::MAX)).take(COMPARED_CONFIGS_MAX);
+        !same.into_iter().any(|(&(_, other), _)| is_better(other, done))
+    };
+    let needed: Vec<Configuration> = all.keys().copied().filter(is_needed).collect();
+    needed.into_iter().map(|it| (it, all[&it])).collect()
+}
+
+/// The group of each element that an operation links with another.
+fn groups(concerns: &[Footprint]) -> HashMap<u64, u64> {
+    let mut parent: HashMap<u64, u64> = HashMap::new();
+    let root = |parent: &HashMap<u64, u64>, mut it: u64| {
+        while let Some(&next) = parent.get(&it) {
+            it = next;
+        }
+        it
+    };
+    for concern in concerns {
+        if let Elements::Two(one, other) = concern.elements() {
+            let (one, other) = (root(&parent, one), root(&parent, other));
+            if one != other {
+                parent.insert(one, other);
+            }
+        }
+    }
+    parent.keys().map(|&it| (it, root(&parent, it))).collect()
+}
