@@ -6,9 +6,9 @@
 //! the others are searched. Before that, the whole history is tested for what needs no search: a
 //! value that was found but never added, or found too often.
 //!
-//! A queue or channel is searched with two frontiers, which needs no contents of the queue, and a
-//! stack by a pushdown search, which needs its top only. Any other object goes to the just-in-time
-//! graph search, which was the fastest, or nearly so, on everything measured
+//! A queue, relaxed queue or channel is searched with two frontiers, which needs no contents of the
+//! queue, and a stack by a pushdown search, which needs its top only. Any other object goes to the
+//! just-in-time graph search, which was the fastest, or nearly so, on everything measured
 //! (`docs/research/performance.md`); a long history is searched piece by piece. Competition gained
 //! little, and the tree searches do not finish where it matters.
 

@@ -77,7 +77,7 @@
 //! | `jit-graph` | just-in-time linearization: an operation is linearized only when one has to return; caches configurations | for a single, predictable search |
 //! | `wg-graph` | Wing and Gong: linearizes operations in the order of their calls; caches configurations | in competition with `jit-graph`: it is slow on other histories |
 //! | `jit-tree`, `wg-tree` | the same without a cache | on long, easy histories with little memory |
-//! | `two-frontiers` | orders the `enq`s of a queue when they are found, not when they return | on queues and channels with values that are not distinct; `auto` does |
+//! | `two-frontiers` | orders the `enq`s of a queue when they are found, not when they return | on queues, relaxed queues and channels with values that are not distinct; `auto` does |
 //! | `pushdown` | remembers the top of a stack, not what lies below | on stacks with values that are not distinct; `auto` does |
 //! | `queue-oriented` | removes each `enq` together with its `deq` | on queues without peeks and pending `deq`s |
 //! | `oracle` | tries every order, in the simplest way | for a second opinion on a small history |

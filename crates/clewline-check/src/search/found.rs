@@ -35,14 +35,14 @@ pub(super) struct Scope {
     pub(super) name: &'static str,
     /// The objects, as an error message calls them.
     pub(super) objects: &'static str,
-    /// Their kinds.
-    pub(super) kinds: &'static [ObjectKind],
+    /// Whether this is their kind.
+    pub(super) knows: fn(ObjectKind) -> bool,
 }
 
 impl Scope {
     /// The columns of `problem`, or why the search does not support it.
     pub(super) fn columns(&self, problem: &Problem<'_>) -> Result<Columns, String> {
-        if !problem.kind().is_some_and(|it| self.kinds.contains(&it)) {
+        if !problem.kind().is_some_and(self.knows) {
             return Err(format!("{} judges {} without capacity only", self.name, self.objects));
         }
         let unknown = |at: usize| {
@@ -61,7 +61,7 @@ impl Scope {
 
     /// Checks columns that were made elsewhere.
     pub(super) fn check(&self, columns: &Columns) -> Result<(), Reason> {
-        if self.kinds.contains(&columns.kind) && unknown_operation(columns).is_none() {
+        if (self.knows)(columns.kind) && unknown_operation(columns).is_none() {
             return Ok(());
         }
         Err(Reason::Refused(format!("{} judges {} only", self.name, self.objects)))

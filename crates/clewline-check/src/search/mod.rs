@@ -18,7 +18,7 @@
 //! |---|---|---|---|
 //! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
-//! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues and channels whose values are not distinct; `auto` uses it |
+//! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues, also relaxed, and channels whose values are not distinct; `auto` uses it |
 //!
 //! And `breadth_first` decides nothing: it processes all orders at once, to find what could have
 //! happened.
@@ -40,6 +40,7 @@ pub(crate) mod segments;
 pub mod two_frontiers;
 pub mod wg_graph;
 pub mod wg_tree;
+mod window;
 
 use clewline_core::{Budget, Problem, Table, Verdict, Witness};
 

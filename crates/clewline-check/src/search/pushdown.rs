@@ -98,7 +98,7 @@ impl Checker for Pushdown {
 /// Its name.
 pub(super) const NAME: &str = "pushdown";
 
-const SCOPE: Scope = Scope { name: NAME, objects: "stacks", kinds: &[ObjectKind::Stack] };
+const SCOPE: Scope = Scope { name: NAME, objects: "stacks", knows: |it| it == ObjectKind::Stack };
 
 /// Decides `problem`; `None` if it is refused.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {

@@ -1,4 +1,5 @@
-//! Two frontiers: for queues and channels, whatever values, peeks and pending operations there are.
+//! Two frontiers: for queues, relaxed queues and channels, whatever values, peeks and pending
+//! operations there are.
 //!
 //! # Idea
 //!
@@ -63,6 +64,17 @@
 //! return of the others, and so must that close. That does not depend on any choice: `run` checks
 //! it at the start.
 //!
+//! # Relaxed queues
+//!
+//! In a queue that is out of order by at most k, an operation of the head side finds one of the
+//! first k + 1 elements. The *window* holds those at the head whose enqs are placed and which are
+//! not removed, with the number of times that each was overtaken; in a plain queue it holds one
+//! element at most. Chains are as before, except that dⱼ removes some element of the window. An enq
+//! is placed only for the next operation of the head side, which finds its element or that of an
+//! enq placed after it; so each placed enq is still not later than the last operation of the head
+//! side, and nothing above about times changes. Enqs whose elements are overtaken right away have
+//! to be guessed; each is found again after k more removals at most.
+//!
 //! # What need not be tried
 //!
 //! * *Equals.* Of two candidates with the same role and value, the one that returns no later, if
@@ -73,7 +85,7 @@
 //!   in an order that places one later, it can be moved here, which changes no time and can only
 //!   move the deadline of the head side.
 //! * *Pending enqs* have no deadline. They are placed only for a complete operation with their
-//!   value, and a pending deq removes the element only after a peek has found it. If nothing but a
+//!   value (in a relaxed queue, also where they may be overtaken), and a pending deq removes the element only after a peek has found it. If nothing but a
 //!   pending deq finds the element, both may as well not have taken effect.
 //! * *Pending operations that are equal* are used in the order of their calls, since of all of them
 //!   the first can be placed earliest and none has a deadline. One candidate for each value is
@@ -84,7 +96,7 @@
 //!
 //! Source: ours.
 //!
-//! Requires: a queue or channel without capacity, in which every operation has a role.
+//! Requires: a queue, relaxed queue or channel without capacity, in which every operation has a role.
 //!
 //! Cost: a step takes time in the number k of operations open at a time. There are at most n · 4ᵏ
 //! configurations without pending deqs; on natural histories, one to three for each operation.
@@ -103,6 +115,7 @@ use clewline_monitor::{Columns, NONE};
 use super::{
     found::{Found, Scope},
     links::{Links, positions_by_call, positions_by_return, random_bits},
+    window::{Undo, Window},
 };
 use crate::{
     checker::Checker,
@@ -119,7 +132,7 @@ impl Checker for TwoFrontiers {
     }
 
     fn about(&self) -> &str {
-        "for queues and channels: orders enqs when they are found; equal values, peeks, pending operations"
+        "for queues, also relaxed, and channels: orders enqs when they are found; equal values, peeks, pending operations"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
@@ -137,8 +150,11 @@ impl Checker for TwoFrontiers {
 /// Its name.
 pub(super) const NAME: &str = "two-frontiers";
 
-const SCOPE: Scope =
-    Scope { name: NAME, objects: "queues and channels", kinds: &[ObjectKind::Queue, ObjectKind::Channel] };
+const SCOPE: Scope = Scope {
+    name: NAME,
+    objects: "queues and channels",
+    knows: |it| matches!(it, ObjectKind::Queue | ObjectKind::QuasiQueue { .. } | ObjectKind::Channel),
+};
 
 /// Decides `problem`; `None` if it is refused.
 pub(crate) fn decide(problem: &Problem<'_>, budget: &Budget) -> Option<Verdict> {
@@ -149,7 +165,7 @@ fn decide_columns(problem: &Problem<'_>, columns: &Columns, budget: &Budget) -> 
     search(columns, budget).map_or_else(Verdict::Unknown, |it| it.verdict(problem))
 }
 
-/// Searches a linearization of a queue or channel, given by its columns.
+/// Searches a linearization of a queue, relaxed queue or channel, given by its columns.
 ///
 /// # Errors
 ///
@@ -173,6 +189,9 @@ const FORCED_STEPS_REPEATED_MAX: usize = 16;
 // Of each configuration that is remembered: its hash and one more byte, in a table with some room.
 const ENTERED_BYTES: usize = (size_of::<u128>() + 1) * 8 / 7;
 
+// An odd number with as many ones as zeros, about.
+const MIX: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+
 // The lists of complete operations.
 const TAIL: u32 = 0;
 const HEAD: u32 = 1;
@@ -182,13 +201,16 @@ const HEAD: u32 = 1;
 struct Move {
     at: u32,
     time: u32,
+    // Where an operation of the head side finds its element; 0 for others.
+    place: u32,
+    // Whether it is an enq for whose element no candidate looks.
+    is_passed: bool,
 }
 
 /// A place where a move was made: what was before it, and the moves that can be tried.
 struct Frame {
     time: u32,
-    head_value: u32,
-    is_head_unfound: bool,
+    undo: Undo,
     // Its moves are `moves[start..]`, up to the next frame's; this one comes next.
     start: usize,
     next: usize,
@@ -203,11 +225,10 @@ struct Search<'c> {
     // The pending operations that are left, by their calls: a list of enqs for each value, and then
     // one of deqs.
     pending: Links,
+    // The values of pending enqs.
+    pending_values: Vec<u32>,
     time: u32,
-    // The value at the head if its enq is placed, else `NONE`.
-    head_value: u32,
-    // Whether a pending enq put it there, and no peek has found it.
-    is_head_unfound: bool,
+    window: Window,
     // The element that closes a channel, if there is one, else `NONE`; and how many complete enqs,
     // other than closes, are left.
     closed: u32,
@@ -235,15 +256,16 @@ struct Search<'c> {
 impl<'c> Search<'c> {
     fn new(columns: &'c Columns, budget: &'c Budget) -> Self {
         let (count, values) = (columns.len(), columns.names.len());
+        let factor = if let ObjectKind::QuasiQueue { factor } = columns.kind { factor as usize } else { 0 };
         let mut search = Search {
             columns,
             budget,
             by_call: Links::new(count, 2),
             by_return: Links::new(count, 2),
             pending: Links::new(count, values + 1),
+            pending_values: Vec::new(),
             time: 0,
-            head_value: NONE,
-            is_head_unfound: false,
+            window: Window::new(factor),
             closed: NONE,
             enqs_left: 0,
             trail: Vec::with_capacity(count),
@@ -274,6 +296,7 @@ impl<'c> Search<'c> {
                 (_, false) => search.by_call.push(search.side(at), at),
             }
         }
+        search.pending_values = (0..values as u32).filter(|&it| search.pending.first(it).is_some()).collect();
         for at in positions_by_return(columns, &by_call) {
             if search.is_owed(at) {
                 search.by_return.push(search.side(at), at);
@@ -305,10 +328,8 @@ impl<'c> Search<'c> {
     /// is none, or if they have all been tried.
     fn enter(&mut self, head_deadline: u32) -> bool {
         let start = self.moves.len();
-        if self.head_value == NONE {
-            self.find_empties_and_enqs(start, head_deadline);
-        } else {
-            self.find_deqs_and_peeks(start, head_deadline);
+        if !self.find_head_moves(start, head_deadline) && self.window.has_room() {
+            self.find_enqs(start, head_deadline);
         }
         let choices = self.moves.len() - start;
         let is_remembered = 1 < choices || self.trail.len().is_multiple_of(FORCED_STEPS_REPEATED_MAX);
@@ -319,90 +340,98 @@ impl<'c> Search<'c> {
         if 1 < choices {
             // The earliest first, and then what has to return first.
             let columns = self.columns;
-            let key = |it: &Move| (it.time, columns.intervals[it.at as usize].right, it.at);
+            let key = |it: &Move| (it.is_passed, it.time, columns.intervals[it.at as usize].right, it.at);
             self.moves[start..].sort_unstable_by_key(key);
         }
-        let Search { time, head_value, is_head_unfound, .. } = *self;
-        self.frames.push(Frame { time, head_value, is_head_unfound, start, next: start + 1 });
-        self.place(self.moves[start]);
+        let time = self.time;
+        let undo = self.place(self.moves[start]);
+        self.frames.push(Frame { time, undo, start, next: start + 1 });
         true
     }
 
-    /// The moves where nothing is at the head.
-    fn find_empties_and_enqs(&mut self, start: usize, head_deadline: u32) {
-        let deadline = head_deadline.min(self.deadline(TAIL).unwrap_or(NONE));
+    /// The moves of the head side; true if nothing else need be tried. Also notes which values its
+    /// candidates have.
+    fn find_head_moves(&mut self, start: usize, head_deadline: u32) -> bool {
+        let both = head_deadline.min(self.deadline(TAIL).unwrap_or(NONE));
         self.wanted.clear();
         let mut next = self.by_call.first(HEAD);
         while let Some(at) = next.filter(|&it| self.call(it) <= head_deadline) {
             next = self.by_call.after(at);
             self.pace.add(LOOK_WORK);
-            if self.columns.kinds[at as usize] == RoleKind::Empty {
-                let it = self.move_to(at);
-                if it.time <= deadline {
-                    if it.time == self.time {
-                        return self.only_move(start, it);
-                    }
-                    self.add_move(start, it);
-                }
-            } else {
-                let value = self.columns.elements[at as usize];
-                if self.wanted_in[value as usize] != self.configurations {
-                    self.wanted_in[value as usize] = self.configurations;
-                    self.wanted.push(value);
-                }
+            let (kind, value) = (self.columns.kinds[at as usize], self.columns.elements[at as usize]);
+            let is_empty = kind == RoleKind::Empty;
+            if !is_empty && self.wanted_in[value as usize] != self.configurations {
+                self.wanted_in[value as usize] = self.configurations;
+                self.wanted.push(value);
+            }
+            let place =
+                if is_empty { self.window.is_empty().then_some(0) } else { self.window.place_of(value) };
+            let Some(place) = place else { continue };
+            let it = Move { place: place as u32, ..self.move_to(at) };
+            if is_empty && both < it.time {
+                continue;
+            }
+            if kind != RoleKind::Remove && it.time == self.time {
+                self.only_move(start, it);
+                return true;
+            }
+            self.add_move(start, it);
+        }
+        if let Some(at) = self.pending_deq(head_deadline) {
+            let it = self.move_to(at);
+            let may_leave = |it: &usize| self.window.value(*it) != self.closed;
+            let places: Vec<usize> = self.window.removable().filter(may_leave).collect();
+            for place in places {
+                self.add_move(start, Move { place: place as u32, ..it });
             }
         }
+        false
+    }
+
+    /// The moves of the tail side.
+    fn find_enqs(&mut self, start: usize, head_deadline: u32) {
+        let deadline = head_deadline.min(self.deadline(TAIL).unwrap_or(NONE));
         let is_any_wanted = self.pending_deq(head_deadline).is_some();
         let mut next = self.by_call.first(TAIL);
         while let Some(at) = next.filter(|&it| self.call(it) <= deadline) {
             next = self.by_call.after(at);
             self.pace.add(LOOK_WORK);
-            if self.may_be_next(at, is_any_wanted) {
-                self.add_move(start, self.move_to(at));
-            }
+            self.add_enq(start, at, is_any_wanted);
         }
         for place in 0..self.wanted.len() {
             let enq = self.pending.first(self.wanted[place]);
-            if let Some(at) = enq.filter(|&it| self.call(it) <= deadline && self.may_be_next(it, false)) {
-                self.add_move(start, self.move_to(at));
+            if let Some(at) = enq.filter(|&it| self.call(it) <= deadline) {
+                self.add_enq(start, at, false);
+            }
+        }
+        if !self.window.has_more_room() {
+            return;
+        }
+        for place in 0..self.pending_values.len() {
+            let enq = self.pending.first(self.pending_values[place]);
+            if let Some(at) = enq.filter(|&it| self.call(it) <= deadline) {
+                self.add_enq(start, at, false);
             }
         }
     }
 
-    /// Whether an operation of the tail side is the next one that the head side is to find.
-    fn may_be_next(&self, at: u32, is_any_wanted: bool) -> bool {
-        let is_wanted = || self.wanted_in[self.columns.elements[at as usize] as usize] == self.configurations;
-        if self.is_enq(at) {
-            is_any_wanted || is_wanted()
+    /// Adds the move of an operation of the tail side, if the next operation of the head side may
+    /// find its element, or overtake it.
+    fn add_enq(&mut self, start: usize, at: u32, is_any_wanted: bool) {
+        let value = self.columns.elements[at as usize];
+        let is_wanted = || self.wanted_in[value as usize] == self.configurations;
+        let (is_found, may_pass) = if self.is_enq(at) {
+            ((is_any_wanted || is_wanted()) && self.window.shows(value), self.window.has_more_room())
         } else {
-            self.is_close(at) && self.enqs_left == 0 && is_wanted()
-        }
-    }
-
-    /// The moves where a value is at the head.
-    fn find_deqs_and_peeks(&mut self, start: usize, head_deadline: u32) {
-        let mut next = self.by_call.first(HEAD);
-        while let Some(at) = next.filter(|&it| self.call(it) <= head_deadline) {
-            next = self.by_call.after(at);
-            self.pace.add(LOOK_WORK);
-            let kind = self.columns.kinds[at as usize];
-            if kind == RoleKind::Empty || self.columns.elements[at as usize] != self.head_value {
-                continue;
-            }
-            let it = self.move_to(at);
-            if kind == RoleKind::Observe && it.time == self.time {
-                return self.only_move(start, it);
-            }
-            self.add_move(start, it);
-        }
-        let may_leave = !self.is_head_unfound && self.head_value != self.closed;
-        if let Some(at) = self.pending_deq(head_deadline).filter(|_| may_leave) {
-            self.add_move(start, self.move_to(at));
+            (self.is_close(at) && self.enqs_left == 0 && is_wanted(), false)
+        };
+        if is_found || may_pass {
+            self.add_move(start, Move { is_passed: !is_found, ..self.move_to(at) });
         }
     }
 
     fn move_to(&self, at: u32) -> Move {
-        Move { at, time: self.time.max(self.call(at)) }
+        Move { at, time: self.time.max(self.call(at)), place: 0, is_passed: false }
     }
 
     fn only_move(&mut self, start: usize, it: Move) {
@@ -413,7 +442,7 @@ impl<'c> Search<'c> {
     /// Adds a move, unless an equal operation is as good; removes those to which it is preferred.
     fn add_move(&mut self, start: usize, new: Move) {
         let columns = self.columns;
-        let role = |it: Move| (columns.kinds[it.at as usize], columns.elements[it.at as usize]);
+        let role = |it: Move| (columns.kinds[it.at as usize], columns.elements[it.at as usize], it.place);
         let right = |it: Move| columns.intervals[it.at as usize].right;
         let spares = |a: Move, b: Move| a.time <= b.time && right(a) <= right(b) && role(a) == role(b);
         let mut place = start;
@@ -441,12 +470,13 @@ impl<'c> Search<'c> {
             let place = frame.next;
             frame.next += 1;
             self.time = frame.time;
-            (self.head_value, self.is_head_unfound) = (frame.head_value, frame.is_head_unfound);
+            self.window.undo(frame.undo);
             let placed = self.trail.pop().expect("one for each frame");
             self.put_back(placed.at);
             self.shared = self.shared.min(self.trail.len());
             if let Some(&other) = self.moves.get(place) {
-                self.place(other);
+                let undo = self.place(other);
+                self.frames.last_mut().expect("looked at").undo = undo;
                 return true;
             }
             let frame = self.frames.pop().expect("looked at");
@@ -455,19 +485,8 @@ impl<'c> Search<'c> {
         false
     }
 
-    fn place(&mut self, it: Move) {
+    fn place(&mut self, it: Move) -> Undo {
         self.time = it.time;
-        match self.columns.kinds[it.at as usize] {
-            RoleKind::Add => {
-                self.head_value = self.columns.elements[it.at as usize];
-                self.is_head_unfound = !self.is_owed(it.at);
-            }
-            RoleKind::Observe => self.is_head_unfound = false,
-            RoleKind::Remove | RoleKind::RemoveUnknown => {
-                (self.head_value, self.is_head_unfound) = (NONE, false);
-            }
-            RoleKind::Empty | RoleKind::Absent | RoleKind::Replace | RoleKind::NoEffect => (),
-        }
         self.trail.push(it);
         self.hash ^= random_bits(it.at);
         if self.is_owed(it.at) {
@@ -476,6 +495,12 @@ impl<'c> Search<'c> {
             self.by_return.unlink(it.at);
         } else {
             self.pending.unlink(it.at);
+        }
+        match self.columns.kinds[it.at as usize] {
+            RoleKind::Add => self.window.add(self.columns.elements[it.at as usize], !self.is_owed(it.at)),
+            RoleKind::Observe => self.window.find(it.place as usize),
+            RoleKind::Remove | RoleKind::RemoveUnknown => self.window.remove(it.place as usize),
+            RoleKind::Empty | RoleKind::Absent | RoleKind::Replace | RoleKind::NoEffect => self.window.keep(),
         }
     }
 
@@ -491,9 +516,8 @@ impl<'c> Search<'c> {
     }
 
     fn configuration(&self) -> u128 {
-        // The numbers that stand for what is at the head are greater than those of operations.
-        let head = self.head_value.wrapping_add(1) << 1 | u32::from(self.is_head_unfound);
-        self.hash ^ random_bits(NONE - head)
+        let mix = |hash: u128, number: u32| (hash ^ random_bits(number)).wrapping_mul(MIX);
+        self.window.key().fold(self.hash, mix)
     }
 
     /// The first pending deq that is left, if it was called in time.

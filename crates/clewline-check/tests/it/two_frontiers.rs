@@ -81,6 +81,28 @@ fn every_small_channel_with_pending_operations() {
     check_channel(PENDING, 2, [3, 5, 6]);
 }
 
+#[track_caller]
+fn check_relaxed(
+    factor: u32,
+    acts: &'static [RoleKind],
+    pending: &'static [RoleKind],
+    values: u64,
+    most: [usize; 3],
+) {
+    let kind = ObjectKind::QuasiQueue { factor };
+    let menu = Menu { kind, acts, pending, values, sees: 8, is_distinct: false };
+    check_every(&menu, most, search);
+}
+
+#[test]
+fn every_small_relaxed_queue() {
+    check_relaxed(1, ALL, &[], 2, [4, 5, 6]);
+    check_relaxed(1, UNSEEN, &[], 3, [4, 5, 6]);
+    check_relaxed(2, UNSEEN, &[], 3, [4, 6, 7]);
+    check_relaxed(1, ALL, PENDING, 2, [3, 5, 6]);
+    check_relaxed(2, ALL, PENDING, 3, [3, 4, 5]);
+}
+
 /// As problems: with labels, witnesses that are verified, and prefixes.
 #[test]
 fn every_small_problem() {
@@ -165,6 +187,21 @@ fn random_channels() {
         agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
     }
     assert!(cases / 10 < counts.holds.min(counts.violated), "{counts:?}");
+}
+
+#[test]
+fn random_relaxed_queues() {
+    let mut counts = VerdictCounts::default();
+    let cases = pick_of_three(3_000, 60_000, 300_000);
+    for seed in 0..cases as u64 {
+        let mut random = Random::new(seed ^ 0x9a51);
+        let operations = 4 + random.below(14);
+        let plan = plan(seed, &mut random, operations);
+        let name = ["quasi-queue:1", "quasi-queue:2", "quasi-queue:3"][random.below(3)];
+        let case = generated_of(name, &plan, random.below(6));
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
+    }
+    assert!(cases / 20 < counts.holds.min(counts.violated), "{counts:?}");
 }
 
 /// Counterexamples are minimized by forgetting results, returns and times.
@@ -360,6 +397,22 @@ fn long_channels_with_few_values() {
         let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
         assert_eq!(judgement.algorithm, "two-frontiers");
         let Verdict::Holds(witness) = judgement.verdict else { panic!("it holds: {close} closes") };
+        assert_eq!(witness.verify(problem), Ok(()));
+    }
+}
+
+#[test]
+fn long_relaxed_queues_with_few_values() {
+    for (seed, processes) in [(1, 4), (2, 8)] {
+        let values = ValueDomain::Below(20);
+        let plan =
+            GeneratorConfig { operations: 3_000, processes, values, seed, ..GeneratorConfig::default() };
+        let case = generated_of("quasi-queue:2", &plan, 0);
+        let problem = &case.problems()[0];
+        let budget = Budget::unlimited().with_configurations(300_000);
+        let Verdict::Holds(witness) = check(&TwoFrontiers, problem, &budget) else {
+            panic!("it holds: {processes} processes")
+        };
         assert_eq!(witness.verify(problem), Ok(()));
     }
 }
