@@ -20,6 +20,23 @@ const LIMIT: Duration = Duration::from_millis(50);
 // milliseconds.
 const OVERSHOOT_MAX: Duration = Duration::from_millis(155);
 
+// How often a case is measured that is late.
+const ATTEMPTS: usize = 3;
+
+/// How many times slower than the machine on which the overshoot was chosen this one is; at least 1.
+fn slowness() -> f64 {
+    const USUAL: Duration = Duration::from_millis(40);
+    let begun = processor_time();
+    let mut table: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+    let mut key = 1_u32;
+    for _ in 0..20_000 {
+        key = key.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *table.entry(key >> 12).or_default() += 1;
+    }
+    std::hint::black_box(table);
+    (processor_time() - begun).div_duration_f64(USUAL).max(1.0)
+}
+
 thread_local! {
     static WATCH: RefCell<Option<(Budget, Duration)>> = const { RefCell::new(None) };
 }
@@ -156,6 +173,7 @@ fn time_limits_are_kept_in_every_phase_of_every_checker() {
     }
     // In `./test` only some cases; the distance is prime, so that no kind of case is left out.
     let distance = pick_of_three(101, 23, 1);
+    let overshoot_max = OVERSHOOT_MAX.mul_f64(slowness());
     let (mut number, mut measured) = (0, 0);
     let mut late: Vec<String> = Vec::new();
     for entry in &CATALOG {
@@ -170,8 +188,10 @@ fn time_limits_are_kept_in_every_phase_of_every_checker() {
                         continue;
                     }
                     measured += 1;
-                    let over = overshoot(&*run);
-                    if OVERSHOOT_MAX < over {
+                    // A page fault or an interrupt of the system may be counted as well.
+                    let over = (0..ATTEMPTS).map(|_| overshoot(&*run)).find(|it| *it <= overshoot_max);
+                    if over.is_none() {
+                        let over = overshoot(&*run);
                         late.push(format!("{}, {verdict}{shape}, {phase}: {over:?}", entry.name));
                     }
                 }
