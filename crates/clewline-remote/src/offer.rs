@@ -74,6 +74,8 @@ pub struct Unseen {
     pub watched: Vec<usize>,
     /// Whether threads ran, and none of them made an access that is seen.
     pub is_everything: bool,
+    /// Whether no execution had a second thread that ran.
+    pub is_sequential: bool,
 }
 
 impl Unseen {
@@ -82,13 +84,15 @@ impl Unseen {
         to.put_all(self.sentences.iter(), |to, it| to.put_text(it));
         to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.is_everything);
+        to.put_flag(self.is_sequential);
         to
     }
 
     pub(crate) fn from_message(mut from: Message) -> Option<Unseen> {
         let sentences = from.take_all(Message::take_text);
         let watched = from.take_all(Message::take_usize);
-        let unseen = Unseen { sentences, watched, is_everything: from.take_flag() };
+        let (is_everything, is_sequential) = (from.take_flag(), from.take_flag());
+        let unseen = Unseen { sentences, watched, is_everything, is_sequential };
         from.is_whole().then_some(unseen)
     }
 }
@@ -170,7 +174,7 @@ mod tests {
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));
         assert_eq!(Offer::from_message(Message::new(2)), None);
         let sentences = vec!["`f` is not instrumented".to_owned()];
-        let unseen = Unseen { sentences, watched: vec![7], is_everything: true };
+        let unseen = Unseen { sentences, watched: vec![7], is_everything: true, is_sequential: false };
         assert_eq!(Unseen::from_message(unseen.to_message()), Some(unseen));
     }
 }

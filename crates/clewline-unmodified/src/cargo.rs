@@ -16,9 +16,10 @@ use super::{
     assembly::{self, UnseenInstruction},
     blind_spots::{BlindSpot, BlindSpots},
     children::{output, output_of},
+    elf,
     error::Error,
     runtime::Runtime,
-    session::{OutputMode, Session, set_argv0},
+    session::{OutputMode, Session, StartOptions, set_argv0},
     toolchain::{TARGET, Toolchain},
 };
 
@@ -48,6 +49,7 @@ struct Executable {
     /// The working directory in which `cargo test` runs it: the folder of its package.
     folder: PathBuf,
     blind_spots: BlindSpots,
+    fingerprint: u64,
 }
 
 /// One test.
@@ -63,6 +65,7 @@ pub struct TestId {
     executable: PathBuf,
     folder: PathBuf,
     blind_spots: BlindSpots,
+    fingerprint: u64,
 }
 
 /// What the executables of a crate list.
@@ -150,7 +153,7 @@ fn executables(messages: &str) -> Vec<Executable> {
         let manifest = Path::new(message["manifest_path"].as_str()?);
         let selection = selection(&message);
         let folder = manifest.parent()?.to_owned();
-        Some(Executable { path, selection, folder, blind_spots: BlindSpots::default() })
+        Some(Executable { path, selection, folder, blind_spots: BlindSpots::default(), fingerprint: 0 })
     };
     messages.lines().filter_map(of).collect()
 }
@@ -195,6 +198,7 @@ fn unseen_in(messages: &str, executables: &mut [Executable]) -> Result<Vec<Blind
         linked.extend(own.iter().cloned());
         let own = own.into_iter().map(BlindSpot::Instruction).collect();
         executable.blind_spots = BlindSpots::new(own, &bytes);
+        executable.fingerprint = elf::fingerprint(&bytes);
     }
     Ok(linked.into_iter().map(BlindSpot::Instruction).collect())
 }
@@ -243,6 +247,7 @@ impl BuiltTests {
                 executable: executable.path.clone(),
                 folder: executable.folder.clone(),
                 blind_spots: executable.blind_spots.clone(),
+                fingerprint: executable.fingerprint,
             }));
         }
         found.tests.retain(|it| filter.is_none_or(|filter| it.name.contains(filter)));
@@ -276,7 +281,7 @@ impl TestId {
     /// # Errors
     ///
     /// If it cannot be started, or ends immediately.
-    pub fn start(&self, wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
+    pub fn start(&self, wanted: &RunOptions, options: impl Into<StartOptions>) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         // The only thread that runs the test is the first thread of the process. Panic messages go
         // to the runtime.
@@ -292,7 +297,13 @@ impl TestId {
         command.env_remove("TERM");
         set_argv0(&mut command, OsStr::new(&self.name));
         let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
-        Session::start(command, &wanted, talk)
+        Session::start(command, &wanted, options.into())
+    }
+
+    /// A hash of the code and data of its executable.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// The parts of its executable that are not observed.

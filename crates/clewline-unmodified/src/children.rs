@@ -2,13 +2,13 @@
 //!
 //! Each leads a process group of its own. A signal of the terminal then reaches only this process,
 //! which decides when its children end; and what a child has started, such as the compilers of
-//! `cargo`, ends with it. None is left behind when this process is interrupted.
+//! `cargo`, ends with it. None is left behind when this process is interrupted, or killed.
 
 use std::{
     io::{self, Read},
     process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{self, RecvTimeoutError, Sender},
     },
     thread,
@@ -140,6 +140,77 @@ impl ChildGroup {
     }
 }
 
+impl ChildGroup {
+    /// The child is killed after that time, unless the result says that it has done what it had to.
+    pub(super) fn end_after(&self, limit: Duration) -> Deadline {
+        let (state, id) = (Arc::new(Mutex::new(DeadlineState::Running)), self.child.id());
+        let (met, waiting) = mpsc::channel::<()>();
+        let shared = Arc::clone(&state);
+        thread::spawn(move || {
+            if waiting.recv_timeout(limit) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if *state == DeadlineState::Running {
+                *state = DeadlineState::Missed;
+                send(id, Signal::KillGroup, &running());
+            }
+        });
+        Deadline { state, _met: met }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DeadlineState {
+    Running,
+    Met,
+    Missed,
+}
+
+/// A time at which a child is killed.
+#[derive(Debug)]
+pub(super) struct Deadline {
+    state: Arc<Mutex<DeadlineState>>,
+    /// Wakes the thread that waits for the time.
+    _met: Sender<()>,
+}
+
+impl Deadline {
+    /// Whether the child was killed; if not, it will not be.
+    pub(super) fn is_missed(self) -> bool {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state == DeadlineState::Running {
+            *state = DeadlineState::Met;
+        }
+        *state == DeadlineState::Missed
+    }
+}
+
+/// A process that ends a group when this process has ended, however that came about: only this one
+/// can write to the pipe from which it reads.
+struct Guard(Option<Child>);
+
+impl Guard {
+    /// Without a shell, a group survives only if this process is killed.
+    fn of(group: &ChildGroup) -> Guard {
+        let mut command = Command::new("sh");
+        command.args(["-c", "read -r _; kill -s KILL -- \"-$1\"", "sh", &group.child.id().to_string()]);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Guard(if cfg!(unix) { command.spawn().ok() } else { None })
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(guard) = &mut self.0 {
+            let _ended = guard.kill();
+            let _ended = guard.wait();
+        }
+    }
+}
+
 impl Drop for ChildGroup {
     fn drop(&mut self) {
         if let Ok(None) = self.try_wait() {
@@ -168,6 +239,7 @@ pub(super) fn output_of(command: &mut Command) -> io::Result<Output> {
         return Err(interrupted());
     }
     let mut group = ChildGroup::spawn(command.stdin(Stdio::null()))?;
+    let _guard = Guard::of(&group);
     let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
     let [stdout, stderr] = [stdout.map(reader), stderr.map(reader)];
     let status = group.wait()?;
@@ -206,6 +278,32 @@ mod tests {
         let output = output(&mut shell("echo out; echo err >&2; read line || exit 7")).unwrap();
         assert_eq!((&*output.stdout, &*output.stderr), (&b"out\n"[..], &b"err\n"[..]));
         assert_eq!(output.status.code(), Some(7));
+    }
+
+    /// It waits as long as this process holds the pipe.
+    #[test]
+    fn a_guard_ends_a_group_when_its_pipe_is_closed() {
+        let mut group = ChildGroup::spawn(&mut shell("sleep 1000")).unwrap();
+        let mut guard = Guard::of(&group);
+        assert!(group.try_wait().unwrap().is_none());
+        drop(guard.0.as_mut().unwrap().stdin.take());
+        assert_eq!(group.wait().unwrap().code(), None);
+        // A guard that is no longer needed ends nothing.
+        let mut group = ChildGroup::spawn(shell("read line; exit 7").stdin(Stdio::piped())).unwrap();
+        drop(Guard::of(&group));
+        drop(group.child.stdin.take());
+        assert_eq!(group.wait().unwrap().code(), Some(7));
+    }
+
+    #[test]
+    fn a_child_that_is_late_is_killed() {
+        let mut group = ChildGroup::spawn(&mut shell("sleep 1000")).unwrap();
+        let deadline = group.end_after(Duration::from_millis(1));
+        assert_eq!(group.wait().unwrap().code(), None);
+        assert!(deadline.is_missed());
+        let mut group = ChildGroup::spawn(&mut shell("exit 7")).unwrap();
+        assert!(!group.end_after(Duration::from_secs(1_000)).is_missed());
+        assert_eq!(group.wait().unwrap().code(), Some(7));
     }
 
     /// What a child has started is in its group.

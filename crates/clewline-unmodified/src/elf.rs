@@ -62,6 +62,15 @@ pub(super) fn section<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
     contents(bytes, found)
 }
 
+/// A hash of the code and the data of a program. Debug information is left out: it names folders.
+pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
+    // FNV-1a, 64 bits.
+    let hash = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    let parts = [".text", ".rodata", ".data", ".data.rel.ro"];
+    let known = parts.iter().filter_map(|it| section(bytes, it));
+    known.flat_map(|it| it.iter()).fold(0xcbf2_9ce4_8422_2325, hash)
+}
+
 /// The addresses of all functions by their symbols. Functions of several files may have one name.
 pub(super) fn functions(bytes: &[u8]) -> BTreeMap<&str, Vec<usize>> {
     let mut found: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -92,6 +101,12 @@ mod tests {
         assert!(functions(&bytes).contains_key("main"));
         assert!(section(&bytes, ".text").is_some_and(|it| !it.is_empty()));
         assert!(section(&bytes, ".clewline.none").is_none());
+        // Another byte of code is another program.
+        let at = section(&bytes, ".text").unwrap().as_ptr() as usize - bytes.as_ptr() as usize;
+        let mut other = bytes.clone();
+        other[at] ^= 1;
+        assert_ne!(fingerprint(&other), fingerprint(&bytes));
+        assert_eq!(fingerprint(&bytes.clone()), fingerprint(&bytes));
     }
 
     #[test]

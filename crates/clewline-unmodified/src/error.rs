@@ -58,6 +58,8 @@ pub enum Error {
         /// Its message, if captured.
         message: String,
     },
+    /// The program did not begin its `main` in time.
+    Late,
     /// The program ended unexpectedly.
     Killed {
         /// How.
@@ -139,6 +141,9 @@ impl fmt::Display for Error {
             Error::Building { message } => write!(f, "cargo did not build the tests\n{}", message.trim_end()),
             Error::GaveUp { message, .. } if message.is_empty() => f.write_str("the program gave up"),
             Error::GaveUp { message, .. } => f.write_str(message.trim_end()),
+            Error::Late => {
+                f.write_str("time is up before main begins: it starts slowly, or a constructor does not end")
+            }
             Error::Killed { how } => write!(f, "the program ended without a verdict: {how}"),
             Error::Io { what, error } => write!(f, "{what}: {error}"),
         }

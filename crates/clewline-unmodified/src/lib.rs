@@ -49,7 +49,7 @@ pub use error::{Error, GaveUp, check_platform};
 pub use new_crate::NewCrate;
 pub use program::{Program, Sources};
 pub use runtime::{HEADER, Runtime};
-pub use session::{OutputMode, Session};
+pub use session::{OutputMode, Session, StartOptions};
 pub use toolchain::{Instrumentation, Toolchain};
 
 #[cfg(test)]

@@ -14,11 +14,12 @@ use super::{
     blind_spots::{BlindSpot, BlindSpots, is_instrumented, is_shared, recorded},
     children,
     compiler::{Compiler, CompilerKind, Language, including},
+    elf,
     error::Error,
     exclusion,
     runtime::{BUILTINS, CONTAINERS, CXX_CONFIGURATION, HEADER, Runtime},
     scratch::Scratch,
-    session::{OutputMode, Session},
+    session::{Session, StartOptions},
 };
 
 /// The sources of a program.
@@ -39,6 +40,7 @@ pub struct Program {
     /// A library that is loaded before the program.
     preloaded: Option<PathBuf>,
     blind_spots: BlindSpots,
+    fingerprint: u64,
     _scratch: Option<Scratch>,
 }
 
@@ -92,7 +94,8 @@ impl Program {
         let bytes = fs::read(&executable).map_err(Error::io(executable.display().to_string()))?;
         let blind_spots = BlindSpots::new(blind_spots, &bytes);
         let name = name.to_string_lossy().into_owned();
-        Ok(Program { executable, name, preloaded: None, blind_spots, _scratch: Some(scratch) })
+        let fingerprint = elf::fingerprint(&bytes);
+        Ok(Program { executable, name, preloaded: None, blind_spots, fingerprint, _scratch: Some(scratch) })
     }
 
     /// A program of one C file with this text, and other files.
@@ -125,7 +128,8 @@ impl Program {
         let executable = executable.canonicalize().map_err(Error::io(shown))?;
         let name = executable.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let blind_spots = BlindSpots::of_executable(&bytes);
-        Ok(Program { executable, name, preloaded, blind_spots, _scratch: None })
+        let fingerprint = elf::fingerprint(&bytes);
+        Ok(Program { executable, name, preloaded, blind_spots, fingerprint, _scratch: None })
     }
 
     /// Its name in reports.
@@ -160,6 +164,12 @@ impl Program {
         &self.blind_spots
     }
 
+    /// A hash of its code and data, without its libraries: of two programs that differ, it differs.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
     /// Where it is.
     #[must_use]
     pub fn executable(&self) -> &Path {
@@ -172,14 +182,19 @@ impl Program {
     /// # Errors
     ///
     /// If it cannot be started, or ends immediately.
-    pub fn start(&self, own: &[OsString], wanted: &RunOptions, talk: OutputMode) -> Result<Session, Error> {
+    pub fn start(
+        &self,
+        own: &[OsString],
+        wanted: &RunOptions,
+        options: impl Into<StartOptions>,
+    ) -> Result<Session, Error> {
         let mut command = Command::new(&self.executable);
         command.args(own);
         if let Some(library) = &self.preloaded {
             command.env("LD_PRELOAD", library);
         }
         let wanted = RunOptions { watched: self.blind_spots.watched(), ..wanted.clone() };
-        Session::start(command, &wanted, talk)
+        Session::start(command, &wanted, options.into())
     }
 }
 

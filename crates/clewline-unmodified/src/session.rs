@@ -6,12 +6,13 @@ use std::{
     process::{ChildStderr, Command, ExitStatus, Stdio},
     sync::{Arc, mpsc::Sender},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use clewline_remote::{DRIVEN_VARIABLE, Line, Remote, RunOptions};
 
 use super::{
-    children::ChildGroup,
+    children::{ChildGroup, Deadline},
     error::{Error, GaveUp},
 };
 
@@ -22,6 +23,21 @@ pub enum OutputMode {
     Captured,
     /// To the output of this process.
     Inherited,
+}
+
+/// How a program is started.
+#[derive(Clone, Copy, Debug)]
+pub struct StartOptions {
+    /// Where its output goes.
+    pub output: OutputMode,
+    /// How long it may take until its `main` begins; then it is killed.
+    pub limit: Option<Duration>,
+}
+
+impl From<OutputMode> for StartOptions {
+    fn from(output: OutputMode) -> StartOptions {
+        StartOptions { output, limit: None }
+    }
 }
 
 /// A program that was started. It is killed when this is dropped.
@@ -46,12 +62,12 @@ impl Session {
     pub(super) fn start(
         mut command: Command,
         wanted: &RunOptions,
-        talk: OutputMode,
+        options: StartOptions,
     ) -> Result<Session, Error> {
         let name = command.get_program().to_string_lossy().into_owned();
         let (line, there) = line().map_err(Error::io(name.clone()))?;
         command.env(DRIVEN_VARIABLE, "1").stdin(there);
-        if talk == OutputMode::Captured {
+        if options.output == OutputMode::Captured {
             command.stdout(Stdio::null()).stderr(Stdio::piped());
         }
         let mut child = ChildGroup::spawn(&mut command).map_err(Error::io(name))?;
@@ -60,8 +76,13 @@ impl Session {
         drop(command);
         let complaints = child.take_stderr().map(|it| thread::spawn(|| read(it)));
         let _watched = child.end_when_interrupted();
+        let starting = options.limit.map(|it| child.end_after(it));
         let running = Running { child, stderr_reader: complaints, _watched };
-        match Remote::connect(line, wanted) {
+        let connected = Remote::connect(line, wanted);
+        if starting.is_some_and(Deadline::is_missed) {
+            return Err(Error::Late);
+        }
+        match connected {
             Ok(remote) => Ok(Session { remote: Arc::new(remote), running }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(running.end_protocol_violated()),
             Err(_) => Err(running.end_early(None)),

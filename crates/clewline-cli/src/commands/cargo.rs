@@ -18,6 +18,8 @@ use serde_json::json;
 use super::{
     explore::Explored,
     explore_program::{StartedProgram, explore_started, lost, parse, print_blind_spots},
+    journal::Journal,
+    kept_entry,
     output::{Output, Stdout},
     run::halves,
     status::{Failure, Status, print_error, print_note},
@@ -98,10 +100,19 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let (run, left_out): (Vec<&TestId>, Vec<&TestId>) = tests.iter().partition(|it| runs.include(it));
     options.accept_programs(run.len(), NOUNS.nouns)?;
     let (mut statuses, mut entries) = (Vec::new(), Vec::new());
+    let fingerprint = run.iter().fold(0, |sum: u64, it| sum.wrapping_mul(31).wrapping_add(it.fingerprint()));
+    let mut journal = options.open_journal(Some(fingerprint))?;
     // A test that is alone writes its files itself, if it has a verdict.
-    let mut are_written = run.len() == 1 && tests.len() == 1 && unlisted.is_empty();
+    let mut are_written = run.len() == 1 && tests.len() == 1 && unlisted.is_empty() && journal.is_none();
     for (number, test) in run.iter().enumerate() {
-        let Tested { status, entry, is_lost } = explore_test(&words, test, (number, run.len()), &explored)?;
+        let finished = match &mut journal {
+            Some(journal) => take_finished(journal, test)?,
+            None => None,
+        };
+        let Tested { status, entry, is_lost } = match finished {
+            Some(tested) => tested,
+            None => explore_test(&words, test, (number, run.len()), &explored, journal.as_mut())?,
+        };
         are_written &= !is_lost;
         statuses.push(status);
         entries.push(Entry { name: shown_name(test), ..entry });
@@ -217,12 +228,26 @@ struct Tested {
     is_lost: bool,
 }
 
+/// The end of a test that an earlier process has explored, which is printed again.
+fn take_finished(journal: &mut Journal, test: &TestId) -> Result<Option<Tested>, Failure> {
+    let name = shown_name(test);
+    let Some(unit) = journal.take_if(|it| it["test"] == name) else { return Ok(None) };
+    let statuses = [Status::Done, Status::Violated, Status::Failed, Status::Unknown];
+    let status = statuses.into_iter().find(|it| unit["status"] == *it as u8);
+    let (Some(status), Some(entry)) = (status, kept_entry::from_json(&unit["entry"])) else {
+        return Err(journal.misfit("a test has no verdict"));
+    };
+    Stdout::new().print(unit["printed"].as_str().unwrap_or_default().as_bytes())?;
+    Ok(Some(Tested { status, entry, is_lost: false }))
+}
+
 /// Explores one of `all` tests. One that is killed without a verdict does not stop the others.
 fn explore_test(
     words: &Words,
     test: &TestId,
     (number, all): (usize, usize),
     explored: &[OsString],
+    journal: Option<&mut Journal>,
 ) -> Result<Tested, Failure> {
     let command = words.command(test);
     let lost = |status, headline: String| Tested {
@@ -243,17 +268,26 @@ fn explore_test(
         number: (1 < all).then_some(number),
         inputs: &[],
         blind_spots: test.blind_spots(),
+        needs_threads: false,
+        fingerprint: None,
     };
-    let start = |wanted: &RunOptions| test.start(wanted, OutputMode::Inherited);
+    let start = |wanted: &RunOptions, options| test.start(wanted, options);
     match explore_started(started, explored, start) {
         Err(Failure::Killed(message)) => {
             print_error(format!("{}: {message}", test.name));
             Ok(lost(Status::Failed, message))
         }
-        Ok(Explored { status, entry: None }) => {
+        Ok(Explored { status, entry: None, .. }) => {
             Ok(lost(status, format!("{} was not explored to the end", test.name)))
         }
-        Ok(Explored { status, entry: Some(entry) }) => Ok(Tested { status, entry, is_lost: false }),
+        Ok(Explored { status, entry: Some(entry), printed }) => {
+            if let Some(journal) = journal {
+                let (name, kept) = (shown_name(test), kept_entry::to_json(&entry));
+                let status = status as u8;
+                journal.add(json!({"test": name, "status": status, "entry": kept, "printed": printed}))?;
+            }
+            Ok(Tested { status, entry, is_lost: false })
+        }
         Err(failure) => Err(failure),
     }
 }

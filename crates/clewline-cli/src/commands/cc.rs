@@ -3,7 +3,7 @@
 use std::{ffi::OsString, fs, path::PathBuf};
 
 use clewline_report::{OutputFile, render::text::shell_word};
-use clewline_unmodified::{Compiler, Language, OutputMode, Program, RunOptions, Runtime, Sources};
+use clewline_unmodified::{Compiler, Language, Program, RunOptions, Runtime, Sources};
 
 use super::{
     explore_program::{StartedProgram, explore_only, print_blind_spots},
@@ -67,8 +67,10 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
                 number: None,
                 inputs: &words.files,
                 blind_spots: program.blind_spots(),
+                needs_threads: true,
+                fingerprint: Some(program.fingerprint()),
             };
-            let start = |wanted: &RunOptions| program.start(&[], wanted, OutputMode::Inherited);
+            let start = |wanted: &RunOptions, options| program.start(&[], wanted, options);
             explore_only("clewline cc", started, &words.arguments, start)
         }
     }

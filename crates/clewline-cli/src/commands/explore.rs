@@ -52,7 +52,11 @@ pub(super) const NOUNS: Nouns =
     Nouns { tool: "clewline explore", nouns: ("matrix", "matrices"), work: "executions" };
 
 pub(super) fn run(args: &Args) -> Result<Status, Failure> {
-    run_on(args, subject::find(&args.subject)?).map(|it| it.status)
+    let subject = subject::find(&args.subject)?;
+    args.check_outputs(&[])?;
+    args.check_one_matrix()?;
+    let journal = args.open_journal(None)?;
+    run_on(args, subject, journal).map(|it| it.status)
 }
 
 /// The end of an exploration.
@@ -60,15 +64,25 @@ pub(super) struct Explored {
     pub(super) status: Status,
     /// Its entry in a summary, unless the program was lost.
     pub(super) entry: Option<Entry>,
+    /// What was printed, if another journal keeps it.
+    pub(super) printed: Option<String>,
 }
 
-/// The same for a subject that is not in the table.
-pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Explored, Failure> {
+impl Explored {
+    /// The program was lost.
+    pub(super) fn without_entry(status: Status) -> Explored {
+        Explored { status, entry: None, printed: None }
+    }
+}
+
+/// The same for a subject that is not in the table, with the journal of its matrices.
+pub(super) fn run_registered(
+    mut args: Args,
+    given: Registered,
+    journal: Option<Journal>,
+) -> Result<Explored, Failure> {
     if args.memory_model != "sc" || args.races {
         return Err(Failure::Message("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
-    }
-    if args.journal.journal.is_some() {
-        return Err(Failure::Message("--journal is not supported for unmodified code".to_owned()));
     }
     // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
@@ -79,17 +93,12 @@ pub(super) fn run_registered(mut args: Args, given: Registered) -> Result<Explor
         args.spec.clone_from(spec);
     }
     args.quasi = args.quasi.or_else(|| given.quasi.clone());
-    run_on(&args, Subject::registered(given)?)
+    run_on(&args, Subject::registered(given)?, journal)
 }
 
-fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
+fn run_on(args: &Args, subject: Subject, journal: Option<Journal>) -> Result<Explored, Failure> {
     args.check_outputs(&[])?;
     args.check_one_matrix()?;
-    let journal = match &args.replay {
-        // There is only one execution.
-        Some(_) => None,
-        None => args.journal.open(Some(args.seed.unwrap_or_else(plan::new_seed)))?,
-    };
     let plan = plan::of(args, &subject, journal.as_ref())?;
     let mut options = plan::options(args, &subject, &plan)?;
     let roles = quasi::ask(args, &subject, &mut options)?;
@@ -106,7 +115,11 @@ fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
         is_alone: plan.only().is_some(),
         entries: Vec::new(),
         worst: None,
-        out: Stdout::new(),
+        out: if args.journal.journal.is_some() && journal.is_none() {
+            Stdout::keeping()
+        } else {
+            Stdout::new()
+        },
         journal,
     };
     match (&args.replay, plan.only()) {
@@ -115,7 +128,7 @@ fn run_on(args: &Args, subject: Subject) -> Result<Explored, Failure> {
     }
     if subject.is_lost() && !is_interrupted() {
         // The reason was already printed.
-        return Ok(Explored { status: Status::Failed, entry: None });
+        return Ok(Explored::without_entry(Status::Failed));
     }
     exploration.finish(&plan)
 }
@@ -124,6 +137,20 @@ impl Args {
     /// The output format.
     pub(super) fn format(&self) -> Output {
         self.format
+    }
+
+    /// Opens the journal, if one is requested, of a program with this fingerprint if it is one. A
+    /// replay has one execution, and none.
+    pub(super) fn open_journal(&self, program: Option<u64>) -> Result<Option<Journal>, Failure> {
+        if self.replay.is_some() {
+            return Ok(None);
+        }
+        self.journal.open_for(Some(self.seed.unwrap_or_else(plan::new_seed)), program)
+    }
+
+    /// The time limit.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout
     }
 
     /// Writes the requested files about several programs.
@@ -178,10 +205,6 @@ impl Args {
 fn codec_failure(error: clewline_core::CodecError) -> Failure {
     Failure::Message(error.to_string())
 }
-
-/// Why a test that shares nothing shows nothing.
-const NOTHING_SEEN: &str =
-    "the threads made no access to memory that is seen, so there was nothing to interleave";
 
 struct Exploration<'a> {
     args: &'a Args,
@@ -336,18 +359,19 @@ impl Exploration<'_> {
         if self.subject.is_lost() {
             return Ok(());
         }
-        let nothing = (unseen.is_everything && self.is_alone).then(|| NOTHING_SEEN.to_owned());
+        let nothing = unseen.nothing.filter(|_| self.is_alone).map(str::to_owned);
         if let (Verdict::Holds(()), Some(reason)) = (&checked.verdict, unseen.reason().or(nothing)) {
             checked.coverage = Coverage::Limited(Limit::Other(reason.clone()));
             checked.verdict = Verdict::Unknown(reason);
         }
         self.summary.add(&checked);
+        let sentences = unseen.sentences;
         let presented =
             PresentedMatrix { context: self.context(&[]), checked: &checked, smallest: smallest.as_ref() };
         let line = (self.args.format == Output::Json).then(|| {
             let mut object = presented.json(WitnessShown::Not);
-            if !unseen.sentences.is_empty() {
-                object.add("notes", unseen.sentences);
+            if !sentences.is_empty() {
+                object.add("notes", sentences.clone());
             }
             format!("{object}\n")
         });
@@ -355,11 +379,23 @@ impl Exploration<'_> {
         if let Some(line) = &line {
             self.out.print(line.as_bytes())?;
         }
-        if let Some(journal) = &mut self.journal {
+        let racing = self.subject.racing();
+        // A matrix of a program that fails is explored again with the points that it began with, and
+        // so is what comes after it.
+        let is_kept = racing.is_none() || checked.finding().is_none() && self.worst.is_none();
+        if let (Some(journal), true) = (&mut self.journal, is_kept) {
             let summary = kept::to_json(&Summary::of(&checked));
             let entry = entry.as_ref().map(kept_entry::to_json);
             let matrix = checked.matrix.to_string();
-            journal.add(json!({"matrix": matrix, "summary": summary, "line": line, "entry": entry}))?;
+            journal.add(json!({
+                "matrix": matrix,
+                "summary": summary,
+                "line": line,
+                "entry": entry,
+                "racing": racing,
+                "unseen": sentences,
+                "nothing": unseen.nothing,
+            }))?;
         }
         self.entries.extend(entry);
         if checked.finding().is_some() && self.worst.is_none() {
@@ -385,10 +421,12 @@ impl Exploration<'_> {
     }
 
     fn finish(mut self, plan: &Plan) -> Result<Explored, Failure> {
-        if self.summary.verdict() == "holds" && self.subject.unseen().is_everything {
+        if self.summary.verdict() == "holds"
+            && let Some(reason) = self.subject.unseen().nothing
+        {
             // One of several matrices may well share nothing; all of them do not.
             self.summary.unknown = self.summary.matrices;
-            self.summary.reason = Some(NOTHING_SEEN.to_owned());
+            self.summary.reason = Some(reason.to_owned());
         }
         let status = match self.summary.verdict() {
             "holds" => Status::Done,
@@ -441,6 +479,6 @@ impl Exploration<'_> {
             }
             None => self.args.drawings.write(page, || presented.svg())?,
         }
-        Ok(Explored { status, entry: Some(entry) })
+        Ok(Explored { status, entry: Some(entry), printed: self.out.into_kept() })
     }
 }

@@ -1,6 +1,11 @@
 //! `clewline explore` for a subject that is not in the table: a program that is started for it.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::{CommandFactory, FromArgMatches, Parser};
 use clewline_core::{Reason, is_interrupted};
@@ -9,15 +14,17 @@ use clewline_report::render::{
     text::shell_word,
 };
 use clewline_unmodified::{
-    BlindSpot, BlindSpots, Error, GaveUp, Points, Remote, RunOptions, Session, read_places, show_places,
+    BlindSpot, BlindSpots, Error, GaveUp, OutputMode, Points, Remote, RunOptions, Session, StartOptions,
+    Trust, Unseen, read_places, show_places,
 };
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{
     explore::{self, Explored},
-    output::{Output, Stdout},
+    journal::Journal,
+    output::{Output, Stdout, save},
     registered::{NotSeen, Registered},
-    status::{Failure, Status, print_note, print_usage},
+    status::{Failure, Status, print_note, print_unknown, print_usage},
     summaries::Nouns,
 };
 
@@ -31,7 +38,8 @@ Options for unmodified code:
   --isolate                      Run each execution in its own process (about 100 times slower)
   --trust <NAME>                 Code that need not be seen: a function, a module or namespace, a library, an
                                  object file, a source file or the program; may be repeated
-  --racing <ADDRESS,…>           Addresses of racing accesses, for a replay; reports print them
+  --racing <ADDRESS,…|FILE>      Addresses of racing accesses, for a replay; reports print them, and
+                                 write long lists to target/clewline
 
 Exit codes: 0 no violation found, 1 violated, 2 invalid arguments, 3 unknown.";
 
@@ -53,7 +61,58 @@ pub(super) struct StartedProgram<'a> {
     pub(super) inputs: &'a [PathBuf],
     /// The parts of it that are not seen.
     pub(super) blind_spots: &'a BlindSpots,
+    /// Whether its `main` shows nothing if it starts no thread. Many tests of a crate need none.
+    pub(super) needs_threads: bool,
+    /// By which its journal knows it; `None` if the journal is not its own.
+    pub(super) fingerprint: Option<u64>,
 }
+
+/// What earlier processes of the same command have found out about the program.
+#[derive(Default)]
+struct Earlier {
+    racing: Vec<usize>,
+    sentences: Vec<String>,
+    /// Whether something was interleaved, and if not, why.
+    has_seen: bool,
+    nothing: Option<&'static str>,
+}
+
+impl Earlier {
+    fn of(journal: Option<&Journal>) -> Earlier {
+        let Some(last) = journal.and_then(Journal::last) else { return Earlier::default() };
+        let sentences = last["unseen"].as_array().into_iter().flatten().filter_map(Json::as_str);
+        Earlier {
+            racing: last["racing"].as_str().and_then(|it| read_places(it).ok()).unwrap_or_default(),
+            sentences: sentences.map(str::to_owned).collect(),
+            has_seen: last["nothing"].is_null(),
+            nothing: last["nothing"].is_string().then_some(NOTHING_SEEN),
+        }
+    }
+
+    /// What was not seen, with that of this process.
+    fn and(&self, mut now: Unseen, spots: &BlindSpots, trust: &Trust, needs_threads: bool) -> NotSeen {
+        let is_new = |it: &String| !self.sentences.contains(it);
+        let mut sentences = self.sentences.clone();
+        let nothing = if self.has_seen {
+            None
+        } else if now.is_sequential {
+            needs_threads.then_some(NO_THREADS).or(self.nothing)
+        } else {
+            // Trusted code may be all there is.
+            (now.is_everything && trust.0.is_empty()).then_some(NOTHING_SEEN)
+        };
+        now.sentences.retain(is_new);
+        sentences.extend(spots.sentences(&now, trust).into_iter().filter(is_new));
+        NotSeen { sentences, nothing }
+    }
+}
+
+/// Why a test that shares nothing shows nothing.
+const NOTHING_SEEN: &str =
+    "the threads made no access to memory that is seen, so there was nothing to interleave";
+
+/// Why a program without threads shows nothing.
+const NO_THREADS: &str = "main started no thread that ran, so there was nothing to interleave";
 
 /// The given arguments of `clewline explore`, for a program; or the status with which the command
 /// ends, after help or an error was printed.
@@ -73,17 +132,28 @@ pub(super) fn parse(
 
 /// Starts a program and explores it with the given arguments of `clewline explore`.
 pub(super) fn explore_started(
-    StartedProgram { name, typed, number, inputs, blind_spots }: StartedProgram<'_>,
+    started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
+    start: impl FnOnce(&RunOptions, StartOptions) -> Result<Session, Error>,
 ) -> Result<Explored, Failure> {
-    let ended = |status| Ok(Explored { status, entry: None });
-    let (wanted, args) = match parse(name, arguments)? {
+    let StartedProgram { name, typed, number, inputs, blind_spots, needs_threads, fingerprint } = started;
+    let (mut wanted, args) = match parse(name, arguments)? {
         Ok(parsed) => parsed,
-        Err(status) => return ended(status),
+        Err(status) => return Ok(Explored::without_entry(status)),
     };
     args.check_outputs(inputs)?;
-    let session = match start(&wanted) {
+    let journal = match fingerprint {
+        Some(_) => args.open_journal(fingerprint)?,
+        None => None,
+    };
+    let earlier = Earlier::of(journal.as_ref());
+    wanted.racing.extend(&earlier.racing);
+    let options = StartOptions { output: OutputMode::Inherited, limit: args.timeout() };
+    let session = match start(&wanted, options) {
+        Err(error @ Error::Late) => {
+            print_unknown(&error);
+            return given_up((name, number), arguments, GaveUp::Unknown, error.to_string());
+        }
         Err(Error::GaveUp { why, message }) => return given_up((name, number), arguments, why, message),
         Err(_) if is_interrupted() => return Err(Failure::Message(Reason::Interrupted.to_string())),
         other => other?,
@@ -92,28 +162,24 @@ pub(super) fn explore_started(
     let offer = remote.offer().clone();
     // Of the rest it is not yet known whether it runs.
     print_notes(&remote.unseen().sentences);
-    let (lost, asked) = (Arc::clone(&remote), Arc::clone(&remote));
+    let (lost, asked, points) = (Arc::clone(&remote), Arc::clone(&remote), Arc::clone(&remote));
     let (spots, trust) = (blind_spots.clone(), wanted.trust.clone());
-    let unseen = move || {
-        let unseen = asked.unseen();
-        // Trusted code may be all there is.
-        let is_everything = unseen.is_everything && trust.0.is_empty();
-        NotSeen { sentences: spots.sentences(&unseen, &trust), is_everything }
-    };
+    let needs_threads = needs_threads && offer.is_body;
     let given = Registered {
         name: name.to_owned(),
         explorable: Arc::clone(&remote) as _,
         command: Box::new(move || command_of(&typed, &wanted, &remote)),
         is_lost: Box::new(move || lost.is_lost()),
-        unseen: Box::new(unseen),
+        unseen: Box::new(move || earlier.and(asked.unseen(), &spots, &trust, needs_threads)),
         is_body: offer.is_body,
         number,
         // A whole program has one matrix.
         matrices: if offer.is_body { offer.invocations } else { offer.matrices },
         spec: offer.spec,
         quasi: offer.quasi,
+        racing: Box::new(move || show_places(&points.racing())),
     };
-    let explored = explore::run_registered(args, given);
+    let explored = explore::run_registered(args, given, journal);
     match session.finish() {
         Ok(()) => explored,
         // It may have been killed because it did not stop by itself.
@@ -129,7 +195,7 @@ pub(super) fn explore_only(
     tool: &'static str,
     started: StartedProgram<'_>,
     arguments: &[OsString],
-    start: impl FnOnce(&RunOptions) -> Result<Session, Error>,
+    start: impl FnOnce(&RunOptions, StartOptions) -> Result<Session, Error>,
 ) -> Result<Status, Failure> {
     let args = match parse(started.name, arguments)? {
         Ok((_, args)) => args,
@@ -164,20 +230,23 @@ fn given_up(
     message: String,
 ) -> Result<Explored, Failure> {
     let status = Status::from(why);
-    let Ok((_, args)) = parse(name, arguments)? else { return Ok(Explored { status, entry: None }) };
+    let Ok((_, args)) = parse(name, arguments)? else { return Ok(Explored::without_entry(status)) };
     if why != GaveUp::Unknown || message.is_empty() {
-        return Ok(Explored { status, entry: None });
+        return Ok(Explored::without_entry(status));
     }
-    if args.format() == Output::Json {
+    let line = (args.format() == Output::Json).then(|| {
         let line = json!({ "subject": name, "verdict": Word::Unknown.as_str(), "reason": message });
-        Stdout::new().print(format!("{line}\n").as_bytes())?;
+        format!("{line}\n")
+    });
+    if let Some(line) = &line {
+        Stdout::new().print(line.as_bytes())?;
     }
     let entry = Entry::new(name.to_owned(), Word::Unknown, message);
     // A program that is alone has a summary of its own.
     if number.is_none() {
         args.write_of_all(explore::NOUNS.summary(vec![entry.clone()]))?;
     }
-    Ok(Explored { status, entry: Some(entry) })
+    Ok(Explored { status, entry: Some(entry), printed: line })
 }
 
 /// Prints what the instrumentation does not see, and is not trusted.
@@ -237,7 +306,29 @@ fn reuse(text: &str) -> Result<bool, String> {
 }
 
 fn racing(text: &str) -> Result<Vec<usize>, String> {
-    read_places(text).map_err(|it| format!("--racing: `{it}` is not an address"))
+    let listed = match read_places(text) {
+        Ok(places) => return Ok(places),
+        Err(_) => fs::read_to_string(text).unwrap_or_else(|_| text.to_owned()),
+    };
+    read_places(listed.trim_end()).map_err(|it| format!("--racing: `{it}` is neither an address nor a file"))
+}
+
+// More would not fit on a line beside the rest of the command.
+const RACING_CHARACTERS_MAX: usize = 60;
+
+/// The value of `--racing`: the list, or the name of a file that contains it.
+fn racing_argument(places: &[usize]) -> String {
+    let listed = show_places(places);
+    if listed.len() <= RACING_CHARACTERS_MAX {
+        return listed;
+    }
+    // FNV-1a: a list always has the same file, so that older reports stay valid.
+    let hash = |hash: u32, it: u8| (hash ^ u32::from(it)).wrapping_mul(0x0100_0193);
+    let file = format!("target/clewline/racing-{:08x}", listed.bytes().fold(0x811c_9dc5, hash));
+    let path = Path::new(&file);
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let written = made.is_ok() && save(path, &format!("{listed}\n")).is_ok();
+    if written { file } else { listed }
 }
 
 /// The command of this exploration, with the scheduling points that it has found.
@@ -247,7 +338,7 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
         Points::Racing => {
             let places = remote.racing();
             if !places.is_empty() {
-                command.push_str(&format!(" --racing {}", show_places(&places)));
+                command.push_str(&format!(" --racing {}", racing_argument(&places)));
             }
         }
         points @ (Points::All | Points::Atomics) => {
@@ -268,8 +359,6 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clewline_unmodified::Trust;
-
     use super::*;
 
     fn read(words: &str) -> Result<(RunOptions, Vec<OsString>), String> {
@@ -299,7 +388,7 @@ mod tests {
         for (words, message) in [
             ("--points none", "--points: expected `racing`, `all` or `atomics`; found `none`"),
             ("--reuse=some", "--reuse: expected `never` or `any`; found `some`"),
-            ("--racing 1f,xy", "--racing: `xy` is not an address"),
+            ("--racing 1f,xy", "--racing: `xy` is neither an address nor a file"),
             ("--full --points", "--points: expected a value"),
         ] {
             assert_eq!(read(words).unwrap_err(), message);

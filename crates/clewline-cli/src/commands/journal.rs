@@ -35,7 +35,16 @@ impl JournalFlag {
 
     /// Opens the journal, if one is requested. Without `seed`, a new one is used; it is noted.
     pub(super) fn open(&self, seed: Option<u64>) -> Result<Option<Journal>, Failure> {
-        let open = |it: &PathBuf| Journal::open(it, std::env::args().skip(1), seed);
+        self.open_for(seed, None)
+    }
+
+    /// The same, of a command that explores a program with this fingerprint.
+    pub(super) fn open_for(
+        &self,
+        seed: Option<u64>,
+        program: Option<u64>,
+    ) -> Result<Option<Journal>, Failure> {
+        let open = |it: &PathBuf| Journal::open(it, std::env::args().skip(1), seed, program);
         self.journal.as_ref().map(open).transpose()
     }
 }
@@ -82,6 +91,7 @@ impl Journal {
         path: &Path,
         arguments: impl Iterator<Item = String>,
         seed: Option<u64>,
+        program: Option<u64>,
     ) -> Result<Journal, Failure> {
         let failed = |it: io::Error| Failure::at(&path.display().to_string(), it);
         let refused = |why: &str| Failure::at(&path.display().to_string(), why);
@@ -121,8 +131,10 @@ impl Journal {
         };
         let Some(first) = lines.pop_front() else {
             // Its first word says what it is, even if the rest is torn.
-            let seed = json!(seed);
-            journal.write(&format!("{FIRST_WORD}{VERSION},\"command\":{identity},\"seed\":{seed}}}"))?;
+            let (seed, program) = (json!(seed), json!(program));
+            journal.write(&format!(
+                "{FIRST_WORD}{VERSION},\"command\":{identity},\"program\":{program},\"seed\":{seed}}}"
+            ))?;
             return Ok(journal);
         };
         if first["journal"] != VERSION {
@@ -133,6 +145,9 @@ impl Journal {
                 "this is the journal of another command: {}; remove it, or name another file",
                 first["command"]
             )));
+        }
+        if first["program"] != json!(program) {
+            return Err(refused("the program has changed since; remove the journal, or name another file"));
         }
         journal.seed = first["seed"].as_u64().or(seed);
         journal.before = lines.back().map_or(Duration::ZERO, |it| milliseconds(&it["after_ms"]));
@@ -151,6 +166,17 @@ impl Journal {
     /// How long earlier processes worked for this command.
     pub(super) fn before(&self) -> Duration {
         self.before
+    }
+
+    /// The last unit that an earlier process has finished, before one is taken.
+    pub(super) fn last(&self) -> Option<&Json> {
+        self.finished.back()
+    }
+
+    /// The next unit that an earlier process has finished, if it is the one that is wanted.
+    pub(super) fn take_if(&mut self, is_wanted: impl Fn(&Json) -> bool) -> Option<Json> {
+        self.finished.front().filter(|it| is_wanted(it))?;
+        self.finished.pop_front()
     }
 
     /// The next unit that an earlier process has finished.
@@ -236,7 +262,7 @@ mod tests {
 
     fn journal(path: &Path, arguments: &str) -> Result<Journal, String> {
         let arguments = arguments.split(' ').map(str::to_owned);
-        Journal::open(path, arguments, Some(7)).map_err(|it| format!("{it:?}"))
+        Journal::open(path, arguments, Some(7), None).map_err(|it| format!("{it:?}"))
     }
 
     fn file(name: &str) -> PathBuf {
@@ -282,6 +308,20 @@ mod tests {
             assert!(error.contains("this is not a journal"), "{text}: {error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn the_journal_of_another_program_is_refused() {
+        let path = file("program");
+        let open = |program| Journal::open(&path, ["cc".to_owned()].into_iter(), Some(7), Some(program));
+        open(1).unwrap().add(json!({"n": 1})).unwrap();
+        assert_eq!(open(1).unwrap().last().map(|it| it["n"].clone()), Some(json!(1)));
+        assert!(format!("{:?}", open(2).unwrap_err()).contains("the program has changed since"));
+        let mut again = open(1).unwrap();
+        assert_eq!(again.take_if(|it| it["n"] == 2), None);
+        assert!(again.take_if(|it| it["n"] == 1).is_some() && again.last().is_none());
+        drop(again);
         fs::remove_file(path).unwrap();
     }
 

@@ -23,15 +23,30 @@ use super::status::Failure;
 pub(super) struct Stdout {
     // `None` after the reader has closed it.
     lock: Option<StdoutLock<'static>>,
+    // What was printed, if it is wanted.
+    kept: Option<String>,
 }
 
 impl Stdout {
     pub(super) fn new() -> Stdout {
-        Stdout { lock: Some(io::stdout().lock()) }
+        Stdout { lock: Some(io::stdout().lock()), kept: None }
+    }
+
+    /// The same, and keeps what is printed.
+    pub(super) fn keeping() -> Stdout {
+        Stdout { kept: Some(String::new()), ..Stdout::new() }
+    }
+
+    /// What was printed, if it was kept.
+    pub(super) fn into_kept(self) -> Option<String> {
+        self.kept
     }
 
     /// Writes all of `text`, at once.
     pub(super) fn print(&mut self, text: &[u8]) -> Result<(), Failure> {
+        if let Some(kept) = &mut self.kept {
+            kept.push_str(&String::from_utf8_lossy(text));
+        }
         let Some(lock) = &mut self.lock else { return Ok(()) };
         match lock.write_all(text).and_then(|()| lock.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {

@@ -27,6 +27,8 @@ pub(super) struct Registered {
     pub(super) spec: Option<String>,
     /// The quasi factors, if the arguments name none.
     pub(super) quasi: Option<String>,
+    /// The scheduling points that were found so far, as the journal keeps them.
+    pub(super) racing: Box<dyn Fn() -> String>,
 }
 
 /// What was not seen of a subject and is not trusted.
@@ -34,8 +36,8 @@ pub(super) struct Registered {
 pub(super) struct NotSeen {
     /// One sentence for each piece of code, without a final dot.
     pub(super) sentences: Vec<String>,
-    /// Whether no access at all was seen.
-    pub(super) is_everything: bool,
+    /// Why executions without a violation show nothing at all, if so.
+    pub(super) nothing: Option<&'static str>,
 }
 
 impl NotSeen {

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clewline_report::render::text::shell_word;
-use clewline_unmodified::{OutputMode, Program, RunOptions, Runtime};
+use clewline_unmodified::{Program, RunOptions, Runtime};
 
 use super::{
     explore_program::{StartedProgram, explore_only, print_blind_spots},
@@ -57,8 +57,16 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let inputs = std::slice::from_ref(&args.program);
     let blind_spots = program.blind_spots();
     print_blind_spots(blind_spots.all(), &options)?;
-    let started = StartedProgram { name: program.name(), typed: command, number: None, inputs, blind_spots };
-    let start = |wanted: &RunOptions| program.start(&own, wanted, OutputMode::Inherited);
+    let started = StartedProgram {
+        name: program.name(),
+        typed: command,
+        number: None,
+        inputs,
+        blind_spots,
+        needs_threads: true,
+        fingerprint: Some(program.fingerprint()),
+    };
+    let start = |wanted: &RunOptions, options| program.start(&own, wanted, options);
     explore_only("clewline run", started, &options, start)
 }
 

@@ -90,6 +90,11 @@ pub(super) fn print_error(message: impl fmt::Display) {
     eprintln!("{}", harmless(&format!("error: {message}")));
 }
 
+/// Prints on standard error why the verdict is unknown.
+pub(super) fn print_unknown(message: impl fmt::Display) {
+    eprintln!("{}", harmless(&format!("unknown: {message}")));
+}
+
 /// Prints a note on standard error.
 pub(super) fn print_note(message: impl fmt::Display) {
     eprintln!("{}", harmless(&format!("note: {message}")));

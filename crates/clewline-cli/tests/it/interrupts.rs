@@ -71,8 +71,7 @@ impl Started {
 
     /// Sends `INT`, `TERM` or `KILL`.
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).output();
-        assert!(sent.unwrap().status.success() || name == "KILL");
+        signal(&self.child, name);
     }
 
     /// Its end; the code is 128 more than the signal's number if one ended it, as in a shell.
@@ -90,6 +89,11 @@ impl Started {
         assert_eq!(ran.code, if name == "INT" { 130 } else { 143 }, "{ran:?}");
         ran
     }
+}
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &child.id().to_string()]).output();
+    assert!(sent.unwrap().status.success() || name == "KILL");
 }
 
 /// No file that is being written is left.
@@ -182,16 +186,25 @@ fn commands_without_a_verdict_end_and_leave_no_file() {
     }
 }
 
+/// Its output is not read, so that the first signal cannot end it.
 #[test]
 fn a_second_signal_ends_at_once() {
-    let folder = Folder::new("interrupts-twice");
-    let args = ["reproduce", "lowe-fig4-queue", "--csv", "it.csv"];
-    let started = start(&folder, &args);
-    started.signal("INT");
-    started.wait_for_line();
-    let ran = started.ends_by("TERM");
-    assert!(ran.stdout.is_empty(), "{ran:?}");
-    check_no_parts(&folder);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clewline"));
+    command.args(["generate", "--spec", "queue", "--operations", "20000"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0]).unwrap();
+    // It writes now, and sleeps once the pipe is full.
+    while !fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap().contains(") S ") {
+        thread::sleep(Duration::from_millis(1));
+    }
+    signal(&child, "INT");
+    let mut note = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut note).unwrap();
+    assert_eq!(note, "note: interrupted; a second signal ends the command at once\n");
+    assert_eq!(child.try_wait().unwrap(), None, "it still writes");
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
 }
 
 const COUNTERS: &str = "\
@@ -227,6 +240,36 @@ fn processes(name: &str) -> Vec<bool> {
 fn caught(status: &str) -> u64 {
     let caught = status.lines().find_map(|it| it.strip_prefix("SigCgt:"));
     caught.map_or(0, |it| u64::from_str_radix(it.trim(), 16).unwrap())
+}
+
+/// The processes whose arguments contain this name.
+fn processes_with(name: &str) -> usize {
+    let all = fs::read_dir("/proc").unwrap().filter_map(|it| Some(it.ok()?.path().join("cmdline")));
+    all.filter(|it| fs::read(it).is_ok_and(|it| String::from_utf8_lossy(&it).contains(name))).count()
+}
+
+/// The compiler waits for a file that is never written. It ends although its parent is killed.
+#[test]
+fn a_compiler_is_not_left_behind() {
+    if let Some(missing) = Runtime::find().err().or(Compiler::find(None).err()) {
+        return eprintln!("notice: skipped: {missing}");
+    }
+    let name = format!("endless{}.c", std::process::id());
+    let folder = Folder::new("interrupts-compile").with(&name, "#include \"pipe.h\"\n");
+    let made = Command::new("mkfifo").arg(folder.path("pipe.h")).status();
+    assert!(made.unwrap().success());
+    let started = start(&folder, &["cc", &name]);
+    // The command itself, and the compiler.
+    while processes_with(&name) < 2 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    started.signal("KILL");
+    assert_eq!(started.end().code, 137);
+    let is_left = |_| {
+        thread::sleep(Duration::from_millis(5));
+        processes_with(&name) != 0
+    };
+    assert!(!(0..20_000).all(is_left), "it ends on the slowest machine");
 }
 
 #[test]

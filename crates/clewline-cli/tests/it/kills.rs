@@ -9,6 +9,7 @@ use std::{
 
 use clewline_core::Random;
 use clewline_testing::pick;
+use clewline_unmodified::{Compiler, Runtime};
 use serde_json::Value as Json;
 
 use crate::{
@@ -18,12 +19,25 @@ use crate::{
 
 const FILES: usize = 24;
 
+/// A register that is right, and one that is not.
+const REGISTERS: &str = "\
+#include <clewline.h>
+static long word, other;
+CLEWLINE_OPERATION(get) { return __atomic_load_n(&word, __ATOMIC_SEQ_CST); }
+CLEWLINE_OPERATION(set, value) {
+    __atomic_store_n(&word, value, __ATOMIC_SEQ_CST);
+    return CLEWLINE_NOTHING;
+}
+CLEWLINE_OPERATION(add) { other += 1; return CLEWLINE_NOTHING; }
+CLEWLINE_OPERATION(read) { return other; }
+";
+
 /// The long commands, without `--journal`; their files are in the folder. All but stress tests have
 /// the same result each time.
-fn commands() -> [Vec<String>; 5] {
+fn commands() -> Vec<Vec<String>> {
     let files: String = (0..FILES).map(|it| format!(" {it}.jsonl")).collect();
     let (samples, lost, runs) = pick((6, 1, 40), (60, 2, 2_000));
-    [
+    let mut commands = vec![
         format!("check{files} --spec queue --format json --junit it.xml"),
         format!(
             "explore ms-queue --samples {samples} --seed 3 --threads 2 --operations 2 --format json --junit it.xml"
@@ -35,12 +49,20 @@ fn commands() -> [Vec<String>; 5] {
         format!(
             "stress treiber-stack --executions {runs} --operations 40 --seed 1 --format json --junit it.xml"
         ),
-    ]
-    .map(|it| it.split(' ').map(str::to_owned).collect())
+    ];
+    if Runtime::find().is_ok() && Compiler::find(None).is_ok() {
+        // The points of accesses that race, which one matrix finds, are those of the next ones.
+        for more in ["--calls get,set(1),set(2)", "--all --calls get,set(1),add,read"] {
+            commands.push(format!(
+                "cc registers.c --threads 2 --operations 2 --samples {samples} --seed 3 {more} --format json --junit it.xml"
+            ));
+        }
+    }
+    commands.into_iter().map(|it| it.split(' ').map(str::to_owned).collect()).collect()
 }
 
 fn folder(name: &str) -> Folder {
-    let mut folder = Folder::new(name);
+    let mut folder = Folder::new(name).with("registers.c", REGISTERS);
     for it in 0..FILES {
         let seed = (it + 1).to_string();
         let operations = pick("40", "4000");
@@ -159,6 +181,23 @@ fn the_journal_of_another_command_is_refused() {
     let ran = clewline(&folder, &[&check[..], &["queue"]].concat(), "");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("1.jsonl has changed since it was checked"), "{ran:?}");
+}
+
+/// A header is part of the program as well.
+#[test]
+fn the_journal_of_another_program_is_refused() {
+    if Runtime::find().is_err() || Compiler::find(None).is_err() {
+        return eprintln!("notice: skipped: no program can be built");
+    }
+    let folder = Folder::new("kills-program").with("it.c", &format!("#include \"it.h\"\n{REGISTERS}"));
+    let args = ["cc", "it.c", "--matrix", "get | set(1)", "--journal", "it.journal"];
+    for (header, code) in [("", 0), ("", 0), ("long more(void) { return 1; }\n", 2)] {
+        fs::write(folder.path("it.h"), header).unwrap();
+        let ran = clewline(&folder, &args, "");
+        assert_eq!(ran.code, code, "{ran:?}");
+        let is_refused = ran.stderr.contains("it.journal: the program has changed since");
+        assert_eq!(is_refused, code == 2, "{ran:?}");
+    }
 }
 
 /// A killed writer leaves the old file, and the next one removes what was left.

@@ -99,6 +99,38 @@ fn the_command_of_a_report_replays_the_violation() {
     assert_eq!(results(&again.stdout), results(&ran.stdout));
 }
 
+const MANY: &str = "\
+#include <clewline.h>
+static long a, b, c, d, e, f;
+CLEWLINE_OPERATION(add) {
+    a++; b++; c++; d++; e++; f++;
+    return a + b + c + d + e + f;
+}
+CLEWLINE_MATRIX(\"add | add\")
+";
+
+/// Many addresses are in a file, and the command can still be pasted.
+#[test]
+fn a_long_list_of_racing_accesses_is_a_file() {
+    if !is_possible() {
+        return;
+    }
+    let folder = Folder::new("cc-many").with("many.c", MANY);
+    let ran = clewline(&folder, &["cc", "many.c"], "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let typed = ran.stdout.lines().find_map(|it| it.strip_prefix("next: ")).expect("what to type");
+    assert!(typed.contains(" --racing target/clewline/racing-"), "{typed}");
+    let words = words(typed);
+    let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+    let again = clewline(&folder, &words, "");
+    assert_eq!(again.code, 1, "{typed}\n{}{}", again.stdout, again.stderr);
+    assert_eq!(results(&again.stdout), results(&ran.stdout));
+    // Without the file there is nothing to replay.
+    std::fs::remove_dir_all(folder.path("target")).unwrap();
+    let ran = clewline(&folder, &words, "");
+    assert!(ran.code == 2 && ran.stderr.contains("is neither an address nor a file"), "{ran:?}");
+}
+
 /// Words as a shell reads them that knows double quotes and single ones.
 fn words(typed: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
@@ -221,6 +253,30 @@ fn an_operation_that_cannot_be_called_does_not_compile() {
             assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{compiler} {text}");
             assert!(ran.stderr.contains(message), "{compiler} {file}: {}", ran.stderr);
         }
+    }
+}
+
+/// Of two declarations one would be dropped, and a test without operations has none to make.
+#[test]
+fn what_is_declared_twice_or_not_at_all_is_an_error() {
+    if !is_possible() {
+        return;
+    }
+    let operation = "CLEWLINE_OPERATION(get) { return 1; }\n";
+    for (one, other, message) in [
+        (operation, operation, "the operation `get` is declared twice"),
+        (
+            "CLEWLINE_INIT {}\n",
+            "CLEWLINE_INIT {}\nCLEWLINE_OPERATION(get) { return 1; }\n",
+            "`CLEWLINE_INIT` is declared twice",
+        ),
+        ("CLEWLINE_INIT {}\n", "", "nothing was registered that could be called"),
+    ] {
+        let [one, other] = [one, other].map(|it| format!("#include <clewline.h>\n{it}"));
+        let folder = Folder::new("cc-twice").with("one.c", &one).with("other.c", &other);
+        let ran = clewline(&folder, &["cc", "one.c", "other.c"], "");
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{one}{other}: {ran:?}");
+        assert!(ran.stderr.contains(message), "{message}: {ran:?}");
     }
 }
 
@@ -545,6 +601,35 @@ fn one() {}
 #[test]
 fn two() {}
 ";
+
+/// What an earlier process has explored is printed and counted again, and not explored.
+#[test]
+fn tests_that_are_finished_are_not_explored_again() {
+    if !is_possible() || Toolchain::find().is_err() {
+        return;
+    }
+    let folder = Folder::new("cargo-journal").with("Cargo.toml", &CRATE.replace("lost", "kept"));
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", TWO);
+    let args = ["cargo", "test", "--", "--journal", "it.journal", "--format", "json", "--junit", "it.xml"];
+    let timeless = |ran: &crate::run::Ran| {
+        let mut lines = ran.json();
+        lines.iter_mut().for_each(|it| it.as_object_mut().unwrap().retain(|name, _| !name.ends_with("_ms")));
+        (ran.code, lines, folder.read("it.xml"))
+    };
+    let whole = timeless(&clewline(&folder, &args, ""));
+    assert_eq!((whole.0, whole.1.len()), (0, 2), "{whole:?}");
+    let journal = folder.read("it.journal");
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 3, "{journal}");
+    for kept in [3, 2, 1] {
+        std::fs::write(folder.path("it.journal"), lines[..kept].concat()).unwrap();
+        let ran = clewline(&folder, &args, "");
+        assert_eq!(timeless(&ran), whole, "{kept}: {ran:?}");
+        let again = folder.read("it.journal");
+        assert!(again.starts_with(&lines[..kept].concat()) && again.lines().count() == 3, "{kept}: {again}");
+    }
+}
 
 #[test]
 fn several_tests_do_not_share_a_file() {

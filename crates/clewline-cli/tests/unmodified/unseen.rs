@@ -135,3 +135,74 @@ fn what_libraries_write_is_found_out() {
     let Some(program) = build("calls_out.c", &["LOCKED"]) else { return };
     program.check("put(1) | put(2) get", &[]).holds();
 }
+
+/// A program in which no second thread runs was not explored, whatever the reason.
+#[test]
+fn a_program_that_starts_no_thread_shows_nothing() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    program.explore_main_with(&["alone"], &JSON).unknown("main started no thread that ran");
+    program.explore_main_with(&[], &JSON).holds();
+}
+
+/// Functions that are called when the program exits are a part of it.
+#[test]
+fn exit_handlers_are_explored() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    for kind in ["exit-handler", "exit"] {
+        program.explore_main_with(&[kind], &JSON).violated("failure");
+        let found = program.by_first().explore_main_with(&[kind], &[]);
+        assert!(found.text().contains("assertion failed: count == 2"), "{kind}: {}", found.out);
+    }
+    program.explore_main_with(&["right-exit-handler"], &JSON).holds();
+}
+
+/// Nothing is seen of another process.
+#[test]
+fn a_program_that_starts_a_process_is_unknown() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    for kind in ["fork", "vfork", "clone", "posix_spawn", "system", "popen"].into_iter().take(pick(4, 6)) {
+        let function = if kind == "posix_spawn" { "posix_spawnp" } else { kind };
+        let found = program.explore_main_with(&[kind], &JSON);
+        found.unknown(&format!("the code calls {function}, which is not under control, at "));
+        assert!(found.out.contains("outside.c:"), "{kind}: {}", found.out);
+        let trusting = [&JSON[..], &["--trust", function]].concat();
+        program.explore_main_with(&[kind], &trusting).holds();
+    }
+    // Its end is not that of an execution.
+    program.explore_main_with(&["fork-and-return"], &[&JSON[..], &["--trust", "fork"]].concat()).holds();
+}
+
+/// Threads that run before `main` are not under control.
+#[test]
+fn a_thread_that_starts_before_main_is_not_seen() {
+    let Some(program) = build("outside.c", &["EARLY"]) else { return };
+    program.explore_main(&JSON).unknown("begin starts a thread before main");
+    program.explore_main(&[&JSON[..], &["--trust", "begin"]].concat()).holds();
+}
+
+/// A library that is loaded later is looked at as others are.
+#[test]
+fn a_library_that_the_program_loads_is_not_seen() {
+    let Some(program) = build("outside.c", &[]) else { return };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loaded");
+    std::fs::create_dir_all(&folder).unwrap();
+    let [source, object, library] = ["loaded.c", "loaded.o", "loaded.so"].map(|it| folder.join(it));
+    std::fs::write(&source, "int used;\nvoid use(void) { used++; }\n").unwrap();
+    for (flags, words) in [
+        ("-O1", "loaded.so was not compiled for this"),
+        ("-fsanitize=thread", "loaded.so is loaded while the program runs"),
+    ] {
+        let (mut compile, mut link) = (Command::new("cc"), Command::new("cc"));
+        compile.args(["-c", "-fPIC", flags]).arg(&source).arg("-o").arg(&object);
+        // Without the library of the sanitizer.
+        link.arg("-shared").arg(&object).arg("-o").arg(&library);
+        if [&mut compile, &mut link].into_iter().any(|it| !it.status().is_ok_and(|it| it.success())) {
+            return eprintln!("notice: skipped: cc does not compile with {flags}");
+        }
+        let own = ["dlopen", library.to_str().unwrap()];
+        let program = program.by_first();
+        program.explore_main_with(&own, &JSON).unknown(words);
+        program.explore_main_with(&own, &[&JSON[..], &["--isolate"]].concat()).unknown(words);
+        program.explore_main_with(&own, &[&JSON[..], &["--trust", "loaded"]].concat()).holds();
+    }
+}

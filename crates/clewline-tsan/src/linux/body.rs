@@ -21,9 +21,9 @@ use super::{
     call::call_with,
     current_task::{self, RuntimeCell},
     driver,
-    exit::IS_BODY,
+    exit::{self, IS_BODY},
     foreign::ForeignCode,
-    isolate, output, panics, races, real, run, signals, subject,
+    interpose, isolate, output, panics, races, real, run, signals, subject,
 };
 
 type Main = extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
@@ -128,6 +128,7 @@ impl Explorable for Body {
             // SAFETY: this is `main` with its arguments.
             let status = unsafe { call_with(argc as usize, argv, environment, 0, main as *const () as usize) }
                 as c_int;
+            interpose::end_forked(status);
             let Some(control) = current_task::control() else { return status.into() };
             if status != 0 {
                 let unsaid = || Panic {
@@ -138,7 +139,7 @@ impl Explorable for Body {
                 let panic = panics::panic_in_output(&output::captured()).unwrap_or_else(unsaid);
                 control.fail(panic, current_task::place(main as *const () as usize + 1));
             }
-            control.end_execution(current_task::place(main as *const () as usize + 1))
+            exit::end_program(control, main as *const () as usize + 1)
         };
         Ok(isolate::wrap(instrument::program(
             labels,

@@ -14,7 +14,7 @@ use std::{
 
 use clewline_remote::{DRIVEN_VARIABLE, Line, RunOptions};
 
-use super::signals;
+use super::{exit, signals};
 
 /// Whether this process was started by a driver.
 pub(super) fn is_driven() -> bool {
@@ -37,6 +37,7 @@ pub(super) fn connect() -> (Line, RunOptions) {
     let [Some(from), Some(to)] = ends.map(|it| (0 <= it).then_some(it)) else {
         signals::die("error: the driver: there is no line to it\n");
     };
+    exit::set_line_files([from, to]);
     // SAFETY: the system just created them, and nothing else owns them.
     let [from, to] = [from, to].map(|it| unsafe { File::from_raw_fd(it) });
     restore_input();

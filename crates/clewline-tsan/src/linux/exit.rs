@@ -6,8 +6,9 @@ use clewline_remote::Line;
 use clewline_threads::instrument::Control;
 
 use super::{
-    current_task::{self, RuntimeCell},
-    output, panics, places,
+    call::call,
+    current_task::{self, RuntimeCell, RuntimeOwned},
+    output, panics, places, real,
 };
 
 pub(super) static IS_BODY: RuntimeCell<bool> = RuntimeCell::new(false);
@@ -30,6 +31,22 @@ const REASON_BYTES: usize = 4 << 10;
 /// Sets the line to the driver, which lives as long as the process.
 pub(super) fn set_line(line: &mut Line) {
     LINE.set(line);
+}
+
+// The files of the line.
+static LINE_FILES: RuntimeCell<[c_int; 2]> = RuntimeCell::new([-1, -1]);
+
+/// Sets the files of the line to the driver.
+pub(super) fn set_line_files(files: [c_int; 2]) {
+    LINE_FILES.set(files);
+}
+
+/// This process has nothing to tell the driver, which must notice the end of the other one.
+pub(super) fn close_line() {
+    for file in LINE_FILES.get() {
+        // SAFETY: nothing in this process uses the line from now on.
+        unsafe { libc::close(file) };
+    }
 }
 
 /// Executions have processes of their own from now on.
@@ -87,10 +104,46 @@ pub(super) fn give_up_as_child(status: c_int) {
     give_up(status - CHILD_STATUS_OFFSET)
 }
 
+/// A function that is called when the program exits, and its argument.
+#[derive(Clone, Copy, Debug)]
+struct ExitHandler {
+    function: usize,
+    argument: usize,
+}
+
+// Those of this execution.
+static EXIT_HANDLERS: RuntimeOwned<Vec<ExitHandler>> = RuntimeOwned::new(Vec::new());
+
+/// Another execution begins.
+pub(super) fn begin() {
+    EXIT_HANDLERS.get().clear();
+}
+
+/// `atexit`, and destructors of static objects of functions.
+#[unsafe(no_mangle)]
+extern "C" fn __cxa_atexit(function: usize, argument: usize, module: usize) -> c_int {
+    if IS_BODY.get() && current_task::control().is_some() {
+        EXIT_HANDLERS.get().push(ExitHandler { function, argument });
+        return 0;
+    }
+    // SAFETY: the caller guarantees the preconditions of the C function.
+    unsafe { real::__cxa_atexit(function, argument, module) }
+}
+
+/// The program has succeeded: exit handlers are called, the last one first.
+pub(super) fn end_program(control: Control, pc: usize) -> ! {
+    while let Some(ExitHandler { function, argument }) = EXIT_HANDLERS.get().pop() {
+        // SAFETY: the code has requested this call.
+        unsafe { call(argument, function) };
+        current_task::settle();
+    }
+    control.end_execution(current_task::place(pc))
+}
+
 /// The program has called `exit`, or `main` has returned.
 pub(super) fn end_with_status(control: Control, status: c_int, pc: usize) -> ! {
     if IS_BODY.get() && status == 0 {
-        control.end_execution(current_task::place(pc));
+        end_program(control, pc);
     }
     // A failing test in Rust reports why, and calls `exit` much later.
     match panics::panic_in_output(&output::captured()) {

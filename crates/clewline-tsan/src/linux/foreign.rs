@@ -11,7 +11,7 @@ use clewline_threads::{
 use super::{
     calls_out,
     current_task::{self, RuntimeCell},
-    entry, heap, interpose, output, park, places, races, register, snapshot, unseen, watchdog,
+    entry, exit, heap, interpose, output, park, places, races, register, snapshot, unseen, watchdog,
 };
 
 /// The code under test, as the engine sees it.
@@ -38,6 +38,7 @@ impl Foreign for ForeignCode {
         races::begin(is_shown);
         calls_out::begin();
         register::begin();
+        exit::begin();
         current_task::reset_idle();
         current_task::begin_locks();
         FRESH_TASKS.set(TaskSet::EMPTY);

@@ -74,10 +74,19 @@ pub(super) fn uninstrumented() -> Vec<Uninstrumented> {
         let name = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
         return vec![Uninstrumented { name, is_program: true }];
     }
-    let is_asked = |it: &Module| !it.name.is_empty() && it.is_restored() && !it.is_standard();
-    let all = all().into_iter().filter(is_asked).map(|it| it.name);
     let found = |name| Uninstrumented { name, is_program: false };
-    all.filter(|it| !is_instrumented(it)).map(found).collect()
+    user_libraries().filter(|it| !is_instrumented(it)).map(found).collect()
+}
+
+/// Libraries used by the program that were compiled with instrumentation.
+pub(super) fn instrumented() -> Vec<String> {
+    user_libraries().filter(|it| is_instrumented(it)).collect()
+}
+
+/// Libraries that are not those of the system or of the language.
+fn user_libraries() -> impl Iterator<Item = String> {
+    let is_asked = |it: &Module| !it.name.is_empty() && it.is_restored() && !it.is_standard();
+    all().into_iter().filter(is_asked).map(|it| it.name)
 }
 
 /// A module that was not compiled with instrumentation.

@@ -9,7 +9,7 @@ type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 
 /// The next function of that name after this library's.
-fn find(found: &AtomicUsize, name: &CStr) -> usize {
+pub(super) fn find(found: &AtomicUsize, name: &CStr) -> usize {
     let known = found.load(Ordering::Relaxed);
     if known != 0 {
         return known;
@@ -102,6 +102,12 @@ real! {
     fn malloc_usable_size(block: *mut u8) -> usize;
     fn __libc_start_main(main: Main, argc: c_int, argv: *mut *mut c_char, init: usize, fini: usize, loader: usize, stack: usize) -> c_int;
     fn write(file: c_int, bytes: *const c_void, n: usize) -> isize;
+    fn fork() -> c_int;
+    fn posix_spawn(child: *mut c_int, path: *const c_char, actions: Object, attributes: Object, argv: Object, environment: Object) -> c_int;
+    fn posix_spawnp(child: *mut c_int, file: *const c_char, actions: Object, attributes: Object, argv: Object, environment: Object) -> c_int;
+    fn system(command: *const c_char) -> c_int;
+    fn popen(command: *const c_char, mode: *const c_char) -> Object;
+    fn __cxa_atexit(handler: usize, argument: usize, module: usize) -> c_int;
     fn abort() -> !;
     fn exit(status: c_int) -> !;
     fn __assert_fail(message: *const c_char, file: *const c_char, line: c_uint, function: *const c_char) -> !;

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint};
 use super::{
     call::stubs,
     current_task::{self, RuntimeOwned},
-    places,
+    places, signals,
 };
 
 pub(super) type Work = extern "C" fn();
@@ -46,6 +46,13 @@ pub(super) fn registered() -> &'static mut Registration {
     REGISTERED.get().get_or_insert_default()
 }
 
+/// Of two declarations, one would be dropped without a word.
+fn check_first(is_first: bool, what: &str) {
+    if !is_first {
+        signals::die(&format!("error: {what} is declared twice, in one file or in two\n"));
+    }
+}
+
 fn text(text: *const c_char) -> String {
     // SAFETY: the caller guarantees that it is a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
@@ -53,18 +60,23 @@ fn text(text: *const c_char) -> String {
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_init(init: Work) {
+    check_first(registered().init.is_none(), "`CLEWLINE_INIT`");
     registered().init = Some(init);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_finish(finish: Work) {
+    check_first(registered().finish.is_none(), "`CLEWLINE_FINISH`");
     registered().finish = Some(finish);
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_operation(name: *const c_char, function: Function, arguments: c_int) {
     let arguments = usize::try_from(arguments).unwrap_or(0).min(ARGUMENTS_MAX);
-    registered().operations.push(Operation { name: text(name), function, arguments });
+    let name = text(name);
+    let is_first = registered().operations.iter().all(|it| it.name != name);
+    check_first(is_first, &format!("the operation `{name}`"));
+    registered().operations.push(Operation { name, function, arguments });
 }
 
 #[unsafe(no_mangle)]
@@ -74,11 +86,13 @@ extern "C" fn clewline_register_matrix(matrix: *const c_char) {
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_golden(specification: *const c_char) {
+    check_first(registered().golden.is_none(), "`CLEWLINE_GOLDEN`");
     registered().golden = Some(text(specification));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn clewline_register_quasi(factors: *const c_char) {
+    check_first(registered().quasi.is_none(), "`CLEWLINE_QUASI`");
     registered().quasi = Some(text(factors));
 }
 

@@ -117,6 +117,9 @@ pub(super) fn serve(line: &mut Line, subject: &dyn Explorable, is_body: bool) {
 /// gets its arguments.
 #[unsafe(no_mangle)]
 extern "C" fn clewline_main(argc: c_int, argv: *mut *mut c_char) -> c_int {
+    if exit::IS_BODY.get() {
+        signals::die(&format!("error: {}\n", subject::NOTHING_REGISTERED));
+    }
     if !driver::is_driven() {
         // SAFETY: these are the arguments of `main`.
         let argument = |at: usize| unsafe { CStr::from_ptr(*argv.add(at)) }.to_bytes().to_vec();

@@ -13,7 +13,7 @@ use super::{
     call::call_with,
     calls_out, current_task,
     foreign::ForeignCode,
-    isolate,
+    interpose, isolate,
     register::{ARGUMENTS_MAX, Function, Operation, Work, registered},
 };
 
@@ -37,6 +37,10 @@ fn show(result: i64) -> String {
     }
 }
 
+/// Why a test without operations cannot be explored.
+pub(super) const NOTHING_REGISTERED: &str =
+    "nothing was registered that could be called: declare operations with clewline.h";
+
 /// The registered subject.
 #[derive(Debug)]
 pub(super) struct Subject {
@@ -54,9 +58,7 @@ impl Subject {
     pub(super) fn new() -> Result<Subject, String> {
         let registered = registered();
         if registered.operations.is_empty() {
-            return Err(
-                "nothing was registered that could be called: declare operations with clewline.h".to_owned()
-            );
+            return Err(NOTHING_REGISTERED.to_owned());
         }
         Ok(Subject { operations: registered.operations.clone(), init: registered.init })
     }
@@ -129,6 +131,7 @@ impl Explorable for Subject {
             let [one, two, three, four] = it.arguments.map(|it| it as usize);
             // SAFETY: the function takes up to four numbers and returns one.
             let result = unsafe { call_with(one, two, three, four, it.function as *const () as usize) };
+            interpose::end_forked(0);
             current_task::settle();
             current_task::control().into_iter().for_each(calls_out::settle);
             result as i64

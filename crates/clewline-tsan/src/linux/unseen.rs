@@ -5,6 +5,8 @@
 //!   a breakpoint at its first instruction, which is removed when it is hit: this costs nothing
 //!   afterwards.
 //! * `calls_out` knows functions of other modules that write to memory that races.
+//! * Libraries that the program loads later are looked at when the execution ends; threads that it
+//!   starts before `main` are noted when they are started.
 
 use std::{
     ffi::{c_int, c_void},
@@ -15,7 +17,8 @@ use clewline_remote::{Message, RunOptions, Trust, Unseen};
 
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
-    modules, signals,
+    modules::{self, Uninstrumented},
+    places, signals,
 };
 
 /// A function that is watched.
@@ -32,6 +35,12 @@ static SENTENCES: RuntimeOwned<Vec<String>> = RuntimeOwned::new(Vec::new());
 static TRUST: RuntimeOwned<Trust> = RuntimeOwned::new(Trust(Vec::new()));
 /// Whether an execution had more than one task.
 static HAS_TASKS: RuntimeCell<bool> = RuntimeCell::new(false);
+/// The code that started a thread before the exploration; 0 if there is none.
+static EARLY_THREAD: RuntimeCell<usize> = RuntimeCell::new(0);
+/// Whether the execution has called `dlopen`.
+static HAS_LOADED: RuntimeCell<bool> = RuntimeCell::new(false);
+/// The modules that were there when the exploration began.
+static FIRST_MODULES: RuntimeOwned<Vec<String>> = RuntimeOwned::new(Vec::new());
 /// Whether a task made an access that is seen.
 static HAS_ACCESSES: AtomicBool = AtomicBool::new(false);
 
@@ -40,19 +49,10 @@ const BREAKPOINT: u8 = 0xcc;
 /// Looks for modules that are not instrumented, and watches the given functions.
 pub(super) fn begin(wanted: &RunOptions) {
     *TRUST.get() = wanted.trust.clone();
-    for module in modules::uninstrumented() {
-        if !trust().covers_file(&module.name) {
-            let name = &module.name;
-            add(match module.is_program {
-                true => format!(
-                    "{name} is not instrumented: only its calls of pthread and malloc are scheduling points, not its memory \
-                     accesses; build it with `clewline cc -o PROGRAM FILE…`"
-                ),
-                false => format!(
-                    "{name} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory"
-                ),
-            });
-        }
+    modules::uninstrumented().iter().for_each(add_uninstrumented);
+    *FIRST_MODULES.get() = modules::all().into_iter().map(|it| it.name).collect();
+    if EARLY_THREAD.get() != 0 {
+        add_early_thread(EARLY_THREAD.get());
     }
     let base = modules::program_base();
     *WATCHED.get() = wanted
@@ -75,6 +75,54 @@ pub(super) fn begin(wanted: &RunOptions) {
     }
     if !WATCHED.get().is_empty() {
         signals::handle(libc::SIGTRAP, on_breakpoint, libc::SA_NODEFER);
+    }
+}
+
+fn add_uninstrumented(Uninstrumented { name, is_program }: &Uninstrumented) {
+    if trust().covers_file(name) {
+        return;
+    }
+    add(match is_program {
+        true => format!(
+            "{name} is not instrumented: only its calls of pthread and malloc are scheduling points, not its memory accesses; \
+             build it with `clewline cc -o PROGRAM FILE…`"
+        ),
+        false => format!(
+            "{name} was not compiled for this: its calls of pthread and malloc are seen, and not its accesses to memory"
+        ),
+    });
+}
+
+fn add_early_thread(pc: usize) {
+    let site = places::resolve(pc);
+    let function = site.as_ref().and_then(|it| it.function.clone()).unwrap_or_default();
+    if !trust().covers_function(&function) {
+        let site = site.map_or_else(String::new, |it| format!("{}:{}: ", it.file, it.line));
+        add(format!("{site}{function} starts a thread before main, where no schedule is chosen for it"));
+    }
+}
+
+/// A constructor of the program starts a thread.
+pub(super) fn note_early_thread(pc: usize) {
+    EARLY_THREAD.set(pc);
+}
+
+/// The code loads a library.
+pub(super) fn note_load() {
+    HAS_LOADED.set(true);
+}
+
+/// Looks at the libraries that were loaded in this execution, or in an earlier one: they stay.
+fn add_loaded() {
+    let first = FIRST_MODULES.get();
+    let is_new = |it: &&Uninstrumented| !it.is_program && !first.contains(&it.name);
+    modules::uninstrumented().iter().filter(is_new).for_each(add_uninstrumented);
+    for module in modules::instrumented() {
+        if !first.contains(&module) && !trust().covers_file(&module) {
+            add(format!(
+                "{module} is loaded while the program runs: its data is not restored before each execution; link the program with it"
+            ));
+        }
     }
 }
 
@@ -123,6 +171,9 @@ pub(super) fn note_task(is_first: bool) {
 /// An execution ends.
 pub(super) fn end_execution() {
     HAS_ACCESSES.fetch_or(current_task::calls() != 0, Relaxed);
+    if HAS_LOADED.replace(false) {
+        add_loaded();
+    }
 }
 
 /// What was not seen so far.
@@ -131,6 +182,7 @@ pub(super) fn all() -> Unseen {
         sentences: SENTENCES.get().clone(),
         watched: ran(),
         is_everything: HAS_TASKS.get() && !HAS_ACCESSES.load(Relaxed),
+        is_sequential: !HAS_TASKS.get(),
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Subject {
     is_lost: Box<dyn Fn() -> bool>,
     /// What was not seen of it.
     unseen: Box<dyn Fn() -> NotSeen>,
+    /// The scheduling points that were found, if it is a program.
+    racing: Option<Box<dyn Fn() -> String>>,
     /// Whether it is a whole program; then every result is correct.
     is_body: bool,
     /// Its number among several programs.
@@ -59,6 +61,7 @@ pub(super) fn find(name: &str) -> Result<Subject, Failure> {
         command: None,
         is_lost: Box::new(|| false),
         unseen: Box::new(NotSeen::default),
+        racing: None,
         is_body: false,
         number: None,
         matrices: Vec::new(),
@@ -76,6 +79,7 @@ impl Subject {
             command: Some(given.command),
             is_lost: given.is_lost,
             unseen: given.unseen,
+            racing: Some(given.racing),
             is_body: given.is_body,
             number: given.number,
         })
@@ -121,6 +125,11 @@ impl Subject {
     /// What was not seen of it so far, and is not trusted.
     pub(super) fn unseen(&self) -> NotSeen {
         (self.unseen)()
+    }
+
+    /// If it is a program: the scheduling points that were found so far.
+    pub(super) fn racing(&self) -> Option<String> {
+        self.racing.as_ref().map(|it| it())
     }
 
     /// Its own matrices.

@@ -20,6 +20,13 @@ static void init(void) {
 #endif
 }
 
+#ifdef CONSTRUCTOR_LOOPS
+__attribute__((constructor)) static void never_ends(void) {
+    for (;;)
+        plain++;
+}
+#endif
+
 /* Both take the locks in opposite orders. */
 static long forth(long unused) {
     (void)unused;

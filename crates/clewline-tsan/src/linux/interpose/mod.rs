@@ -11,17 +11,20 @@ mod c11;
 mod condvar;
 mod futex;
 mod keys;
+mod load;
 mod memory;
 mod mutex;
 mod once;
 mod process;
 mod rwlock;
 mod semaphore;
+mod spawn;
 mod spinlock;
 mod threads;
 mod time;
 
 pub(super) use keys::begin as begin_keys;
+pub(super) use spawn::end_forked;
 pub(super) use threads::begin as begin_threads;
 pub(super) use time::{begin as begin_time, own_memory as own_time_memory};
 

@@ -12,7 +12,7 @@ use super::keys;
 use crate::linux::{
     call::{call, stubs},
     current_task::{self, RuntimeOwned, place},
-    exit, park, places, races, real, signals,
+    driver, exit, park, places, races, real, signals, unseen,
 };
 
 pub(super) type Start = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
@@ -37,6 +37,9 @@ pub(super) extern "C" fn create(
             signals::die(
                 "error: a thread is started while the subject is constructed, where it cannot be controlled\n",
             );
+        }
+        if current_task::is_code() && driver::is_driven() {
+            unseen::note_early_thread(pc);
         }
         // SAFETY: the caller guarantees the preconditions of the C function.
         return unsafe { real::pthread_create(thread, attributes, start, argument) };
@@ -103,8 +106,9 @@ pub(super) extern "C" fn pthread_exit(result: *mut c_void) -> ! {
 }
 
 /// Reports what cannot be controlled, and exits.
-fn unsupported(what: &str, pc: usize) -> ! {
-    let site = places::resolve(pc).map_or_else(String::new, |it| format!(", at {it}"));
+pub(super) fn unsupported(what: &str, pc: usize) -> ! {
+    let site = current_task::as_runtime(|| places::resolve(places::own_caller(pc)));
+    let site = site.map_or_else(String::new, |it| format!(", at {it}"));
     exit::give_up_for(&format!("the code calls {what}, which is not under control{site}"))
 }
 
