@@ -23,7 +23,7 @@ const OVERSHOOT_MAX: Duration = Duration::from_millis(155);
 // How often a case is measured that is late.
 const ATTEMPTS: usize = 3;
 
-/// How many times slower than the machine on which the overshoot was chosen this one is; at least 1.
+/// How many times slower this machine is than the one the overshoot was chosen on; at least 1.
 fn slowness() -> f64 {
     const USUAL: Duration = Duration::from_millis(40);
     let begun = processor_time();

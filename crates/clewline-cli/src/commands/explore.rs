@@ -380,8 +380,8 @@ impl Exploration<'_> {
             self.out.print(line.as_bytes())?;
         }
         let racing = self.subject.racing();
-        // A matrix of a program that fails is explored again with the points that it began with, and
-        // so is what comes after it.
+        // A matrix of a program that fails is explored again with the points that it began with, as
+        // is what comes after it.
         let is_kept = racing.is_none() || checked.finding().is_none() && self.worst.is_none();
         if let (Some(journal), true) = (&mut self.journal, is_kept) {
             let summary = kept::to_json(&Summary::of(&checked));
