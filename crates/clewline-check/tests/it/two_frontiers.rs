@@ -352,6 +352,29 @@ fn a_close_is_the_last_element() {
     );
 }
 
+/// 2 and 3 overtake 1, so 9 may not overtake it as well: it was added before 1, by a pending enq.
+#[test]
+fn an_element_of_a_pending_enq_may_be_overtaken() {
+    check_drawn_of(
+        "quasi-queue:2",
+        "
+        A:  |-enq 1-| |-enq 2-| |-enq 3-| |-deq → 2-| |-deq → 3-| |-deq → 9-| |-deq → 1-|
+        B: |-enq 9
+        ",
+        "holds",
+    );
+}
+
+/// 4 is among the first three only if 2 is gone; 1 and 3 are found later.
+#[test]
+fn a_pending_deq_may_remove_any_element_that_is_near_the_head() {
+    let drawing = "
+        A:  |-enq 1-| |-enq 2-| |-enq 3-| |-enq 4-| |-deq → 4-| |-deq → 1-| |-deq → 3-| |-deq → nil-|
+        ";
+    check_drawn_of("quasi-queue:2", drawing, "violated");
+    check_drawn_of("quasi-queue:2", &format!("{drawing}B: |-deq\n"), "holds");
+}
+
 /// Half of the operations enqueue, or some peek: too many orders for a search that knows the
 /// contents of the queue.
 #[test]
