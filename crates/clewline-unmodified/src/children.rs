@@ -177,7 +177,7 @@ pub(super) struct Deadline {
 
 impl Deadline {
     /// Whether the child was killed; if not, it will not be.
-    pub(super) fn is_missed(self) -> bool {
+    pub(super) fn was_missed(self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if *state == DeadlineState::Running {
             *state = DeadlineState::Met;
@@ -300,9 +300,9 @@ mod tests {
         let mut group = ChildGroup::spawn(&mut shell("sleep 1000")).unwrap();
         let deadline = group.end_after(Duration::from_millis(1));
         assert_eq!(group.wait().unwrap().code(), None);
-        assert!(deadline.is_missed());
+        assert!(deadline.was_missed());
         let mut group = ChildGroup::spawn(&mut shell("exit 7")).unwrap();
-        assert!(!group.end_after(Duration::from_secs(1_000)).is_missed());
+        assert!(!group.end_after(Duration::from_secs(1_000)).was_missed());
         assert_eq!(group.wait().unwrap().code(), Some(7));
     }
 

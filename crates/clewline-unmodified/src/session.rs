@@ -79,7 +79,7 @@ impl Session {
         let starting = options.limit.map(|it| child.end_after(it));
         let running = Running { child, stderr_reader: complaints, _watched };
         let connected = Remote::connect(line, wanted);
-        if starting.is_some_and(Deadline::is_missed) {
+        if starting.is_some_and(Deadline::was_missed) {
             return Err(Error::Late);
         }
         match connected {
