@@ -85,8 +85,9 @@
 //!   in an order that places one later, it can be moved here, which changes no time and can only
 //!   move the deadline of the head side.
 //! * *Pending enqs* have no deadline. They are placed only for a complete operation with their
-//!   value (in a relaxed queue, also where they may be overtaken), and a pending deq removes the element only after a peek has found it. If nothing but a
-//!   pending deq finds the element, both may as well not have taken effect.
+//!   value (in a relaxed queue, also where they may be overtaken), and a pending deq removes the
+//!   element only after a peek has found it. If nothing but a pending deq finds the element, both
+//!   may as well not have taken effect.
 //! * *Pending operations that are equal* are used in the order of their calls, since of all of them
 //!   the first can be placed earliest and none has a deadline. One candidate for each value is
 //!   enough, and one pending deq, however many there are.
