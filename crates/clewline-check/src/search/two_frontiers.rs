@@ -97,7 +97,8 @@
 //!
 //! Source: ours.
 //!
-//! Requires: a queue, relaxed queue or channel without capacity, in which every operation has a role.
+//! Requires: a queue, relaxed queue or channel without capacity, in which every operation has a
+//! role.
 //!
 //! Cost: a step takes time in the number k of operations open at a time. There are at most n · 4ᵏ
 //! configurations without pending deqs; on natural histories, one to three for each operation.
