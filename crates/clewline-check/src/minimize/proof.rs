@@ -50,8 +50,8 @@ pub(super) struct Proven<'a> {
 
 /// Proves that the operations of one of the `candidates` contradict each other, in the history up
 /// to the last return among them, which is the same for all; or finds others that do. Then spares
-/// those that can be spared. The last one is not spared if `is_failing`: without its return there is
-/// a linearization.
+/// those that can be spared. The last one is not spared if `is_failing`: without its return there
+/// is a linearization.
 pub(super) fn prove<'a>(
     problem: &Problem<'a>,
     candidates: &[Vec<OperationId>],

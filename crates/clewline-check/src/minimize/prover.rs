@@ -3,8 +3,8 @@
 //!
 //! It follows the events in order. A configuration is a state and the set of open operations that
 //! have taken effect. At the return of an operation, every order of open operations that ends with
-//! it is tried; a configuration in which a required operation has not taken effect is dropped. Three
-//! rules leave out what makes no difference:
+//! it is tried; a configuration in which a required operation has not taken effect is dropped.
+//! Three rules leave out what makes no difference:
 //!
 //! * Optional operations that change nothing, or are on elements that no required operation
 //!   concerns, are not used.
