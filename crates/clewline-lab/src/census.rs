@@ -191,7 +191,9 @@ pub fn census_of_program(
     let no_count = |misfit: CodecError| Error::Killed { how: misfit.to_string() };
     let options = Options { executions_max: asked.executions_max, time: asked.time, ..Options::default() };
     let readings = asked.readings().map_err(no_count)?;
-    let session = program.start(&[], &RunOptions::default(), OutputMode::Captured)?;
+    // Histories are counted, whatever orders the accesses.
+    let wanted = RunOptions { ignores_races: true, ..RunOptions::default() };
+    let session = program.start(&[], &wanted, OutputMode::Captured)?;
     let counted =
         count(&**session.remote(), &asked.matrix, &readings, Counting::Distinct, &options, enumeration);
     session.finish()?;

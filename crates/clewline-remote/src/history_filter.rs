@@ -48,7 +48,8 @@ impl HistoryFilter {
         match (visits, ending) {
             (Visits::Every | Visits::Ahead, _) | (_, Ending::Panicked) => return true,
             (_, Ending::Full | Ending::Stuck) => (),
-            (_, Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
+            (_, Ending::Cut) => return program.outcome().race.as_ref().is_some_and(Race::is_certain),
+            (_, Ending::Redundant | Ending::Restart | Ending::Diverged(_)) => return false,
         }
         let is_stuck = *ending == Ending::Stuck;
         let outcome = renamed.outcome(results, program);

@@ -16,6 +16,8 @@ pub struct RunOptions {
     pub reuses_memory: bool,
     /// Whether each execution has its own process.
     pub isolates_executions: bool,
+    /// Whether data races are not reported.
+    pub ignores_races: bool,
     /// Code that need not be seen.
     pub trust: Trust,
     /// Addresses of functions of the program, relative to where it is loaded: whether they run is
@@ -106,6 +108,7 @@ impl RunOptions {
         to.put_all(self.racing.iter(), |to, it| to.put(*it as u64));
         to.put_flag(self.reuses_memory);
         to.put_flag(self.isolates_executions);
+        to.put_flag(self.ignores_races);
         to.put_all(self.trust.0.iter(), |to, it| to.put_text(it));
         to.put_all(self.watched.iter(), |to, it| to.put(*it as u64));
         to
@@ -119,6 +122,7 @@ impl RunOptions {
             racing: from.take_all(Message::take_usize),
             reuses_memory: from.take_flag(),
             isolates_executions: from.take_flag(),
+            ignores_races: from.take_flag(),
             trust: Trust(from.take_all(Message::take_text)),
             watched: from.take_all(Message::take_usize),
         };
@@ -159,6 +163,7 @@ mod tests {
                 racing: vec![3, 4],
                 reuses_memory: true,
                 isolates_executions: false,
+                ignores_races: true,
                 trust: Trust(vec!["libz".to_owned()]),
                 watched: vec![5],
             };

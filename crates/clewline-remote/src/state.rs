@@ -6,7 +6,7 @@ use clewline_threads::{
     TestProgram,
     control::{
         CellAccess, FailureKind, HappensBefore, Holder, Leak, Moment, Operation, Outcome, Panic, Pending,
-        Place, Race, RacingAccess,
+        Place, Race, RacingAccess, Remedy, RemedyKind,
     },
 };
 
@@ -56,11 +56,16 @@ pub fn put_state(
         });
     });
     to.put_maybe(outcome.race, |to, race| {
-        for RacingAccess { task, place: at, access: touch } in [race.first, race.second] {
+        for RacingAccess { task, place: at, access, size } in [race.first, race.second] {
             to.put_task(task);
             writing.put_place(to, at);
-            to.put(TOUCHES.iter().position(|it| *it == touch).unwrap_or(0) as u64);
+            to.put(CellAccess::ALL.iter().position(|it| *it == access).unwrap_or(0) as u64);
+            to.put_maybe(size, |to, it| to.put(it.into()));
         }
+        to.put_all(race.remedies.iter(), |to, it| {
+            to.put(RemedyKind::ALL.iter().position(|kind| *kind == it.kind).unwrap_or(0) as u64);
+            writing.put_place(to, it.place);
+        });
     });
     to.put_all(outcome.leaks.iter(), |to, it| writing.put_place(to, it.place));
     to.put_maybe(program.schedule(), |to, it| to.put_bytes(schedule_bytes(&it).bytes()));
@@ -86,8 +91,6 @@ pub fn put_state(
         });
     });
 }
-
-const TOUCHES: [CellAccess; 4] = [CellAccess::Read, CellAccess::Write, CellAccess::Pointer, CellAccess::Drop];
 
 // The capacity of a task set.
 const TASKS_MAX: u8 = u16::BITS as u8;
@@ -152,9 +155,14 @@ impl ReceivedState {
             let [first, second] = [(); 2].map(|()| RacingAccess {
                 task: from.take_task(),
                 place: reading.take_place(from),
-                access: TOUCHES[from.take_index(TOUCHES.len())],
+                access: CellAccess::ALL[from.take_index(CellAccess::ALL.len())],
+                size: from.take_maybe(Message::take_u32),
             });
-            Race { first, second }
+            let remedies = from.take_all(|from| Remedy {
+                kind: RemedyKind::ALL[from.take_index(RemedyKind::ALL.len())],
+                place: reading.take_place(from),
+            });
+            Race { first, second, remedies }
         });
         self.outcome.leaks = from.take_all(|from| Leak { place: reading.take_place(from) });
         let mut picks = self.picks.take().unwrap_or_default();

@@ -68,7 +68,7 @@ pub enum Visits {
     /// The same, but a visit breaks only if a task panicked: executions may run ahead of visits.
     Ahead,
     /// The first of those with the same history, the same ending, no race and no leak. None that
-    /// was cut.
+    /// was cut, unless it has a race.
     Histories,
     /// The first of each history, whatever its ending, and none that is
     /// [explained](crate::TestProgram::explain): those may be counted instead.

@@ -30,6 +30,8 @@ pub enum Instrumentation {
 }
 
 /// The best first.
+// The attribute is there from the start, so that the optimizer adds no reads where the source has
+// none: they would be races.
 const FLAGS_BY_INSTRUMENTATION: [(Instrumentation, &[&str]); 2] = [
     (
         Instrumentation::Everything,

@@ -81,9 +81,14 @@ pub(super) fn run_registered(
     given: Registered,
     journal: Option<Journal>,
 ) -> Result<Explored, Failure> {
-    if args.memory_model != "sc" || args.races {
-        return Err(Failure::Message("unmodified code is explored under sequential consistency only, and without race detection: --memory-model and --races are not supported".to_owned()));
+    if args.memory_model != "sc" {
+        return Err(Failure::Message(
+            "unmodified code is explored under sequential consistency only: --memory-model is not supported"
+                .to_owned(),
+        ));
     }
+    // Races of unmodified code are detected anyway.
+    args.races = false;
     // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
     if args.spec == "serial"

@@ -35,6 +35,7 @@ Options for unmodified code:
                                  none [default: racing]
   --reuse <never|any>            Whether malloc may return freed memory again; the scheduler chooses
                                  [default: never]
+  --no-races                     Do not report data races, only the failures that follow from them
   --isolate                      Run each execution in its own process (about 100 times slower)
   --trust <NAME>                 Code that need not be seen: a function, a module or namespace, a library, an
                                  object file, a source file or the program; may be repeated
@@ -284,6 +285,7 @@ fn own_options(arguments: &[OsString]) -> Result<(RunOptions, Vec<OsString>), St
             "--points" => wanted.points = points(&value()?)?,
             "--reuse" => wanted.reuses_memory = reuse(&value()?)?,
             "--isolate" => wanted.isolates_executions = true,
+            "--no-races" => wanted.ignores_races = true,
             "--racing" => wanted.racing = racing(&value()?)?,
             "--trust" => wanted.trust.0.push(value()?),
             _ => others.push(argument.clone()),
@@ -348,6 +350,9 @@ fn command_of(typed: &str, wanted: &RunOptions, remote: &Remote) -> String {
     if wanted.isolates_executions {
         command.push_str(" --isolate");
     }
+    if wanted.ignores_races {
+        command.push_str(" --no-races");
+    }
     for name in &wanted.trust.0 {
         command.push_str(&format!(" --trust {}", shell_word(name)));
     }
@@ -368,13 +373,14 @@ mod tests {
     #[test]
     fn options_for_unmodified_code_are_separated_from_others() {
         let (wanted, others) =
-            read("--full --points all --reuse=any --isolate --racing 1f,a0 --trust f --matrix x --trust=g")
+            read("--full --points all --reuse=any --isolate --no-races --racing 1f,a0 --trust f --matrix x --trust=g")
                 .unwrap();
         let expected = RunOptions {
             points: Points::All,
             racing: vec![0x1f, 0xa0],
             reuses_memory: true,
             isolates_executions: true,
+            ignores_races: true,
             trust: Trust(vec!["f".to_owned(), "g".to_owned()]),
             watched: Vec::new(),
         };

@@ -41,6 +41,7 @@ mod reproduce;
 mod roles;
 mod round_up;
 mod run;
+mod rust_races;
 mod silent;
 mod streaming;
 mod stress;

@@ -194,7 +194,9 @@ fn commands_and_flags_exist() {
         // They take options of `explore`, too, and those of the compiler or of Cargo.
         if ["cc", "run", "cargo"].contains(&name) {
             flags.extend(own("explore")?);
-            flags.extend(["--points", "--reuse", "--isolate", "--trust", "--racing"].map(str::to_owned));
+            flags.extend(
+                ["--points", "--reuse", "--no-races", "--isolate", "--trust", "--racing"].map(str::to_owned),
+            );
         }
         flags.extend(["--help".to_owned(), "--argument".to_owned()]);
         Some(flags)

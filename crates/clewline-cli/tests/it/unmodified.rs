@@ -10,7 +10,7 @@ use clewline_unmodified::{Compiler, HEADER, Runtime, Toolchain, check_platform};
 use crate::run::{Folder, clewline};
 
 /// Whether programs can be built and run; a notice if not.
-fn is_possible() -> bool {
+pub(crate) fn is_possible() -> bool {
     let missing = Runtime::find().err().or(Compiler::find(None).err());
     if let Some(error) = &missing {
         eprintln!("notice: skipped: {error}");
@@ -327,7 +327,8 @@ fn this_toolchain_instruments() {
     }
 }
 
-const CRATE: &str = "[package]\nname = \"lost\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
+pub(crate) const CRATE: &str =
+    "[package]\nname = \"lost\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
 const LIB: &str = "\
 #[cfg(test)]
@@ -735,10 +736,12 @@ int main(int argc, char **argv) {
     let folder = Folder::new("run").with("count.c", program);
     let ran = clewline(&folder, &["cc", "-o", "count", "count.c"], "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    let ran = clewline(&folder, &["run", "./count", "--", "-x"], "");
-    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("count == 2") && ran.stdout.contains("count.c:5"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("clewline run ./count --argument=-x"), "{}", ran.stdout);
+    for (more, cause) in [(&[][..], "has a data race"), (&["--no-races"], "count == 2")] {
+        let ran = clewline(&folder, &[&["run", "./count"], more, &["--", "-x"]].concat(), "");
+        assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(cause) && ran.stdout.contains("count.c:5"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("clewline run ./count --argument=-x"), "{}", ran.stdout);
+    }
     let ran = clewline(&folder, &["run", "./count"], "");
     assert!(ran.code == 1 && ran.stdout.contains("argc == 2"), "{}{}", ran.stdout, ran.stderr);
 }

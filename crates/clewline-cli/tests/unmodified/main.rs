@@ -12,6 +12,7 @@ mod loops;
 mod main_explored;
 mod points;
 mod program;
+mod races;
 mod structures;
 mod torn;
 mod unseen;

@@ -45,7 +45,7 @@ fn what_an_explored_program_writes_is_not_shown() {
 #[test]
 fn a_variable_on_the_stack_of_another_thread_is_shared() {
     let Some(program) = build("stack.c", &[]) else { return };
-    let found = program.explore_main(&[]);
+    let found = program.explore_main(&["--no-races"]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
     assert!(found.text().contains("assertion failed: shared == 2"), "{}", found.out);
     let Some(program) = build("stack.c", &["WAITS"]) else { return };
@@ -58,7 +58,7 @@ fn a_variable_on_the_stack_of_another_thread_is_shared() {
 fn a_thread_that_joined_one_thread_may_race_with_another() {
     let Some(program) = build("unjoined.c", &[]) else { return };
     for kind in ["one of two has ended", "the first has ended", "one has ended for the other"] {
-        let found = program.explore_main_with(&[kind], &[]);
+        let found = program.explore_main_with(&[kind], &["--no-races"]);
         assert_eq!(found.code, Some(1), "{kind}: {}{}", found.out, found.err);
         assert!(found.text().contains("assertion failed: plain == 2"), "{kind}: {}", found.out);
     }
@@ -80,7 +80,7 @@ fn threads_of_c11_are_threads() {
     found.holds();
     assert!(100 < found.number("executions"), "{}", found.out);
     let Some(program) = build("c11.c", &["BUG"]) else { return };
-    let found = program.explore_main(&[]);
+    let found = program.explore_main(&["--no-races"]);
     assert_eq!(found.code, Some(1), "{}{}", found.out, found.err);
     assert!(found.text().contains("assertion failed: count == 3"), "{}", found.out);
 }

@@ -28,11 +28,12 @@ fn a_torn_copy_is_found_with_every_compiler_and_level() {
     for level in pick(vec!["-O0", "-O2"], vec!["-O0", "-O1", "-O2", "-O3"]) {
         let Some(program) = build("torn.c", &[level]) else { return };
         for matrix in TORN {
-            let given = ["--matrix", matrix, "--format", "json", "--shrink", "none"];
+            let given = ["--matrix", matrix, "--format", "json", "--shrink", "none", "--no-races"];
             program.run(&given).violated("not-linearizable");
         }
         let zeros = ["--matrix", "write_zeros | read_struct", "--initial", "write_memset(1)"];
-        let found = program.run(&[&zeros[..], &["--format", "json", "--shrink", "none"]].concat());
+        let found =
+            program.run(&[&zeros[..], &["--format", "json", "--shrink", "none", "--no-races"]].concat());
         found.violated("not-linearizable");
     }
 }
@@ -42,9 +43,9 @@ fn a_torn_copy_is_found_with_every_compiler_and_level() {
 fn the_words_of_a_torn_copy_are_steps() {
     let Some(program) = build("torn.c", &["-O2"]) else { return };
     for matrix in ["write_pair(1) | read_pair", "write_both | half_read_struct"] {
-        program.check(matrix, &[]).violated("not-linearizable");
+        program.check(matrix, &["--no-races"]).violated("not-linearizable");
     }
-    let found = program.run(&["--matrix", "write_both | half_read_struct"]);
+    let found = program.run(&["--matrix", "write_both | half_read_struct", "--no-races"]);
     assert!(found.text().contains("load x1: 0, plain"), "{}", found.out);
     assert!(found.text().contains("load x2: 1, plain"), "{}", found.out);
 }
@@ -55,7 +56,7 @@ fn results(program: &Program, kind: &str) -> Vec<u32> {
         let matrix = format!("set_{kind}(1) | set_{kind}(2) | find_{kind}({it})");
         let bounds =
             ["--matrix", &matrix, "--format", "json", "--preemptions", "none", "--scheduler", "dpor"];
-        program.run(&[&bounds[..], &["--shrink", "none"]].concat()).code == Some(1)
+        program.run(&[&bounds[..], &["--shrink", "none", "--no-races"]].concat()).code == Some(1)
     };
     (0..27).filter(is_found).collect()
 }

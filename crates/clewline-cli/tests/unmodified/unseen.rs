@@ -24,7 +24,9 @@ fn flags_do_not_turn_the_instrumentation_off() {
         ["-flto", "-fno-sanitize=thread", "-fno-sanitize=all", "-flto=2 -O2"].into_iter().take(pick(2, 4))
     {
         let flags: Vec<&str> = flags.split(' ').collect();
-        let Some(ran) = compile_and_run("unseen.c", &[&flags, &JSON[..]].concat()) else { return };
+        let Some(ran) = compile_and_run("unseen.c", &[&flags, &JSON[..], &["--no-races"]].concat()) else {
+            return;
+        };
         ran.violated("not-linearizable");
     }
 }
@@ -109,7 +111,7 @@ fn a_crash_inside_the_standard_library_is_a_violation_of_the_program() {
     let programs = [("MAP", "put(1) | put(2)"), ("HASH_MAP", "put(1) take(1) | put(1) take(1)")];
     for (kind, matrix) in programs.into_iter().take(pick(1, 2)) {
         let Some(program) = build("standard.cc", &[kind]) else { return };
-        let ran = program.by_first().run(&["--matrix", matrix, "--shrink", "none"]);
+        let ran = program.by_first().run(&["--matrix", matrix, "--shrink", "none", "--no-races"]);
         let text = ran.text();
         assert_eq!(ran.code, Some(1), "{text}{}", ran.err);
         assert!(!text.contains("runtime crashed") && ran.err.is_empty(), "{text}{}", ran.err);
@@ -149,8 +151,9 @@ fn a_program_that_starts_no_thread_shows_nothing() {
 fn exit_handlers_are_explored() {
     let Some(program) = build("outside.c", &[]) else { return };
     for kind in ["exit-handler", "exit"] {
-        program.explore_main_with(&[kind], &JSON).violated("failure");
-        let found = program.by_first().explore_main_with(&[kind], &[]);
+        let given = [&JSON[..], &["--no-races"]].concat();
+        program.explore_main_with(&[kind], &given).violated("failure");
+        let found = program.by_first().explore_main_with(&[kind], &["--no-races"]);
         assert!(found.text().contains("assertion failed: count == 2"), "{kind}: {}", found.out);
     }
     program.explore_main_with(&["right-exit-handler"], &JSON).holds();

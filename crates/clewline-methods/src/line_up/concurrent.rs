@@ -174,6 +174,10 @@ pub(super) fn explore_all(
                 Ending::Panicked => {
                     wrong = Some(WrongExecution::of(Cause::Panic, program, ending));
                 }
+                // A race needs no end.
+                Ending::Cut if program.outcome().race.as_ref().is_some_and(Race::is_certain) => {
+                    wrong = Some(WrongExecution::of(Cause::DataRace, program, ending));
+                }
                 Ending::Cut | Ending::Redundant | Ending::Restart | Ending::Diverged(_) => (),
             }
             if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -13,6 +13,7 @@
 //! * `objects` numbers the accessed objects, and holds the levels of locks and counts.
 //! * `memory` decides which stores a load may return, if not simply the newest, and tracks
 //!   happens-before.
+//! * `order` has the rules of release and acquire.
 //! * `races` finds unordered accesses to cells, and `leaks` objects that are never dropped.
 //! * `fiber` runs tasks on their own `stacks`.
 //! * `spin` detects waiting loops, and `repeat` executions that may go on forever; a `replica` of
@@ -31,6 +32,7 @@ mod leaks;
 mod local_state;
 mod memory;
 mod objects;
+mod order;
 mod panics;
 mod place;
 mod program;
@@ -56,8 +58,9 @@ pub use leaks::Leak;
 pub(crate) use leaks::{note_created, note_dropped};
 pub(crate) use memory::ReadModifyWrite;
 pub use memory::{Memory, MemoryModel};
+pub use order::{Clock, TaskClocks, acquires, releases};
 pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};
 pub use program::{Calls, Operation, Outcome, Program};
-pub use races::{CellAccess, Race, RacingAccess};
+pub use races::{CellAccess, Race, RacingAccess, Remedy, RemedyKind};
 pub use view::HappensBefore;

@@ -23,6 +23,31 @@ pub enum CellAccess {
     Pointer,
     /// The cell was dropped.
     Drop,
+    /// A volatile read, which is not atomic.
+    VolatileRead,
+    /// A volatile write, which is not atomic.
+    VolatileWrite,
+    /// An atomic read, which races with plain writes only.
+    AtomicRead,
+    /// An atomic write, which races with plain accesses only.
+    AtomicWrite,
+    /// The memory was freed.
+    Free,
+}
+
+impl CellAccess {
+    /// Each of them.
+    pub const ALL: [CellAccess; 9] = [
+        CellAccess::Read,
+        CellAccess::Write,
+        CellAccess::Pointer,
+        CellAccess::Drop,
+        CellAccess::VolatileRead,
+        CellAccess::VolatileWrite,
+        CellAccess::AtomicRead,
+        CellAccess::AtomicWrite,
+        CellAccess::Free,
+    ];
 }
 
 /// One of the two accesses of a race.
@@ -34,15 +59,47 @@ pub struct RacingAccess {
     pub place: Place,
     /// The kind of access.
     pub access: CellAccess,
+    /// The number of bytes, if known.
+    pub size: Option<u32>,
+}
+
+/// A change of the code that would have ordered two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// What would be needed.
+    pub kind: RemedyKind,
+    /// The place in the source.
+    pub place: Place,
+}
+
+/// What would order two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemedyKind {
+    /// A store there with release ordering.
+    Release,
+    /// A load there with acquire ordering.
+    Acquire,
+    /// The lock that was taken there, which the first access was made without.
+    LockForFirst,
+    /// The lock that was taken there, which the second access was made without.
+    LockForSecond,
+}
+
+impl RemedyKind {
+    /// Each of them.
+    pub const ALL: [RemedyKind; 4] =
+        [RemedyKind::Release, RemedyKind::Acquire, RemedyKind::LockForFirst, RemedyKind::LockForSecond];
 }
 
 /// Two unordered accesses to a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The access that came first in this execution.
     pub first: RacingAccess,
     /// The other access.
     pub second: RacingAccess,
+    /// What would have ordered them, all together, as far as known.
+    pub remedies: Vec<Remedy>,
 }
 
 impl Race {
@@ -76,7 +133,7 @@ impl CellAccesses {
                 && it.task != toucher.task
                 && view.time(it.task) < *stretch
         });
-        let mut races = races.map(|it| Race { first: it.0, second: toucher });
+        let mut races = races.map(|it| Race { first: it.0, second: toucher, remedies: Vec::new() });
         let race = races.clone().find(Race::is_certain).or_else(|| races.next());
         // An earlier ordered access that is not stronger races only with accesses that also race
         // with this one.

@@ -2,6 +2,8 @@
 
 use clewline_explore::{SharedId, TaskId};
 
+use super::order::Clock;
+
 /// A set of events that is closed under happens-before, and for each location the oldest store that
 /// may still be read.
 #[derive(Clone, Debug, Default)]
@@ -12,15 +14,24 @@ pub(in crate::control) struct View {
     oldest_readable: Vec<u64>,
 }
 
-impl View {
-    /// The union of both views.
-    pub(super) fn join(&mut self, other: &View) {
+impl Clock for View {
+    fn join(&mut self, other: &View) {
         for (mine, theirs) in self.clock.iter_mut().zip(&other.clock) {
             *mine = (*mine).max(*theirs);
         }
         self.join_stores(&other.oldest_readable);
     }
 
+    fn assign(&mut self, other: &View) {
+        self.clone_from(other);
+    }
+
+    fn tick(&mut self, task: TaskId) {
+        self.clock[task.index()] += 1;
+    }
+}
+
+impl View {
     /// The same for stores only: adds nothing to happens-before.
     pub(super) fn join_stores(&mut self, oldest: &[u64]) {
         if self.oldest_readable.len() < oldest.len() {
@@ -57,12 +68,6 @@ impl View {
     /// The last interval of each task that it contains.
     pub(in crate::control) fn times(&self) -> [u32; TaskId::MAX] {
         self.clock
-    }
-
-    /// `task`, whose view this is, begins another interval: no other view contains what it does
-    /// from now on.
-    pub(super) fn tick(&mut self, task: TaskId) {
-        self.clock[task.index()] += 1;
     }
 }
 

@@ -47,7 +47,8 @@ struct Copy {
     ignored: Vec<usize>,
 }
 
-static DATA: RuntimeOwned<UserData> = RuntimeOwned::new(UserData { ranges: Vec::new(), copied: Vec::new() });
+static DATA: RuntimeOwned<UserData> =
+    RuntimeOwned::new(UserData { ranges: Vec::new(), copied: Vec::new(), others: Vec::new() });
 static PENDING: RuntimeOwned<[Option<Pending>; TaskId::MAX]> = RuntimeOwned::new([None; TaskId::MAX]);
 static COPY: RuntimeOwned<Copy> =
     RuntimeOwned::new(Copy { ranges: Vec::new(), bytes: Vec::new(), ignored: Vec::new() });
@@ -65,6 +66,8 @@ const LOCK_BYTES: usize = 64;
 /// Finds the memory that threads may share.
 pub(super) fn prepare() {
     *DATA.get() = modules::user_data();
+    let UserData { copied, others, .. } = DATA.get();
+    races::set_library_data(copied.iter().chain(others.iter()).cloned().collect());
 }
 
 /// The running task calls `function` with these arguments, and will return to `pc`.
@@ -175,6 +178,7 @@ pub(super) fn settle(control: Control) {
 #[cold]
 fn settle_call(control: Control) {
     record(control.task());
+    races::note_unseen_acquire(control.task());
     PENDING.get()[control.task().index()] = None;
     HAS_WORK.set(false);
     if RESTARTS.replace(false) {

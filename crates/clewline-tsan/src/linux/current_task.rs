@@ -104,6 +104,12 @@ pub(super) fn postponed() -> Option<Control> {
     (thread_pointer() | POSTPONED_BIT == CURRENT.task.load(Relaxed)).then(control)
 }
 
+/// The task that this code runs in, whatever is postponed.
+pub(super) fn running() -> Option<TaskId> {
+    let is_task = thread_pointer() | POSTPONED_BIT == CURRENT.task.load(Relaxed) | POSTPONED_BIT;
+    is_task.then(|| TaskId(RUNNING.get() as u8))
+}
+
 /// Postponed work is not done.
 pub(super) fn resume() {
     CURRENT.task.fetch_and(!POSTPONED_BIT, Relaxed);

@@ -35,6 +35,7 @@ impl Foreign for ForeignCode {
         interpose::begin_time();
         watchdog::note_execution();
         entry::begin_blocks();
+        entry::begin_annotations();
         races::begin(is_shown);
         calls_out::begin();
         register::begin();

@@ -22,6 +22,7 @@ mod races;
 mod real;
 mod register;
 mod run;
+mod rust_std;
 mod signals;
 mod snapshot;
 mod subject;

@@ -124,6 +124,8 @@ pub(super) struct UserData {
     pub(super) ranges: Vec<Range<usize>>,
     /// Objects of other libraries among them, such as `std::cout`: the linker has moved them.
     pub(super) copied: Vec<Range<usize>>,
+    /// The data of other libraries.
+    pub(super) others: Vec<Range<usize>>,
 }
 
 /// Finds that data.
@@ -133,6 +135,11 @@ pub(super) fn user_data() -> UserData {
     UserData {
         ranges: own().flat_map(|it| it.data.iter().cloned()).collect(),
         copied: own().flat_map(Module::copied_objects).collect(),
+        others: modules
+            .iter()
+            .filter(|it| !it.is_restored() || it.is_standard())
+            .flat_map(|it| it.data.iter().cloned())
+            .collect(),
     }
 }
 

@@ -68,6 +68,7 @@ fn prepare(wanted: &RunOptions) -> Result<(), String> {
         }
     }
     unseen::begin(wanted);
+    races::set_detection(!wanted.ignores_races);
     trampolines::install();
     heap::mark();
     snapshot::take();

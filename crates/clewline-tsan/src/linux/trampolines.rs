@@ -62,7 +62,7 @@ const HARMLESS: [&str; 43] = [
 
 /// Puts trampolines into the program and its instrumented libraries. Before their data is saved.
 pub(super) fn install() {
-    if races::points() != Points::Racing {
+    if !races::is_tracking() {
         return;
     }
     calls_out::prepare();
@@ -190,6 +190,10 @@ unsafe extern "C" fn arrive() {
 unsafe extern "C" fn note(function: &'static Function, pc: usize, arguments: *const [usize; 6]) {
     let Some(control) = current_task::control() else { return };
     calls_out::settle(control);
+    races::note_unseen_acquire(control.task());
+    if races::points() != Points::Racing {
+        return;
+    }
     if races::is_point(pc) {
         entry::point(control, ptr::from_ref(function).addr(), 1, Access::Write, pc);
         control.conflict_with_all();

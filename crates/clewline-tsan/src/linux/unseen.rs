@@ -18,7 +18,7 @@ use clewline_remote::{Message, RunOptions, Trust, Unseen};
 use super::{
     current_task::{self, RuntimeCell, RuntimeOwned},
     modules::{self, Uninstrumented},
-    places, signals,
+    places, races, rust_std, signals,
 };
 
 /// A function that is watched.
@@ -30,6 +30,8 @@ struct Watched {
     ran: bool,
 }
 
+/// Functions of Rust's standard library in which a task acquires what others have released.
+static ACQUIRING: RuntimeOwned<Vec<Watched>> = RuntimeOwned::new(Vec::new());
 static WATCHED: RuntimeOwned<Vec<Watched>> = RuntimeOwned::new(Vec::new());
 static SENTENCES: RuntimeOwned<Vec<String>> = RuntimeOwned::new(Vec::new());
 static TRUST: RuntimeOwned<Trust> = RuntimeOwned::new(Trust(Vec::new()));
@@ -49,6 +51,7 @@ const BREAKPOINT: u8 = 0xcc;
 /// Looks for modules that are not instrumented, and watches the given functions.
 pub(super) fn begin(wanted: &RunOptions) {
     *TRUST.get() = wanted.trust.clone();
+    races::set_trust(wanted.trust.clone());
     modules::uninstrumented().iter().for_each(add_uninstrumented);
     *FIRST_MODULES.get() = modules::all().into_iter().map(|it| it.name).collect();
     if EARLY_THREAD.get() != 0 {
@@ -62,23 +65,33 @@ pub(super) fn begin(wanted: &RunOptions) {
         .filter(|it| modules::is_user(it.address))
         .collect();
     for watched in WATCHED.get().iter_mut() {
-        if make_writable(watched.address) {
-            // SAFETY: it is code of the program, it is writable now, and no other thread runs.
-            unsafe {
-                let code = watched.address as *mut u8;
-                watched.byte = code.read_volatile();
-                code.write_volatile(BREAKPOINT);
-            }
-        } else {
-            watched.ran = true;
-        }
+        watched.ran = !watched.set();
     }
-    if !WATCHED.get().is_empty() {
+    if !wanted.ignores_races {
+        watch_acquiring();
+    }
+    if !WATCHED.get().is_empty() || !ACQUIRING.get().is_empty() {
         signals::handle(libc::SIGTRAP, on_breakpoint, libc::SA_NODEFER);
     }
 }
 
+/// Watches functions that acquire.
+fn watch_acquiring() {
+    let Some(found) = rust_std::find() else { return races::note_unseen_code() };
+    for address in found.into_iter().filter(|it| modules::is_user(*it)) {
+        // SAFETY: it is code of the program.
+        let byte = unsafe { *(address as *const u8) };
+        let mut watched = Watched { address, byte, ran: false };
+        if rust_std::pushed(byte, address).is_some() && watched.set() {
+            ACQUIRING.get().push(watched);
+        } else {
+            races::note_unseen_code();
+        }
+    }
+}
+
 fn add_uninstrumented(Uninstrumented { name, is_program }: &Uninstrumented) {
+    races::note_unseen_code();
     if trust().covers_file(name) {
         return;
     }
@@ -126,6 +139,22 @@ fn add_loaded() {
     }
 }
 
+impl Watched {
+    /// Sets the breakpoint. Returns whether that succeeded.
+    fn set(&mut self) -> bool {
+        if !make_writable(self.address) {
+            return false;
+        }
+        // SAFETY: it is code of the program, it is writable now, and no other thread runs.
+        unsafe {
+            let code = self.address as *mut u8;
+            self.byte = code.read_volatile();
+            code.write_volatile(BREAKPOINT);
+        }
+        true
+    }
+}
+
 /// The code that the user vouches for.
 pub(super) fn trust() -> &'static Trust {
     TRUST.get()
@@ -148,11 +177,19 @@ fn make_writable(address: usize) -> bool {
 unsafe extern "C" fn on_breakpoint(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: this is a handler.
     let address = unsafe { signals::code_of(context) } - 1;
+    if let Some(acquiring) = ACQUIRING.get().iter().find(|it| it.address == address) {
+        // SAFETY: as above, and the instruction was looked at before.
+        if unsafe { rust_std::push(context, address, acquiring.byte) } {
+            current_task::running().into_iter().for_each(races::note_unseen_acquire);
+            return;
+        }
+    }
     let Some(watched) = WATCHED.get().iter_mut().find(|it| it.address == address) else {
         // SAFETY: the program has a breakpoint of its own, which nothing handles.
         return unsafe { signals::on_crash(signal, info, context) };
     };
     watched.ran = true;
+    races::note_unseen_code();
     // SAFETY: the page was made writable, and the code continues at its first instruction.
     unsafe {
         (address as *mut u8).write_volatile(watched.byte);
@@ -204,6 +241,7 @@ pub(super) fn receive(from: &mut Message) {
     for at in from.take_all(Message::take_usize) {
         if let Some(watched) = WATCHED.get().get_mut(at) {
             watched.ran = true;
+            races::note_unseen_code();
         }
     }
     HAS_TASKS.set(HAS_TASKS.get() | from.take_flag());

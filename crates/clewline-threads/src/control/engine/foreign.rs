@@ -18,7 +18,7 @@ use super::{
     state::{Control, ENGINE, Engine, Foreign},
     types::{Attempt, Need, Until},
 };
-use crate::control::{panics::Panic, place::Place};
+use crate::control::{panics::Panic, place::Place, races::Race};
 
 /// Continues `task`. From here on this thread has the identity of another thread. `ENGINE` is set
 /// for it unless that is done already.
@@ -238,6 +238,17 @@ impl Control {
     /// Additional points are needed: restarts the exploration.
     pub fn restart_exploration(self) {
         self.engine().end_with(Ending::Restart);
+    }
+
+    /// Two accesses of the code race.
+    pub fn report_race(self, race: Race) {
+        self.note_race(race);
+    }
+
+    /// Whether a race was reported in this execution.
+    #[must_use]
+    pub fn has_race(self) -> bool {
+        self.engine().weak.race.is_some()
     }
 
     /// Ends this task here, in the middle of its code.

@@ -243,12 +243,17 @@ impl Control {
         let by = self.by(cell, Ordering::Relaxed, place);
         let race = self.with(|memory, _| {
             let (view, touches) = memory.cell(by.task, by.object);
-            touches.record(RacingAccess { task: by.task, place, access: touch }, view)
+            touches.record(RacingAccess { task: by.task, place, access: touch, size: None }, view)
         });
+        if let Some(race) = race {
+            self.note_race(race);
+        }
+    }
+
+    /// A race was found. The first certain one of an execution is kept.
+    pub(super) fn note_race(self, race: Race) {
         let known = &mut self.engine().weak.race;
-        if let Some(race) = race
-            && known.is_none_or(|it| !it.is_certain() && race.is_certain())
-        {
+        if known.as_ref().is_none_or(|it| !it.is_certain() && race.is_certain()) {
             *known = Some(race);
         }
     }
@@ -272,7 +277,7 @@ impl Engine {
     }
 
     pub(in crate::control) fn race(&self) -> Option<Race> {
-        self.weak.race
+        self.weak.race.clone()
     }
 
     /// Begins another execution.

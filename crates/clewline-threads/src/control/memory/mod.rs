@@ -22,7 +22,12 @@ use std::{ops::Range, str::FromStr, sync::atomic::Ordering};
 use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
 
-use super::{place::Place, races::CellAccesses, view::View};
+use super::{
+    order::{Clock, TaskClocks},
+    place::Place,
+    races::CellAccesses,
+    view::View,
+};
 
 /// Which stores a load may return.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,11 +124,7 @@ struct Location {
 
 #[derive(Debug, Default)]
 struct TaskState {
-    view: View,
-    // The view at its last release fence: what a relaxed store releases.
-    release_fence: View,
-    // The views of messages read by relaxed loads: an acquire fence joins them.
-    relaxed_reads: View,
+    clocks: TaskClocks<View>,
     // The views of the tasks that woke it.
     waker_view: View,
     buffer: buffer::Buffer,
@@ -178,14 +179,6 @@ pub(super) struct MemoryState {
     stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
 }
 
-fn acquires(order: Ordering) -> bool {
-    matches!(order, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst)
-}
-
-fn releases(order: Ordering) -> bool {
-    matches!(order, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst)
-}
-
 impl MemoryState {
     pub(super) fn new(model: MemoryModel) -> MemoryState {
         MemoryState {
@@ -224,7 +217,7 @@ impl MemoryState {
     fn task(&mut self, task: TaskId) -> &mut TaskState {
         while self.tasks.len() <= task.index() {
             let mut state = TaskState::default();
-            state.view.tick(TaskId(self.tasks.len() as u8));
+            state.clocks.now.tick(TaskId(self.tasks.len() as u8));
             self.tasks.push(state);
         }
         &mut self.tasks[task.index()]
@@ -311,9 +304,8 @@ impl MemoryState {
             return UpdateResult { old, new: None };
         };
         self.read(by, at);
-        let mut view = self.released(by);
-        // A read-modify-write continues the release sequence.
-        view.join(&self.locations[by.object.0 as usize].messages[at].view);
+        let mut view = self.locations[by.object.0 as usize].messages[at].view.clone();
+        self.tasks[by.task.index()].clocks.update(by.task, by.order, &mut view);
         match self.model {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view),
             MemoryModel::ReleaseAcquire => self.follow(by, at, new, view),
@@ -325,12 +317,8 @@ impl MemoryState {
     fn read(&mut self, by: AtomicAccess, at: usize) -> u64 {
         let message = &self.locations[by.object.0 as usize].messages[at];
         let task = &mut self.tasks[by.task.index()];
-        task.view.saw(by.object, message.stamp);
-        if acquires(by.order) {
-            task.view.join(&message.view);
-        } else {
-            task.relaxed_reads.join(&message.view);
-        }
+        task.clocks.now.saw(by.object, message.stamp);
+        task.clocks.read(by.order, &message.view);
         let (stamp, value) = (message.stamp, message.value);
         if by.order == Ordering::SeqCst {
             self.advance_sc_order(by.object, stamp);
@@ -340,14 +328,9 @@ impl MemoryState {
 
     /// The view that a store with this ordering releases.
     fn released(&mut self, by: AtomicAccess) -> View {
-        let task = &mut self.tasks[by.task.index()];
-        if releases(by.order) {
-            let view = task.view.clone();
-            task.view.tick(by.task);
-            view
-        } else {
-            task.release_fence.clone()
-        }
+        let mut view = View::default();
+        self.tasks[by.task.index()].clocks.store(by.task, by.order, &mut view);
+        view
     }
 
     /// Replaces the only store, in models that keep just one.
@@ -369,13 +352,11 @@ impl MemoryState {
     /// A fence of `task`.
     pub(super) fn fence(&mut self, task: TaskId, order: Ordering) {
         self.task(task);
-        let it = &mut self.tasks[task.index()];
-        if acquires(order) {
-            it.view.join(&it.relaxed_reads);
-        }
+        let clocks = &mut self.tasks[task.index()].clocks;
+        clocks.acquire_fence(order);
         if order == Ordering::SeqCst {
-            it.view.join_stores(&self.sc_order);
-            let stores = it.view.stores();
+            clocks.now.join_stores(&self.sc_order);
+            let stores = clocks.now.stores();
             if self.sc_order.len() < stores.len() {
                 self.sc_order.resize(stores.len(), 0);
             }
@@ -383,24 +364,21 @@ impl MemoryState {
                 *total = (*total).max(*mine);
             }
         }
-        if releases(order) {
-            it.release_fence = it.view.clone();
-            it.view.tick(task);
-        }
+        clocks.release_fence(task, order);
     }
 
     /// `task` acquires a lock or a similar object: what its previous owners did happens before.
     pub(super) fn acquire(&mut self, task: TaskId, object: SharedId) {
         self.task(task);
         self.at(object);
-        self.tasks[task.index()].view.join(&self.locations[object.0 as usize].sync);
+        self.tasks[task.index()].clocks.now.join(&self.locations[object.0 as usize].sync);
     }
 
     /// `task` releases it.
     pub(super) fn release(&mut self, task: TaskId, object: SharedId) {
         self.task(task);
         self.at(object);
-        let view = &mut self.tasks[task.index()].view;
+        let view = &mut self.tasks[task.index()].clocks.now;
         self.locations[object.0 as usize].sync.join(view);
         view.tick(task);
     }
@@ -415,32 +393,32 @@ impl MemoryState {
     /// `task` was woken.
     pub(super) fn woken(&mut self, task: TaskId) {
         let task = self.task(task);
-        task.view.join(&task.waker_view);
+        task.clocks.now.join(&task.waker_view);
     }
 
     /// `child` begins with the view of `parent`.
     pub(super) fn begin_after(&mut self, child: TaskId, parent: TaskId) {
         let view = self.publish(parent);
-        self.task(child).view.join(&view);
+        self.task(child).clocks.now.join(&view);
     }
 
     /// What `task` knows. It begins another interval.
     pub(super) fn publish(&mut self, task: TaskId) -> View {
         let it = self.task(task);
-        let view = it.view.clone();
-        it.view.tick(task);
+        let view = it.clocks.now.clone();
+        it.clocks.now.tick(task);
         view
     }
 
     /// The interval in which `task` is.
     pub(super) fn interval(&mut self, task: TaskId) -> u32 {
-        self.task(task).view.time(task)
+        self.task(task).clocks.now.time(task)
     }
 
     /// The view of `task`, and the accesses to the cell `object`.
     pub(super) fn cell(&mut self, task: TaskId, object: SharedId) -> (&View, &mut CellAccesses) {
         self.task(task);
         self.at(object);
-        (&self.tasks[task.index()].view, &mut self.locations[object.0 as usize].cell_accesses)
+        (&self.tasks[task.index()].clocks.now, &mut self.locations[object.0 as usize].cell_accesses)
     }
 }

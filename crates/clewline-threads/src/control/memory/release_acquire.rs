@@ -30,7 +30,7 @@ const STALE_READS_MAX: u32 = 3;
 impl MemoryState {
     /// The lowest stamp that an access with this ordering can read.
     fn oldest_readable(&self, by: AtomicAccess, order: Ordering) -> u64 {
-        let seen = self.tasks[by.task.index()].view.oldest(by.object);
+        let seen = self.tasks[by.task.index()].clocks.now.oldest(by.object);
         let total = self.sc_order.get(by.object.0 as usize).copied().unwrap_or(0);
         if order == Ordering::SeqCst { seen.max(total) } else { seen }
     }
@@ -140,7 +140,7 @@ impl MemoryState {
         let location = &mut self.locations[by.object.0 as usize];
         let stamp = stamp_after(&location.messages, after).expect("there is room where a store is placed");
         // `view` need not contain it: a task that joins the view has read this message.
-        self.tasks[by.task.index()].view.saw(by.object, stamp);
+        self.tasks[by.task.index()].clocks.now.saw(by.object, stamp);
         location.messages.insert(after + 1, Message { stamp, value, view, is_followed: false });
         if after + 2 == location.messages.len() {
             location.held = value;

@@ -5,14 +5,42 @@
 
 use std::{
     ffi::c_int,
-    sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst},
+    sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, Ordering::SeqCst},
 };
 
 use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
 use super::{check, describe_address, object, point, shown};
-use crate::linux::{call::stubs, calls_out, current_task, races};
+use crate::linux::{
+    call::stubs,
+    calls_out, current_task,
+    races::{self, Atomic, AtomicAccess},
+};
+
+/// An ordering, as compilers number them.
+pub(super) fn ordering(number: c_int) -> Ordering {
+    // The upper bits are hints for the processor.
+    match number & 7 {
+        0 => Ordering::Relaxed,
+        // Compilers make an acquiring load of one that consumes.
+        1 | 2 => Ordering::Acquire,
+        3 => Ordering::Release,
+        4 => Ordering::AcqRel,
+        _ => SeqCst,
+    }
+}
+
+/// The code that requests an access, and its ordering.
+#[derive(Clone, Copy)]
+struct By {
+    pc: usize,
+    order: Ordering,
+}
+
+fn by(order: c_int, pc: usize) -> By {
+    By { pc, order: ordering(order) }
+}
 
 /// The point before an operation on `address`. `None` outside a task.
 #[inline(always)]
@@ -28,9 +56,9 @@ fn before(address: usize, size: usize, access: Access, pc: usize) -> Option<Cont
 
 /// Records the effect of the operation.
 #[inline(always)]
-fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
+fn after<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T, by: By) {
     current_task::count_write();
-    races::synchronize(control, address, T::SIZE, true);
+    note(control, address, what, old, new, by);
     if old != new {
         control.mark_changed(object(address));
     }
@@ -40,9 +68,15 @@ fn after<T: Word>(control: Control, address: usize, old: T, new: T) {
 }
 
 #[inline(always)]
-fn record_load<T: Word>(control: Control, address: usize, value: T) {
-    races::synchronize(control, address, T::SIZE, false);
+fn record_load<T: Word>(control: Control, address: usize, value: T, by: By) {
+    note(control, address, Atomic::Load, value, value, by);
     control.set_detail(|| format!("{}{}", describe_address(address), shown(value.bits())));
+}
+
+#[inline(always)]
+fn note<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T, By { pc, order }: By) {
+    let (old, new) = (old.bits(), new.bits());
+    races::synchronize(control, AtomicAccess { address, size: T::SIZE, pc, what, order, old, new });
 }
 
 /// A value with atomic operations.
@@ -104,20 +138,21 @@ impl Word for u128 {
 }
 
 #[inline(always)]
-fn load<T: Word>(address: *mut T, pc: usize) -> T {
-    let Some(control) = before(address as usize, T::SIZE, Access::Read, pc) else {
+fn load<T: Word>(address: *mut T, by: By) -> T {
+    let Some(control) = before(address as usize, T::SIZE, Access::Read, by.pc) else {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { address.read_volatile() };
-    record_load(control, address as usize, value);
+    record_load(control, address as usize, value, by);
     value
 }
 
 #[inline(always)]
-fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T) -> T) -> T {
-    let Some(control) = before(address as usize, T::SIZE, access, pc) else {
+fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> T) -> T {
+    let access = if what == Atomic::Store { Access::Write } else { Access::Update };
+    let Some(control) = before(address as usize, T::SIZE, access, by.pc) else {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
@@ -126,13 +161,22 @@ fn update<T: Word>(address: *mut T, access: Access, pc: usize, change: impl Fn(T
     let new = change(old);
     // SAFETY: as above.
     unsafe { address.write_volatile(new) };
-    after(control, address as usize, old, new);
+    after(control, address as usize, what, old, new, by);
     old
 }
 
+/// The code that requests a compare-and-exchange, and its orderings.
+#[derive(Clone, Copy)]
+struct Exchange {
+    pc: usize,
+    success: Ordering,
+    failure: Ordering,
+}
+
 #[inline(always)]
-fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc: usize) -> Result<T, T> {
-    let Some(control) = before(address as usize, T::SIZE, Access::Update, pc) else {
+fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by: Exchange) -> Result<T, T> {
+    let failed = By { pc: by.pc, order: by.failure };
+    let Some(control) = before(address as usize, T::SIZE, Access::Update, by.pc) else {
         // SAFETY: the code under test requests this access.
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };
@@ -140,27 +184,34 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, pc:
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     if old != current {
-        record_load(control, address as usize, old);
+        record_load(control, address as usize, old, failed);
         let within = || describe_address(address as usize);
         control.set_detail(|| format!("{}{}, not {}", within(), shown(old.bits()), shown(current.bits())));
         return Err(old);
     }
-    if may_fail && control.fails_spuriously(current_task::place(pc)) {
+    if may_fail && control.fails_spuriously(current_task::place(by.pc)) {
+        record_load(control, address as usize, old, failed);
         let within = || describe_address(address as usize);
         control.set_detail(|| format!("{}{}, and fails for no reason", within(), shown(old.bits())));
         return Err(old);
     }
     // SAFETY: as above.
     unsafe { address.write_volatile(new) };
-    after(control, address as usize, old, new);
+    after(control, address as usize, Atomic::Update, old, new, By { pc: by.pc, order: by.success });
     Ok(old)
 }
 
 /// gcc's calling convention: the found value is written to `expected`.
-fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail: bool, pc: usize) -> bool {
+fn compare_exchange<T: Word>(
+    address: *mut T,
+    expected: *mut T,
+    new: T,
+    may_fail: bool,
+    by: Exchange,
+) -> bool {
     // SAFETY: the code under test requests this access.
     let current = unsafe { expected.read() };
-    match exchange_if(address, current, new, may_fail, pc) {
+    match exchange_if(address, current, new, may_fail, by) {
         Ok(_) => true,
         Err(found) => {
             // SAFETY: as above.
@@ -172,6 +223,15 @@ fn compare_exchange<T: Word>(address: *mut T, expected: *mut T, new: T, may_fail
 
 type Order = c_int;
 
+const STRONGEST: Order = 5;
+
+/// The orderings of an exchange, of which the call has left out those for which there was no room.
+/// The strongest ordering takes their place: then a race may be missed, and none is invented.
+fn exchange_by<const N: usize>(orders: [Order; N], pc: usize) -> Exchange {
+    let success = ordering(orders.first().copied().unwrap_or(STRONGEST));
+    Exchange { pc, success, failure: orders.get(1).map_or(success, |it| ordering(*it)) }
+}
+
 /// The operations on one type. An exchange receives only the orderings for which its arguments
 /// leave room: the return address takes the place of the last one.
 macro_rules! operations {
@@ -182,52 +242,52 @@ macro_rules! operations {
 
                 type T = $type;
 
-                pub(crate) extern "C" fn load(a: *mut T, _: Order, pc: usize) -> T {
-                    super::load(a, pc)
+                pub(crate) extern "C" fn load(a: *mut T, o: Order, pc: usize) -> T {
+                    super::load(a, by(o, pc))
                 }
 
-                pub(crate) extern "C" fn store(a: *mut T, v: T, _: Order, pc: usize) {
-                    update(a, Access::Write, pc, |_| v);
+                pub(crate) extern "C" fn store(a: *mut T, v: T, o: Order, pc: usize) {
+                    update(a, Atomic::Store, by(o, pc), |_| v);
                 }
 
-                pub(crate) extern "C" fn swap(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |_| v)
+                pub(crate) extern "C" fn swap(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |_| v)
                 }
 
-                pub(crate) extern "C" fn add(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| it.wrapping_add(v))
+                pub(crate) extern "C" fn add(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| it.wrapping_add(v))
                 }
 
-                pub(crate) extern "C" fn sub(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| it.wrapping_sub(v))
+                pub(crate) extern "C" fn sub(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| it.wrapping_sub(v))
                 }
 
-                pub(crate) extern "C" fn and(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| it & v)
+                pub(crate) extern "C" fn and(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| it & v)
                 }
 
-                pub(crate) extern "C" fn or(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| it | v)
+                pub(crate) extern "C" fn or(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| it | v)
                 }
 
-                pub(crate) extern "C" fn xor(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| it ^ v)
+                pub(crate) extern "C" fn xor(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| it ^ v)
                 }
 
-                pub(crate) extern "C" fn nand(a: *mut T, v: T, _: Order, pc: usize) -> T {
-                    update(a, Access::Update, pc, |it| !(it & v))
+                pub(crate) extern "C" fn nand(a: *mut T, v: T, o: Order, pc: usize) -> T {
+                    update(a, Atomic::Update, by(o, pc), |it| !(it & v))
                 }
 
                 pub(crate) extern "C" fn strong(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    compare_exchange(a, e, v, false, pc)
+                    compare_exchange(a, e, v, false, exchange_by([$($order),*], pc))
                 }
 
                 pub(crate) extern "C" fn weak(a: *mut T, e: *mut T, v: T, $($order: Order,)* pc: usize) -> bool {
-                    compare_exchange(a, e, v, true, pc)
+                    compare_exchange(a, e, v, true, exchange_by([$($order),*], pc))
                 }
 
                 pub(crate) extern "C" fn value(a: *mut T, c: T, v: T, $($other: Order,)* pc: usize) -> T {
-                    exchange_if(a, c, v, false, pc).unwrap_or_else(|it| it)
+                    exchange_if(a, c, v, false, exchange_by([$($other),*], pc)).unwrap_or_else(|it| it)
                 }
             }
         )+
@@ -235,11 +295,18 @@ macro_rules! operations {
 }
 
 operations! {
-    word_8 u8, exchange(_success _failure), value(_success _failure);
-    word_16 u16, exchange(_success _failure), value(_success _failure);
-    word_32 u32, exchange(_success _failure), value(_success _failure);
-    word_64 u64, exchange(_success _failure), value(_success _failure);
-    word_128 u128, exchange(_success), value();
+    word_8 u8, exchange(success failure), value(success failure);
+    word_16 u16, exchange(success failure), value(success failure);
+    word_32 u32, exchange(success failure), value(success failure);
+    word_64 u64, exchange(success failure), value(success failure);
+    word_128 u128, exchange(success), value();
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __tsan_atomic_thread_fence(order: Order) {
+    if let Some(control) = current_task::control() {
+        races::fence(control, ordering(order));
+    }
 }
 
 stubs! {

@@ -23,7 +23,8 @@ use clewline_threads::instrument::Control;
 use super::{check, count_idle, describe_address, object, peek, point};
 use crate::linux::{
     current_task::{self, RuntimeOwned},
-    heap, races,
+    heap,
+    races::{self, Kind},
 };
 
 /// An access to any number of bytes.
@@ -73,6 +74,10 @@ impl Block {
 
     fn place(&self, word: Word) -> usize {
         word_place(self.pc, word.number, self.is_write)
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::of(self.is_write).and(Kind::VOLATILE, self.is_volatile)
     }
 
     fn is_point(&self, word: Word) -> bool {
@@ -240,7 +245,7 @@ fn note(control: Control, mut block: Block) -> Block {
     }
     if races::records(control) {
         for word in block.words().filter(|it| !block.is_point(*it)) {
-            races::plain(control, word.address, word.size, is_write, block.place(word));
+            races::plain(control, word.address, word.size, block.kind(), block.place(word));
         }
     }
     block
@@ -277,7 +282,7 @@ fn arrive(control: Control, block: Block, word: Word, access: Access) {
     let value = || if is_write { "plain".to_owned() } else { peek(address, size) };
     control.set_detail(|| format!("{}{}", describe_address(address), value()));
     check(control, address, size, is_write, pc);
-    races::plain(control, address, size, is_write, block.place(word));
+    races::plain(control, address, size, block.kind(), block.place(word));
 }
 
 /// Copies memory that may overlap.

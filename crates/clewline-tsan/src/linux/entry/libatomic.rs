@@ -9,50 +9,68 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::Control;
 
-use super::{atomic::word_128, check, object, point};
-use crate::linux::{call::stubs, current_task, races};
+use super::{
+    atomic::{ordering, word_128},
+    check, object, point,
+};
+use crate::linux::{
+    call::stubs,
+    current_task,
+    races::{self, Atomic, AtomicAccess},
+};
 
-fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<Control> {
+/// The point before an access to an object. Returns its contents, too, if it is small.
+fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<(Control, u64)> {
     let control = current_task::control()?;
     current_task::count_call();
     point(control, address, size.max(1), access, pc);
     check(control, address, size.max(1), access != Access::Read, pc);
     current_task::set_last_access(address, pc);
-    races::atomic(control, address, size.max(1), access != Access::Read);
-    races::acquire(control.task(), object(address));
-    Some(control)
+    Some((control, contents(address, size)))
 }
 
-fn after(control: Option<Control>, address: usize) {
-    if let Some(control) = control {
+fn after(before: Option<(Control, u64)>, what: Atomic, order: c_int, size: usize, address: usize, pc: usize) {
+    let Some((control, old)) = before else { return };
+    let (order, size, new) = (ordering(order), size.max(1), contents(address, size));
+    races::synchronize(control, AtomicAccess { address, size, pc, what, order, old, new });
+    if what != Atomic::Load {
         current_task::count_write();
-        races::release(control.task(), object(address));
         control.mark_changed(object(address));
     }
 }
 
-extern "C" fn load(size: usize, object: *const u8, to: *mut u8, _: c_int, pc: usize) {
-    before(size, object as usize, Access::Read, pc);
+/// The bytes of a small object.
+fn contents(address: usize, size: usize) -> u64 {
+    let mut bytes = [0; 8];
+    let size = size.min(8);
+    // SAFETY: the code under test requests an access to them. An invalid access is a finding.
+    unsafe { ptr::copy_nonoverlapping(address as *const u8, bytes.as_mut_ptr(), size) };
+    u64::from_le_bytes(bytes)
+}
+
+extern "C" fn load(size: usize, object: *const u8, to: *mut u8, order: c_int, pc: usize) {
+    let before = before(size, object as usize, Access::Read, pc);
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     unsafe { ptr::copy(object, to, size) };
+    after(before, Atomic::Load, order, size, object as usize, pc);
 }
 
-extern "C" fn store(size: usize, object: *mut u8, from: *const u8, _: c_int, pc: usize) {
-    let control = before(size, object as usize, Access::Write, pc);
+extern "C" fn store(size: usize, object: *mut u8, from: *const u8, order: c_int, pc: usize) {
+    let before = before(size, object as usize, Access::Write, pc);
     // SAFETY: as above.
     unsafe { ptr::copy(from, object, size) };
-    after(control, object as usize);
+    after(before, Atomic::Store, order, size, object as usize, pc);
 }
 
-extern "C" fn swap(size: usize, object: *mut u8, from: *const u8, to: *mut u8, _: c_int, pc: usize) {
-    let control = before(size, object as usize, Access::Update, pc);
+extern "C" fn swap(size: usize, object: *mut u8, from: *const u8, to: *mut u8, order: c_int, pc: usize) {
+    let before = before(size, object as usize, Access::Update, pc);
     // SAFETY: as above.
     unsafe {
         let new = slice::from_raw_parts(from, size).to_vec();
         ptr::copy(object, to, size);
         ptr::copy(new.as_ptr(), object, size);
     }
-    after(control, object as usize);
+    after(before, Atomic::Update, order, size, object as usize, pc);
 }
 
 /// The last argument takes the place of the failure ordering: no register is left.
@@ -61,10 +79,10 @@ extern "C" fn exchange(
     object: *mut u8,
     expected: *mut u8,
     from: *const u8,
-    _: c_int,
+    order: c_int,
     pc: usize,
 ) -> bool {
-    let control = before(size, object as usize, Access::Update, pc);
+    let before = before(size, object as usize, Access::Update, pc);
     // SAFETY: as above.
     let is_same = unsafe { slice::from_raw_parts(object, size) == slice::from_raw_parts(expected, size) };
     // SAFETY: as above.
@@ -74,9 +92,8 @@ extern "C" fn exchange(
             false => ptr::copy(object, expected, size),
         }
     }
-    if is_same {
-        after(control, object as usize);
-    }
+    let what = if is_same { Atomic::Update } else { Atomic::Load };
+    after(before, what, order, size, object as usize, pc);
     is_same
 }
 

@@ -8,7 +8,11 @@ use super::{
     block::{self, Block, copy, fill},
     check, count_idle, describe_address, peek, point,
 };
-use crate::linux::{call::stubs, calls_out, current_task, heap, races};
+use crate::linux::{
+    call::stubs,
+    calls_out, current_task, heap,
+    races::{self, Kind},
+};
 
 /// The code is about to access `size` bytes.
 #[inline(always)]
@@ -16,7 +20,7 @@ fn plain(address: usize, size: usize, is_write: bool, pc: usize) {
     if !is_in_one_word(address, size) {
         block::access(Block::new(address, size, is_write, pc));
     } else if let Some(control) = current_task::control() {
-        access(control, address, size, is_write, races::is_point(pc), pc);
+        access(control, address, size, Kind::of(is_write), races::is_point(pc), pc);
     }
 }
 
@@ -26,7 +30,8 @@ fn is_in_one_word(address: usize, size: usize) -> bool {
 }
 
 #[inline(always)]
-fn access(control: Control, address: usize, size: usize, is_write: bool, is_point: bool, pc: usize) {
+fn access(control: Control, address: usize, size: usize, kind: Kind, is_point: bool, pc: usize) {
+    let is_write = kind.is_write();
     current_task::count_call();
     calls_out::settle(control);
     if current_task::is_own_stack(address) {
@@ -50,7 +55,7 @@ fn access(control: Control, address: usize, size: usize, is_write: bool, is_poin
         current_task::count_write();
     }
     check(control, address, size, is_write, pc);
-    races::plain(control, address, size, is_write, pc);
+    races::plain(control, address, size, kind, pc);
 }
 
 /// A volatile access is always a point.
@@ -58,7 +63,8 @@ fn volatile(address: usize, size: usize, is_write: bool, pc: usize) {
     if !is_in_one_word(address, size) {
         block::access(Block::new(address, size, is_write, pc).volatile());
     } else if let Some(control) = current_task::control() {
-        access(control, address, size, is_write, races::points() != Points::Atomics, pc);
+        let kind = Kind::of(is_write).with(Kind::VOLATILE);
+        access(control, address, size, kind, races::points() != Points::Atomics, pc);
     }
 }
 
@@ -92,8 +98,13 @@ accesses! {
     16: read_16 write_16 volatile_read_16 volatile_write_16;
 }
 
-extern "C" fn update_vptr(address: usize, _value: usize, pc: usize) {
-    plain(address, 8, true, pc);
+/// The pointer to the virtual functions of an object is set, in each constructor and destructor,
+/// mostly to what it is.
+extern "C" fn update_vptr(address: usize, value: usize, pc: usize) {
+    current_task::set_last_access(address, pc);
+    // SAFETY: the code under test is about to write it. An invalid access is a finding.
+    let is_same = unsafe { (address as *const usize).read_volatile() } == value;
+    plain(address, 8, !is_same, pc);
 }
 
 extern "C" fn read_range(address: usize, size: usize, pc: usize) {
@@ -166,7 +177,35 @@ stubs! {
     __wrap_memset, "rcx" => fill;
 }
 
-/// Nothing needs to be done when a module is loaded, or when a function begins or ends.
+/// A function begins, and will return to `caller`; `stack` is where the return address of this call
+/// is. Variables of earlier functions in its frame are gone.
+extern "C" fn enter_function(caller: usize, stack: usize) {
+    const FRAME_WORDS_MAX: usize = 1 << 16;
+    if current_task::running().is_none() {
+        return;
+    }
+    let words = (stack..).step_by(8).take(FRAME_WORDS_MAX).take_while(|it| current_task::is_own_stack(*it));
+    // SAFETY: these words are on the stack of the running task, above the stack pointer.
+    let top = words.skip(1).find(|it| unsafe { *(*it as *const usize) } == caller);
+    top.into_iter().for_each(races::forget_frame);
+}
+
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_func_entry() {
+    std::arch::naked_asm!(
+        "cmp byte ptr [rip + {has_shared}], 0",
+        "jne 2f",
+        "ret",
+        "2:",
+        "mov rsi, rsp",
+        "jmp {enter}",
+        has_shared = sym races::HAS_SHARED,
+        enter = sym enter_function,
+    )
+}
+
+/// Nothing needs to be done when a module is loaded, or when a function ends.
 macro_rules! nothing {
     ($($name:ident)+) => {
         $(
@@ -181,10 +220,6 @@ macro_rules! nothing {
 
 nothing! {
     __tsan_init
-    __tsan_func_entry
     __tsan_func_exit
-    __tsan_ignore_thread_begin
-    __tsan_ignore_thread_end
     __tsan_atomic_signal_fence
-    __tsan_atomic_thread_fence
 }

@@ -9,7 +9,7 @@ use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
-    real,
+    races, real,
 };
 
 // Behind the fields of the C library, which has 32 bytes and uses 20.
@@ -45,12 +45,14 @@ extern "C" fn wait_at(barrier: *mut c_void, pc: usize) -> c_int {
     note_released(control, key);
     if n <= came {
         note_acquired(control, key);
-        control.waiters_at(key).iter().for_each(|it| control.wake_waiter(key, it));
+        for task in control.waiters_at(key) {
+            races::order_after(task, control.task());
+            control.wake_waiter(key, task);
+        }
         return libc::PTHREAD_BARRIER_SERIAL_THREAD;
     }
     control.add_waiter(key);
     control.wait_for(key, Access::Join, Need::Nothing, Until::Woken, place(pc));
-    note_acquired(control, key);
     0
 }
 

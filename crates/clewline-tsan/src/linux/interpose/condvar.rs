@@ -8,7 +8,7 @@ use clewline_threads::instrument::{Control, Need, Until};
 use super::{
     check, lock_at,
     mutex::{self, LockMode},
-    note_acquired, note_released, time,
+    note_waking, note_woken, time,
 };
 use crate::linux::{
     call::stubs,
@@ -46,7 +46,7 @@ fn wait(control: Control, condvar: usize, mutex: usize, until: Option<*const c_v
         mutex::lock(control, mutex, LockMode::Woken, pc);
     }
     mutex::set_count(mutex, count);
-    note_acquired(control, key);
+    note_woken(control, key);
     error
 }
 
@@ -55,7 +55,7 @@ fn notify(control: Control, condvar: usize, is_for_all: bool, pc: usize) -> c_in
     let key = lock_at(condvar);
     control.access_point(key, Access::Notify, place(pc));
     control.mark_changed(key);
-    note_released(control, key);
+    note_waking(control, key);
     let waiters = control.waiters_at(key);
     if is_for_all {
         waiters.iter().for_each(|it| control.wake_waiter(key, it));

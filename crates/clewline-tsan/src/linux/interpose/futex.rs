@@ -8,11 +8,11 @@ use std::{
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, fails_with, lock_at, note_acquired, note_released, time};
+use super::{check, fails_with, lock_at, note_waking, note_woken, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
-    entry, places,
+    entry, modules, places, races, rust_std,
 };
 
 const WAIT: usize = libc::FUTEX_WAIT as usize;
@@ -30,12 +30,25 @@ enum Time {
     Until(*const c_void),
 }
 
+/// A call orders nothing by itself: atomic accesses do. If they are made by a library, they are not
+/// seen.
+fn note_unseen(control: Control, pc: usize) {
+    let is_of_rust = rust_std::contains_code(pc);
+    if is_of_rust {
+        races::note_unseen_release(control.task());
+    }
+    if is_of_rust || !modules::is_user(pc) {
+        races::note_unseen_acquire(control.task());
+    }
+}
+
 fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> c_long {
     check(control, word, pc);
     // Reading the word and becoming a waiter is one step.
     control.access_point(entry::object(word), Access::Update, place(pc));
-    note_released(control, entry::object(word));
-    note_acquired(control, entry::object(word));
+    note_waking(control, entry::object(word));
+    note_woken(control, entry::object(word));
+    note_unseen(control, pc);
     // SAFETY: the caller requests this access. An invalid access is a finding.
     let found = unsafe { *(word as *const u32) };
     control.set_detail(|| format!("futex wait, {found}"));
@@ -47,7 +60,8 @@ fn wait(control: Control, word: usize, expected: u32, time: Time, pc: usize) -> 
     let is_timed = !matches!(time, Time::Any);
     let until = if is_timed || control.may_wake_spuriously() { Until::WokenOrTimeout } else { Until::Woken };
     let is_woken = control.wait_for(key, Access::Park, Need::Nothing, until, place(pc));
-    note_acquired(control, key);
+    note_woken(control, key);
+    note_unseen(control, pc);
     if is_woken {
         return 0;
     }
@@ -67,9 +81,10 @@ fn wake(control: Control, word: usize, most: usize, pc: usize) -> c_long {
     current_task::count_call();
     let key = lock_at(word);
     control.access_point(entry::object(word), Access::Update, place(pc));
-    note_released(control, entry::object(word));
+    note_waking(control, entry::object(word));
     control.access_point(key, Access::Unpark, place(pc));
-    note_released(control, key);
+    note_waking(control, key);
+    note_unseen(control, pc);
     control.mark_changed(key);
     let mut woken = 0;
     while woken < most {

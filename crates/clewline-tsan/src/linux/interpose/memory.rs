@@ -5,7 +5,12 @@ use std::{ffi::c_int, ptr};
 use clewline_threads::control::FailureKind;
 
 use super::super::allocator::*;
-use crate::linux::{call::stubs, current_task, entry, heap, modules, places, races, real};
+use crate::linux::{
+    call::stubs,
+    current_task, entry, heap, modules, places,
+    races::{self, Kind},
+    real, rust_std,
+};
 
 // The size that the C++ standard library allocates when it is loaded, for exceptions without
 // memory. It is large, and never used.
@@ -24,7 +29,7 @@ fn allocate(size: usize, align: usize, pc: usize) -> *mut u8 {
     let block = heap::allocate(size, align, pc);
     if block != 0 {
         if heap::reuses() {
-            races::forget(block, size);
+            races::forget(block, heap::size_of(block));
         }
         return block as *mut u8;
     }
@@ -75,6 +80,12 @@ extern "C" fn posix_memalign_at(block: *mut *mut u8, align: usize, size: usize, 
     0
 }
 
+/// Whether a race with memory that the code at `pc` frees is certain. A library may have counted
+/// references to it, unseen.
+fn is_claimed(pc: usize) -> bool {
+    modules::is_user(pc) && !rust_std::is_linked()
+}
+
 extern "C" fn free_at(block: *mut u8, pc: usize) {
     let address = block as usize;
     if !heap::contains(address) {
@@ -96,7 +107,8 @@ extern "C" fn free_at(block: *mut u8, pc: usize) {
             };
             places::fail_as(control, kind, format!("{what} {}", places::describe(address)), pc);
         }
-        races::plain(control, address, heap::size_of(address), true, pc);
+        let kind = Kind::WRITE.with(Kind::FREE).and(Kind::SILENT, !is_claimed(pc));
+        races::plain(control, address, heap::size_of(address), kind, pc);
     }
     if heap::is_block(address) {
         heap::free(address);

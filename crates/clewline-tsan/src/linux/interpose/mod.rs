@@ -43,13 +43,28 @@ fn owner(control: clewline_threads::instrument::Control) -> i32 {
 }
 
 /// A lock was acquired: what was done under it before happens before what follows.
-fn note_acquired(control: clewline_threads::instrument::Control, lock: usize) {
-    races::acquire(control.task(), lock);
+fn note_locked(control: clewline_threads::instrument::Control, lock: usize) {
+    races::acquire(control.task(), lock, races::Orders::Lock);
 }
 
-/// A lock is released.
-fn note_released(control: clewline_threads::instrument::Control, lock: usize) {
-    races::release(control.task(), lock);
+/// What was [released](note_released) at an object happens before what follows.
+fn note_acquired(control: clewline_threads::instrument::Control, object: usize) {
+    races::acquire(control.task(), object, races::Orders::Both);
+}
+
+/// An object is released.
+fn note_released(control: clewline_threads::instrument::Control, object: usize) {
+    races::release(control.task(), object, races::Orders::Both);
+}
+
+/// The task continues after what others did at an object, which orders no data.
+fn note_woken(control: clewline_threads::instrument::Control, object: usize) {
+    races::acquire(control.task(), object, races::Orders::Execution);
+}
+
+/// The task wakes others at an object, which orders no data.
+fn note_waking(control: clewline_threads::instrument::Control, object: usize) {
+    races::release(control.task(), object, races::Orders::Execution);
 }
 
 /// Returns an error as system calls do.
@@ -63,6 +78,7 @@ fn fails_with(error: c_int) -> c_int {
 fn check(control: clewline_threads::instrument::Control, address: usize, pc: usize) {
     current_task::count_call();
     current_task::set_last_access(address, pc);
+    races::note_lock_site(control.task(), pc);
     super::calls_out::note_lock(control, address, pc);
     super::entry::check_at(control, address, pc);
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, lock_at, note_acquired, note_released, owner, time};
+use super::{check, lock_at, note_locked, note_released, owner, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -82,7 +82,7 @@ fn take(control: Control, mutex: usize) {
     (it.lock, it.count, it.owner) = (1, 1, owner(control));
     control.set_level_at(key, 1);
     current_task::note_lock();
-    note_acquired(control, key);
+    note_locked(control, key);
 }
 
 fn try_lock(control: Control, mutex: usize, pc: usize) -> c_int {

@@ -9,7 +9,7 @@ use super::{check, lock_at, note_acquired, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
-    real,
+    races, real,
 };
 
 /// Arrives, and waits until no task runs the initialization.
@@ -77,6 +77,8 @@ extern "C" fn guard_release_at(guard: *mut u8, pc: usize) {
     match current_task::control() {
         Some(control) => {
             leave(control, guard as usize, pc);
+            // The code reads it without a call, if it is set.
+            races::publish(control, guard as usize, 1);
             // SAFETY: the caller guarantees the preconditions of the C function.
             unsafe { *guard = 1 };
         }

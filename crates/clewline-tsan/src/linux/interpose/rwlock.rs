@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, lock_at, note_acquired, note_released, time};
+use super::{check, lock_at, note_acquired, note_locked, note_released, time};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -45,6 +45,11 @@ fn at<'a>(lock: usize) -> &'a mut Lock {
     unsafe { &mut *(lock as *mut Lock) }
 }
 
+/// What readers release: only writers acquire it.
+fn readers_at(lock: usize) -> usize {
+    lock_at(lock) | 2
+}
+
 fn level(lock: usize) -> i32 {
     let it = at(lock);
     if it.is_written != 0 { WRITTEN } else { it.readers }
@@ -57,7 +62,10 @@ fn take(control: Control, lock: usize, mode: Mode) {
     }
     control.set_level_at(lock_at(lock), level(lock));
     current_task::note_lock();
-    note_acquired(control, lock_at(lock));
+    note_locked(control, lock_at(lock));
+    if mode == Mode::Write {
+        note_acquired(control, readers_at(lock));
+    }
 }
 
 /// Waits for the lock, with a timeout if `until` is given.
@@ -106,10 +114,15 @@ fn release(control: Control, lock: usize, pc: usize) -> c_int {
     }
     let it = at(lock);
     match it.is_written != 0 {
-        true => it.is_written = 0,
-        false => it.readers -= 1,
+        true => {
+            it.is_written = 0;
+            note_released(control, key);
+        }
+        false => {
+            it.readers -= 1;
+            note_released(control, readers_at(lock));
+        }
     }
-    note_released(control, key);
     control.set_level_at(key, level(lock));
     if current_task::note_unlock() {
         control.mark_changed(key);

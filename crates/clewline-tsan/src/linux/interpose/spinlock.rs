@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use clewline_explore::Access;
 use clewline_threads::instrument::{Control, Need, Until};
 
-use super::{check, lock_at, note_acquired, note_released};
+use super::{check, lock_at, note_locked, note_released};
 use crate::linux::{
     call::stubs,
     current_task::{self, place},
@@ -27,7 +27,7 @@ fn take(control: Control, lock: usize) -> c_int {
     *at(lock) = HELD;
     control.set_level_at(lock_at(lock), 1);
     current_task::note_lock();
-    note_acquired(control, lock_at(lock));
+    note_locked(control, lock_at(lock));
     0
 }
 

@@ -8,6 +8,7 @@ use clewline_core::Random;
 use clewline_testing::pick;
 
 use super::*;
+use crate::control::{acquires, releases};
 
 /// Locations of a program.
 const LOCATIONS: usize = 2;

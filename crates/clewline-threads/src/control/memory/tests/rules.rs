@@ -62,7 +62,7 @@ impl OneWordMemory {
 
     fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<Race> {
         let (view, touches) = self.state.cell(task, CELL);
-        touches.record(RacingAccess { task, place: Place::caller(), access: touch }, view)
+        touches.record(RacingAccess { task, place: Place::caller(), access: touch, size: None }, view)
     }
 
     /// What `earlier` did happens before what `later` does from now on.

@@ -1,0 +1,286 @@
+//! Data races of unmodified code in Rust.
+
+use clewline_testing::pick;
+use clewline_unmodified::Toolchain;
+
+use crate::{
+    run::{Folder, clewline},
+    unmodified::{CRATE, is_possible},
+};
+
+const RACES: &str = r#"
+#![cfg(test)]
+
+use std::{
+    cell::UnsafeCell,
+    sync::{
+        Arc, Barrier, Condvar, Mutex, Once, OnceLock, RwLock,
+        atomic::{AtomicBool, Ordering::*, fence},
+        mpsc,
+    },
+    thread,
+};
+
+#[derive(Default)]
+struct Shared {
+    data: UnsafeCell<u64>,
+    flag: AtomicBool,
+}
+
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn put(&self) {
+        unsafe { *self.data.get() += 1 }
+    }
+
+    fn get(&self) -> u64 {
+        std::hint::black_box(unsafe { *self.data.get() })
+    }
+}
+
+fn both(one: impl FnOnce(&Shared) + Send + 'static, other: impl FnOnce(&Shared) + Send + 'static) {
+    let shared = Arc::new(Shared::default());
+    let too = Arc::clone(&shared);
+    let thread = thread::spawn(move || one(&too));
+    other(&shared);
+    thread.join().unwrap();
+}
+
+#[test]
+fn racy_relaxed() {
+    both(
+        |it| {
+            it.put();
+            it.flag.store(true, Relaxed);
+        },
+        |it| {
+            if it.flag.load(Relaxed) {
+                it.get();
+            }
+        },
+    );
+}
+
+#[test]
+fn racy_acquire_of_a_relaxed_store() {
+    both(
+        |it| {
+            it.put();
+            it.flag.store(true, Relaxed);
+        },
+        |it| {
+            if it.flag.load(Acquire) {
+                it.get();
+            }
+        },
+    );
+}
+
+#[test]
+fn racy_counter() {
+    both(Shared::put, Shared::put);
+}
+
+#[test]
+fn racy_without_the_lock() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    both(
+        |it| {
+            let _held = LOCK.lock().unwrap();
+            it.put();
+        },
+        Shared::put,
+    );
+}
+
+#[test]
+fn right_release_and_acquire() {
+    both(
+        |it| {
+            it.put();
+            it.flag.store(true, Release);
+        },
+        |it| {
+            if it.flag.load(Acquire) {
+                it.get();
+            }
+        },
+    );
+}
+
+#[test]
+fn right_fences() {
+    both(
+        |it| {
+            it.put();
+            fence(Release);
+            it.flag.store(true, Relaxed);
+        },
+        |it| {
+            if it.flag.load(Relaxed) {
+                fence(Acquire);
+                it.get();
+            }
+        },
+    );
+}
+
+#[test]
+fn right_mutex() {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let put = |it: &Shared| {
+        let _held = LOCK.lock().unwrap();
+        it.put();
+    };
+    both(put, put);
+}
+
+#[test]
+fn right_rw_lock() {
+    static LOCK: RwLock<()> = RwLock::new(());
+    both(
+        |it| {
+            let _held = LOCK.write().unwrap();
+            it.put();
+        },
+        |it| {
+            let _held = LOCK.read().unwrap();
+            it.get();
+        },
+    );
+}
+
+#[test]
+fn right_once() {
+    static ONCE: Once = Once::new();
+    let get = |it: &Shared| {
+        ONCE.call_once(|| it.put());
+        it.get();
+    };
+    both(get, get);
+}
+
+#[test]
+fn right_once_lock() {
+    static CELL: OnceLock<Box<u64>> = OnceLock::new();
+    let get = |_: &Shared| assert_eq!(**CELL.get_or_init(|| Box::new(1)), 1);
+    both(get, get);
+}
+
+#[test]
+fn right_channel() {
+    let (sender, receiver) = mpsc::channel();
+    both(
+        move |it| {
+            it.put();
+            sender.send(()).unwrap();
+        },
+        move |it| {
+            receiver.recv().unwrap();
+            it.get();
+        },
+    );
+}
+
+#[test]
+fn right_condvar() {
+    static READY: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+    both(
+        |it| {
+            it.put();
+            *READY.0.lock().unwrap() = true;
+            READY.1.notify_one();
+        },
+        |it| {
+            let mut ready = READY.0.lock().unwrap();
+            while !*ready {
+                ready = READY.1.wait(ready).unwrap();
+            }
+            it.get();
+        },
+    );
+}
+
+#[test]
+fn right_barrier() {
+    let one = Arc::new(Barrier::new(2));
+    let too = Arc::clone(&one);
+    both(
+        move |it| {
+            it.put();
+            one.wait();
+        },
+        move |it| {
+            too.wait();
+            it.get();
+        },
+    );
+}
+
+#[test]
+fn right_park() {
+    let main = thread::current();
+    both(
+        move |it| {
+            it.put();
+            it.flag.store(true, Relaxed);
+            main.unpark();
+        },
+        |it| {
+            thread::park();
+            // Without the flag the thread may have woken for no reason.
+            if it.flag.load(Relaxed) {
+                it.get();
+            }
+        },
+    );
+}
+
+#[test]
+fn right_scope() {
+    let shared = Shared::default();
+    thread::scope(|scope| {
+        scope.spawn(|| shared.put());
+    });
+    shared.get();
+}
+
+#[test]
+fn right_arc() {
+    let one = Arc::new(vec![1]);
+    let too = Arc::clone(&one);
+    let thread = thread::spawn(move || assert_eq!(too[0], 1));
+    assert_eq!(one.len(), 1);
+    drop(one);
+    thread.join().unwrap();
+}
+"#;
+
+/// Code in Rust races, or is ordered by what the standard library does, which is not instrumented.
+#[test]
+fn races_in_rust_are_found_and_none_is_invented() {
+    if !is_possible() {
+        return;
+    }
+    if let Err(error) = Toolchain::find() {
+        eprintln!("notice: skipped: {error}");
+        return;
+    }
+    let folder = Folder::new("cargo-races").with("Cargo.toml", CRATE);
+    std::fs::create_dir(folder.path("src")).unwrap();
+    let folder = folder.with("src/lib.rs", RACES);
+    let given = ["cargo", "test", "--", "--format", "json", "--preemptions", pick("1", "2")];
+    let ran = clewline(&folder, &given, "");
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let found = ran.json();
+    assert_eq!(found.len(), RACES.matches("#[test]").count(), "{}", ran.stdout);
+    for it in found {
+        let name = it["subject"].as_str().unwrap();
+        if name.starts_with("racy_") {
+            assert_eq!(it["cause"], "data-race", "{it}");
+        } else {
+            assert_eq!(it["verdict"], "holds", "{it}");
+        }
+    }
+}
