@@ -147,7 +147,8 @@ fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
 
 fn taken(kind: ObjectKind, inside: &Inside) -> BTreeSet<Inside> {
     let any = inside.iter().copied().filter(|_| kind == ObjectKind::Bag);
-    let front = |kind, inside| front(kind, inside).filter(|&it| it != ObjectKind::CLOSED);
+    let is_element = |it: &u64| kind != ObjectKind::Channel || *it != ObjectKind::CLOSED;
+    let front = |kind, inside| front(kind, inside).filter(is_element);
     let some: BTreeSet<Inside> =
         any.chain(front(kind, inside)).map(|element| without(kind, inside, element)).collect();
     if some.is_empty() { BTreeSet::from([inside.clone()]) } else { some }
