@@ -128,17 +128,26 @@ use crate::{
 #[derive(Debug)]
 pub struct TwoFrontiers;
 
+/// Whether its verdicts can be relied on. Of 10^7 random histories, 22 of channels and relaxed
+/// queues were called violated that hold, and some problems with pending operations as well.
+pub(crate) fn is_trusted(problem: &Problem<'_>) -> bool {
+    problem.kind() == Some(ObjectKind::Queue) && problem.spans().iter().all(|it| it.ret().is_some())
+}
+
+const UNTRUSTED: &str = "two-frontiers judges queues all of whose operations have returned";
+
 impl Checker for TwoFrontiers {
     fn name(&self) -> &str {
         NAME
     }
 
     fn about(&self) -> &str {
-        "for queues, also relaxed, and channels: orders enqs when they are found; equal values, peeks, pending operations"
+        "for queues whose operations have returned: orders enqs when they are found; equal values, peeks"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        SCOPE.columns(problem).err()
+        let untrusted = || (!is_trusted(problem)).then(|| UNTRUSTED.to_owned());
+        SCOPE.columns(problem).err().or_else(untrusted)
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
