@@ -1,6 +1,11 @@
 //! Two frontiers: for queues, relaxed queues and channels, whatever values, peeks and pending
 //! operations there are.
 //!
+//! **Relied on for queues all of whose operations have returned only** ([`is_trusted`]). Elsewhere
+//! it called a few histories violated that hold (`docs/research/reliability.md`), so something below
+//! is wrong or not implemented as described where an operation is pending, a channel is closed or a
+//! queue is relaxed; other problems go to the graph search.
+//!
 //! # Idea
 //!
 //! A linearization of a queue is two chains. The *tail side* is the order of the enqs e₁, e₂, …;
