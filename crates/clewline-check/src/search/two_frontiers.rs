@@ -532,8 +532,10 @@ impl<'c> Search<'c> {
     }
 
     fn configuration(&self) -> u128 {
+        // The set is mixed first: its members have the same bits as the numbers of the window, and
+        // an operation outside with its number at the head would count as one inside.
         let mix = |hash: u128, number: u32| (hash ^ random_bits(number)).wrapping_mul(MIX);
-        self.window.key().fold(self.hash, mix)
+        self.window.key().fold(self.hash.wrapping_mul(MIX), mix)
     }
 
     /// The first pending deq that is left, if it was called in time.
@@ -666,5 +668,37 @@ impl<'c> Search<'c> {
             is_left[order[place] as usize] = false;
         }
         order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clewline_core::{GeneratorConfig, ValueDomain};
+
+    use super::*;
+
+    /// Operation n adds the value with number n.
+    #[test]
+    fn a_value_at_the_head_is_no_placed_operation() {
+        let plan = GeneratorConfig {
+            operations: 8,
+            mix: vec![("enq".to_owned(), 1)],
+            values: ValueDomain::Distinct,
+            ..GeneratorConfig::default()
+        };
+        let specification = clewline_specs::find("queue").expect("it is built in");
+        let case = specification.load(specification.generate(&plan)).expect("its own history");
+        let columns = SCOPE.columns(&case.problems()[0]).expect("a queue");
+        let budget = Budget::unlimited();
+        let mut search = Search::new(&columns, &budget);
+        let mut seen = HashSet::new();
+        for at in 0..columns.len() as u32 {
+            let undo = search.place(search.move_to(at));
+            seen.insert(search.configuration());
+            search.window.undo(undo);
+            search.trail.pop();
+            search.put_back(at);
+        }
+        assert_eq!(seen.len(), 8);
     }
 }
