@@ -2,9 +2,8 @@
 //! operations there are.
 //!
 //! **Relied on for queues all of whose operations have returned only** ([`is_trusted`]). Elsewhere
-//! it called a few histories violated that hold (`docs/research/reliability.md`), so something below
-//! is wrong or not implemented as described where an operation is pending, a channel is closed or a
-//! queue is relaxed; other problems go to the graph search.
+//! it called a few histories violated that hold (`docs/research/reliability.md`): other problems go
+//! to the graph search.
 //!
 //! # Idea
 //!
