@@ -7,10 +7,11 @@
 //! value that was found but never added, or found too often.
 //!
 //! A queue, relaxed queue or channel is searched with two frontiers, which needs no contents of the
-//! queue, and a stack by a pushdown search, which needs its top only. Any other object goes to the
-//! just-in-time graph search, which was the fastest, or nearly so, on everything measured
-//! (`docs/research/performance.md`); a long history is searched piece by piece. Competition gained
-//! little, and the tree searches do not finish where it matters.
+//! queue, a stack by a pushdown search, which needs its top only, and a deque by late pushes, which
+//! orders pushes when they are found. Any other object goes to the just-in-time graph search, which
+//! was the fastest, or nearly so, on everything measured (`docs/research/performance.md`); a long
+//! history is searched piece by piece. Competition gained little, and the tree searches do not
+//! finish where it matters.
 
 use std::{
     borrow::Cow,

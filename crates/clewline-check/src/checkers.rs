@@ -6,7 +6,11 @@ use crate::{by_monitor::ByMonitor, checker::Checker, search};
 pub fn checkers() -> impl Iterator<Item = &'static dyn Checker> {
     let mut all: Vec<&'static dyn Checker> = search::SEARCHES.iter().copied().collect();
     all.extend([&ByMonitor as &dyn Checker, &search::queue_oriented::QueueOriented]);
-    all.extend([&search::pushdown::Pushdown as &dyn Checker, &search::two_frontiers::TwoFrontiers]);
+    all.extend([
+        &search::late_pushes::LatePushes as &dyn Checker,
+        &search::pushdown::Pushdown,
+        &search::two_frontiers::TwoFrontiers,
+    ]);
     all.sort_unstable_by(|one, other| one.name().cmp(other.name()));
     all.into_iter()
 }

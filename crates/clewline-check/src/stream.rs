@@ -304,6 +304,7 @@ fn removable(columns: &Columns) -> Vec<usize> {
         | ObjectKind::Counter
         | ObjectKind::Register { .. }
         | ObjectKind::Channel
+        | ObjectKind::Deque
         | ObjectKind::Other(_) => Vec::new(),
     }
 }

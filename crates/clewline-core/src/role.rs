@@ -24,6 +24,9 @@ pub enum ObjectKind {
     /// [`Role::Observe`] of [`ObjectKind::CLOSED`] found it closed and without elements, and
     /// [`Role::Empty`] open and without elements.
     Channel,
+    /// Elements are added and removed at both ends. The lowest bit of an element's word says at
+    /// which end the operation works, and the others are the element: see [`ObjectKind::at_end`].
+    Deque,
     /// Last in, first out.
     Stack,
     /// Last in, first out, relaxed: each element overtakes at most `factor` present elements that
@@ -62,6 +65,13 @@ impl ObjectKind {
     /// The word of what closes an [`ObjectKind::Channel`]. No [`Value`](crate::Value) has it.
     pub const CLOSED: u64 = u64::MAX;
 
+    /// The word of an operation of an [`ObjectKind::Deque`] on an element: at the back, or at the
+    /// front.
+    #[must_use]
+    pub const fn at_end(element: u64, is_back: bool) -> u64 {
+        element << 1 | is_back as u64
+    }
+
     /// Whether elements are added, and removed from a position that the object chooses.
     #[must_use]
     pub const fn is_container(self) -> bool {
@@ -78,6 +88,7 @@ impl ObjectKind {
             | ObjectKind::Counter
             | ObjectKind::Register { .. }
             | ObjectKind::Channel
+            | ObjectKind::Deque
             | ObjectKind::Other(_) => false,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use clewline_core::{Deterministic, Footprint, Value};
+use clewline_core::{Deterministic, Footprint, ObjectKind, Role, Value};
 
 use crate::{
     codec,
@@ -108,6 +108,26 @@ impl Deterministic for Deque {
     // An operation that finds no element finds the deque empty.
     fn resets(&self, call: &Call, ret: &Value) -> bool {
         call.collection_op().finds_nothing(ret)
+    }
+
+    fn kind(&self) -> Option<ObjectKind> {
+        self.capacity.is_unbounded().then_some(ObjectKind::Deque)
+    }
+
+    fn role(&self, call: &Call, ret: Option<&Value>) -> Option<Role> {
+        let is_back = matches!(call, Call::PushBack(_) | Call::PopBack);
+        let word = |value: Value| ObjectKind::at_end(value.word(), is_back);
+        match (*call, ret) {
+            (Call::PushFront(value) | Call::PushBack(value), None | Some(&Value::TRUE)) => {
+                Some(Role::Add(word(value)))
+            }
+            // No state allows it; and no role says at which end an unknown element is removed.
+            (Call::PushFront(_) | Call::PushBack(_), Some(_)) | (Call::PopFront | Call::PopBack, None) => {
+                None
+            }
+            (Call::PopFront | Call::PopBack, Some(&Value::NIL)) => Some(Role::Empty),
+            (Call::PopFront | Call::PopBack, Some(&value)) => Some(Role::Remove(word(value))),
+        }
     }
 
     fn state_bytes(&self, state: &VecDeque<Value>) -> usize {

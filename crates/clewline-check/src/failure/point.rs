@@ -116,6 +116,7 @@ fn possible_results_by_monitor(
         | ObjectKind::Counter
         | ObjectKind::Register { .. }
         | ObjectKind::Channel
+        | ObjectKind::Deque
         | ObjectKind::Other(_) => return None,
     }
     let inside = may_be_inside(before, &columns)?;

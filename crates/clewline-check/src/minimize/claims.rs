@@ -61,7 +61,9 @@ pub(super) struct History<'h> {
 impl<'h> History<'h> {
     /// `None` if the roles are not known.
     pub(super) fn new(whole: &'h Problem<'_>, core: &[OperationId]) -> Option<History<'h>> {
-        let object = whole.kind().filter(|it| !matches!(it, ObjectKind::Channel | ObjectKind::Other(_)))?;
+        let object = whole
+            .kind()
+            .filter(|it| !matches!(it, ObjectKind::Channel | ObjectKind::Deque | ObjectKind::Other(_)))?;
         let ret = |it: &OperationId| whole.spans()[whole.position(*it)?].ret();
         let ends = core.iter().filter_map(ret).max()?;
         Some(History { object, whole, roles: whole.roles().ok()?, ends })

@@ -45,7 +45,7 @@ pub(super) fn judge(problem: &Problem<'_>, kind: ObjectKind, opening: Option<usi
             .or_else(|| view.one_finder(kind))
             .or_else(|| view.is_of_one_element().then(|| view.copies()).flatten()),
         ObjectKind::Set => by_monitor(problem),
-        ObjectKind::Channel | ObjectKind::Other(_) => None,
+        ObjectKind::Channel | ObjectKind::Deque | ObjectKind::Other(_) => None,
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::QuasiPriorityQueue { .. } => view.found_but_not_added(None),
@@ -78,7 +78,7 @@ pub(crate) fn refute(problem: &Problem<'_>) -> Option<OperationId> {
         Some(QuickVerdict::Holds) | None => None,
     };
     match problem.kind()? {
-        ObjectKind::Counter | ObjectKind::Channel | ObjectKind::Other(_) => None,
+        ObjectKind::Counter | ObjectKind::Channel | ObjectKind::Deque | ObjectKind::Other(_) => None,
         ObjectKind::Register { initial } => never_added(Some(initial)),
         // Each element is added and removed again and again, and no operation finds all of them
         // absent at once.
@@ -283,6 +283,7 @@ impl View<'_> {
             | ObjectKind::Counter
             | ObjectKind::Register { .. }
             | ObjectKind::Channel
+            | ObjectKind::Deque
             | ObjectKind::Other(_) => return None,
         })
     }

@@ -5,6 +5,8 @@ use clewline_core::{
 };
 use clewline_monitor::{Columns, Unsupported};
 
+use super::links::{positions_by_call, positions_by_return};
+
 /// What a search found, as positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
@@ -78,6 +80,26 @@ fn unknown_operation(columns: &Columns) -> Option<usize> {
         RoleKind::Absent => columns.kind != ObjectKind::Channel || columns.is_pending(at),
         RoleKind::Replace => true,
     })
+}
+
+/// An order up to the first operation that is called after one returned that is not in it yet.
+pub(super) fn as_far_as_allowed(columns: &Columns, mut order: Vec<u32>) -> Vec<u32> {
+    let mut is_left: Vec<bool> = (0..columns.len()).map(|it| !columns.is_pending(it)).collect();
+    let mut by_return = positions_by_return(columns, &positions_by_call(columns));
+    by_return.retain(|&it| is_left[it as usize]);
+    let mut first = 0;
+    for place in 0..order.len() {
+        while by_return.get(first).is_some_and(|&it| !is_left[it as usize]) {
+            first += 1;
+        }
+        let Some(&owed) = by_return.get(first) else { break };
+        if columns.intervals[owed as usize].precedes(columns.intervals[order[place] as usize]) {
+            order.truncate(place);
+            break;
+        }
+        is_left[order[place] as usize] = false;
+    }
+    order
 }
 
 /// The complete operation not in `prefix` that returns first.

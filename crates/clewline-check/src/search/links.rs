@@ -20,11 +20,7 @@ impl Links {
 
     /// Puts an operation at the end of a list.
     pub(super) fn push(&mut self, list: u32, at: u32) {
-        let end = self.operations + list;
-        let last = std::mem::replace(&mut self.before[end as usize], at);
-        self.next[last as usize] = at;
-        self.before[at as usize] = last;
-        self.next[at as usize] = end;
+        self.insert_before(at, self.operations + list);
     }
 
     /// Removes an operation; its links still say where it was.
@@ -44,6 +40,24 @@ impl Links {
     /// The first operation of a list.
     pub(super) fn first(&self, list: u32) -> Option<u32> {
         self.after(self.operations + list)
+    }
+
+    /// The operation before this one in its list, also if this one was removed.
+    pub(super) fn before(&self, at: u32) -> Option<u32> {
+        Some(self.before[at as usize]).filter(|&it| it < self.operations)
+    }
+
+    /// Puts an operation before another one, or at the end of the list whose sentinel that is.
+    pub(super) fn insert_before(&mut self, at: u32, next: u32) {
+        let before = std::mem::replace(&mut self.before[next as usize], at);
+        self.next[before as usize] = at;
+        self.before[at as usize] = before;
+        self.next[at as usize] = next;
+    }
+
+    /// Puts an operation after another one, or at the beginning of the list whose sentinel that is.
+    pub(super) fn insert_after(&mut self, at: u32, before: u32) {
+        self.insert_before(at, self.next[before as usize]);
     }
 
     /// The operation after this one in its list.

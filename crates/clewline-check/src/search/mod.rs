@@ -16,6 +16,7 @@
 //!
 //! | name | order of attempts | remembers configurations | when to pick it |
 //! |---|---|---|---|
+//! | [`late_pushes`] | a push when a pop is to find it | yes, without contents | deques; `auto` uses it |
 //! | [`pushdown`] | the operation that returns first | yes, with the top only | stacks whose values are not distinct; `auto` uses it |
 //! | [`queue_oriented`] | an `enq` and its `deq` at a time | where it had a choice | as a reference: Lowe's own algorithm |
 //! | [`two_frontiers`] | an `enq` when an operation is to find it | yes, without contents | queues, also relaxed, and channels whose values are not distinct; `auto` uses it |
@@ -32,6 +33,7 @@ mod engine;
 pub mod found;
 pub mod jit_graph;
 pub mod jit_tree;
+pub mod late_pushes;
 mod links;
 pub mod oracle;
 pub mod pushdown;
@@ -57,7 +59,8 @@ pub static SEARCHES: Table<&dyn Checker> =
 pub(crate) fn decide_by_kind(problem: &Problem<'_>, budget: &Budget) -> Option<(&'static str, Verdict)> {
     let by_frontiers = || Some((two_frontiers::NAME, two_frontiers::decide(problem, budget)?));
     let by_frames = || Some((pushdown::NAME, pushdown::decide(problem, budget)?));
-    by_frontiers().or_else(by_frames)
+    let by_gaps = || Some((late_pushes::NAME, late_pushes::decide(problem, budget)?));
+    by_frontiers().or_else(by_frames).or_else(by_gaps)
 }
 
 /// A history is not continued from more states than this.

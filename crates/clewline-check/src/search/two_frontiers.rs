@@ -115,7 +115,7 @@ use clewline_core::{Budget, Charge, ObjectKind, Problem, Reason, RoleKind, Verdi
 use clewline_monitor::{Columns, NONE};
 
 use super::{
-    found::{Found, Scope},
+    found::{Found, Scope, as_far_as_allowed},
     links::{Links, positions_by_call, positions_by_return, random_bits},
     window::{Undo, Window},
 };
@@ -180,7 +180,7 @@ pub fn search(columns: &Columns, budget: &Budget) -> Result<Found, Reason> {
     Ok(if found? {
         Found::Linearization(search.order(&search.trail))
     } else {
-        Found::Longest(search.prefix())
+        Found::Longest(as_far_as_allowed(columns, search.order(&search.longest)))
     })
 }
 
@@ -633,27 +633,6 @@ impl<'c> Search<'c> {
         all.extend(by_call.into_iter().map(|at| (at, self.call(at).max(tail))));
         sort_by_key(&mut all, |it| it.1);
         all.into_iter().map(|it| it.0).collect()
-    }
-
-    /// The longest order found, as far as real time allows.
-    fn prefix(&self) -> Vec<u32> {
-        let mut order = self.order(&self.longest);
-        let mut is_left: Vec<bool> = (0..self.columns.len() as u32).map(|it| self.is_owed(it)).collect();
-        let mut by_return = positions_by_return(self.columns, &positions_by_call(self.columns));
-        by_return.retain(|&it| is_left[it as usize]);
-        let mut first = 0;
-        for place in 0..order.len() {
-            while by_return.get(first).is_some_and(|&it| !is_left[it as usize]) {
-                first += 1;
-            }
-            let Some(&owed) = by_return.get(first) else { break };
-            if self.columns.intervals[owed as usize].right < self.call(order[place]) {
-                order.truncate(place);
-                break;
-            }
-            is_left[order[place] as usize] = false;
-        }
-        order
     }
 }
 

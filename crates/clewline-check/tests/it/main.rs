@@ -11,6 +11,7 @@ mod failure_point;
 mod frontier;
 mod histories;
 mod judging;
+mod late_pushes;
 mod limits;
 mod monitor_counting;
 mod monitor_overtaking;

@@ -211,7 +211,7 @@ fn reasons(kind: Option<ObjectKind>) -> &'static [&'static str] {
         Some(ObjectKind::Register { .. }) => {
             &["Added", "AddedBefore", "Stale", "NoRoom", "End", "ReplacedOnce", "Lineage"]
         }
-        Some(ObjectKind::Channel) => &["End"],
+        Some(ObjectKind::Channel | ObjectKind::Deque) => &["End"],
         // Explanations of such an object are in the words of its own monitor.
         Some(ObjectKind::Other(_)) => &[],
     }

@@ -23,6 +23,7 @@ fn at_first(kind: ObjectKind) -> Inside {
         | ObjectKind::Queue
         | ObjectKind::QuasiQueue { .. }
         | ObjectKind::Channel
+        | ObjectKind::Deque
         | ObjectKind::Stack
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::PriorityQueue
@@ -39,6 +40,9 @@ fn next(kind: ObjectKind, inside: &Inside, role: Role) -> BTreeSet<Inside> {
     | ObjectKind::QuasiPriorityQueue { factor } = kind
     {
         return next_out_of_order(kind, factor, inside, role);
+    }
+    if kind == ObjectKind::Deque {
+        return next_at_ends(inside, role);
     }
     let (role_kind, element) = (role.kind(), role.element());
     let second = if let Role::Replace(_, second) = role { second } else { 0 };
@@ -112,13 +116,31 @@ fn next_out_of_order(kind: ObjectKind, factor: u32, inside: &Inside, role: Role)
     }
 }
 
+/// The possible contents of a deque after an operation of this role.
+fn next_at_ends(inside: &Inside, role: Role) -> BTreeSet<Inside> {
+    let (element, is_back) = (role.element() >> 1, role.element() & 1 == 1);
+    let mut after = inside.clone();
+    let is_allowed = match role {
+        Role::Add(_) => {
+            after.insert(if is_back { after.len() } else { 0 }, element);
+            true
+        }
+        Role::Remove(_) if inside.is_empty() => false,
+        Role::Remove(_) => after.remove(if is_back { after.len() - 1 } else { 0 }) == element,
+        Role::Empty => inside.is_empty(),
+        _ => panic!("{role:?} of a deque"),
+    };
+    is_allowed.then_some(after).into_iter().collect()
+}
+
 /// The element that a removal would return, or the only element.
 fn front(kind: ObjectKind, inside: &Inside) -> Option<u64> {
     match kind {
         ObjectKind::Queue | ObjectKind::Channel => inside.first().copied(),
         ObjectKind::Stack | ObjectKind::Counter | ObjectKind::Register { .. } => inside.last().copied(),
         ObjectKind::PriorityQueue => inside.iter().copied().max_by_key(|it| it.cast_signed()),
-        ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset | ObjectKind::Other(_) => None,
+        ObjectKind::Set | ObjectKind::Bag | ObjectKind::Multiset => None,
+        ObjectKind::Deque | ObjectKind::Other(_) => None,
         ObjectKind::QuasiQueue { .. }
         | ObjectKind::QuasiStack { .. }
         | ObjectKind::QuasiPriorityQueue { .. } => None,
@@ -140,6 +162,7 @@ fn added(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
         | ObjectKind::QuasiPriorityQueue { .. } => {
             unreachable!("these count how often elements are overtaken")
         }
+        ObjectKind::Deque => unreachable!("it has two ends"),
         ObjectKind::Other(_) => unreachable!("what it is at first is not known"),
     }
     inside
@@ -166,7 +189,8 @@ fn without(kind: ObjectKind, inside: &Inside, element: u64) -> Inside {
 /// The roles that the monitor for this kind of object supports.
 fn is_known(kind: ObjectKind, role_kind: RoleKind) -> bool {
     match role_kind {
-        RoleKind::Add | RoleKind::Observe | RoleKind::NoEffect => true,
+        RoleKind::Add => true,
+        RoleKind::Observe | RoleKind::NoEffect => kind != ObjectKind::Deque,
         RoleKind::Remove => !matches!(kind, ObjectKind::Counter | ObjectKind::Register { .. }),
         RoleKind::Absent => {
             matches!(
@@ -174,6 +198,7 @@ fn is_known(kind: ObjectKind, role_kind: RoleKind) -> bool {
                 ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Register { .. } | ObjectKind::Channel
             )
         }
+        RoleKind::Empty if kind == ObjectKind::Deque => true,
         RoleKind::Empty | RoleKind::RemoveUnknown => {
             matches!(
                 kind,

@@ -26,6 +26,7 @@ impl State {
     fn initial(kind: ObjectKind) -> State {
         match kind {
             ObjectKind::Counter => State::default().with(0),
+            ObjectKind::Deque => panic!("say in `State` what a deque does"),
             ObjectKind::Other(name) => panic!("say in `State` what `{name}` does"),
             ObjectKind::Register { initial } => State::default().with(item(initial)),
             ObjectKind::Set
@@ -96,6 +97,7 @@ impl State {
             | ObjectKind::Multiset
             | ObjectKind::Counter
             | ObjectKind::Register { .. }
+            | ObjectKind::Deque
             | ObjectKind::Other(_) => None,
         }
     }
@@ -127,6 +129,7 @@ impl State {
         };
         match (kind, role) {
             (_, Role::NoEffect) => each(self),
+            (ObjectKind::Deque, _) => panic!("say in `State` what a deque does"),
             (ObjectKind::Other(name), _) => panic!("say in `State` what `{name}` does"),
             (ObjectKind::Channel, Role::Add(ObjectKind::CLOSED)) if self.is_closed() => each(self),
             (ObjectKind::Channel, Role::Add(word)) => allow(!self.is_closed(), self.with(item(word))),

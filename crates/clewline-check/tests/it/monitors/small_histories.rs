@@ -181,6 +181,7 @@ impl Labels<'_> {
                 (0..count as i64).map(|it| (it - 1).cast_unsigned()).collect()
             }
             ObjectKind::Counter => (0..=count).collect(),
+            ObjectKind::Deque => unknown("deque"),
             ObjectKind::Other(name) => unknown(name),
             ObjectKind::Register { .. } => {
                 (0..=count.min(self.roles.iter().filter_map(greatest).max().unwrap_or(0) + 1)).collect()
@@ -202,6 +203,7 @@ impl Labels<'_> {
     fn repeats(&self, role: Role) -> bool {
         match self.menu.kind {
             ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter => false,
+            ObjectKind::Deque => unknown("deque"),
             ObjectKind::Other(name) => unknown(name),
             ObjectKind::Register { initial } => {
                 let written = written(role);
@@ -227,6 +229,7 @@ impl Labels<'_> {
         }
         let is_missing = |word: u64| match self.menu.kind {
             ObjectKind::Set | ObjectKind::Multiset | ObjectKind::Counter => false,
+            ObjectKind::Deque => unknown("deque"),
             ObjectKind::Other(name) => unknown(name),
             ObjectKind::Register { initial } => {
                 word != initial && !self.roles.iter().any(|&it| written(it) == Some(word))
@@ -269,6 +272,7 @@ impl Labels<'_> {
                 let is_far = |it: &Role| matches!(it, Role::Observe(sum) if adds + left + 1 < *sum as usize);
                 !self.menu.is_distinct || !self.roles.last().is_some_and(is_far)
             }
+            ObjectKind::Deque => unknown("deque"),
             ObjectKind::Other(name) => unknown(name),
             ObjectKind::Set
             | ObjectKind::Queue
