@@ -19,7 +19,7 @@ const SUMS_MAX: usize = 1 << 8;
 pub(super) enum Claim {
     /// The first had returned before the second was called.
     Before(usize, usize),
-    /// They have these roles.
+    /// It has this role, and had returned when the counterexample ended.
     Did(usize, RoleKind),
     /// Both are about the same element.
     SameElement(usize, usize),
@@ -234,6 +234,9 @@ impl<'h> History<'h> {
     /// What a sentence about `rule` and its operations says, and what follows from it. `None` if it
     /// cannot be said of them.
     fn claims(&self, rule: Rule, operations: &[usize]) -> Option<(Vec<Claim>, Truth)> {
+        if !self.is_about_such(rule) || !is_named_once(rule, operations) {
+            return None;
+        }
         let (claims, truth) = match rule {
             Rule::Added
             | Rule::AddedBefore
@@ -267,15 +270,80 @@ impl<'h> History<'h> {
         Some((claims?, truth))
     }
 
+    /// Whether the rule is one of objects of this kind.
+    fn is_about_such(&self, rule: Rule) -> bool {
+        let is_register = matches!(self.object, ObjectKind::Register { .. });
+        let is_counter = self.object == ObjectKind::Counter;
+        match rule {
+            Rule::Added | Rule::AddedBefore => !is_counter,
+            Rule::TakenOnce
+            | Rule::Gone
+            | Rule::Often { .. }
+            | Rule::OftenSince { .. }
+            | Rule::Left { .. }
+            | Rule::Empty => !is_counter && !is_register,
+            Rule::AddedAgain { .. } | Rule::RemovedAgain { .. } | Rule::AbsentSince => {
+                self.object == ObjectKind::Set
+            }
+            Rule::GreatestFirst => self.object == ObjectKind::PriorityQueue,
+            Rule::FirstInFirstOut => self.object == ObjectKind::Queue,
+            Rule::Stale | Rule::ReplacedOnce | Rule::Lineage => is_register,
+            Rule::SumWithin { .. } | Rule::Sum => is_counter,
+            // These are said of what a monitor for the kind of object has found.
+            Rule::OneInFront
+            | Rule::FrontInTurn
+            | Rule::LastInFirstOut
+            | Rule::OneAtATime
+            | Rule::NoRoom
+            | Rule::Chain
+            | Rule::OvertakesMany { .. }
+            | Rule::OvertakenOften { .. }
+            | Rule::OutOfOrder { .. }
+            | Rule::NoneBelow
+            | Rule::ThereOrNot
+            | Rule::Other(_) => true,
+        }
+    }
+
+    /// Whether the operation had returned when the counterexample ended: one that had not may have
+    /// had no effect.
+    fn has_returned(&self, at: usize) -> bool {
+        self.end(at) <= self.ends
+    }
+
+    /// Whether the operation found an element.
+    fn is_finder(&self, at: usize) -> bool {
+        self.has_returned(at)
+            && matches!(self.kind(at), RoleKind::Observe | RoleKind::Remove | RoleKind::Replace)
+    }
+
+    /// Whether the element of the operation was there when it returned, as far as it knows.
+    fn shows_presence(&self, at: usize) -> bool {
+        matches!(self.kind(at), RoleKind::Add | RoleKind::Observe)
+    }
+
+    /// Whether the operation did not find something that may have been there: nothing at all, this
+    /// element, or in a priority queue what goes first.
+    pub(super) fn is_miss(&self, at: usize) -> bool {
+        match self.kind(at) {
+            _ if !self.has_returned(at) => false,
+            RoleKind::Empty => true,
+            RoleKind::Absent => matches!(self.object, ObjectKind::Set | ObjectKind::Multiset),
+            RoleKind::Add => self.object == ObjectKind::Set,
+            RoleKind::Remove | RoleKind::Observe => self.object == ObjectKind::PriorityQueue,
+            RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
+        }
+    }
+
     /// The claims of rules that count how often an element was added and removed.
     fn claims_of_copies(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         match (rule, operations) {
-            (Rule::Added, &[at]) => {
+            (Rule::Added, &[at]) if self.is_finder(at) => {
                 claims.push(Claim::PutOnlyBy(self.element(at), vec![at]));
                 claims.push(Claim::Fewer(usize::from(self.first_put_after(at).is_some()), 1));
             }
-            (Rule::AddedBefore, &[at, later]) => {
+            (Rule::AddedBefore, &[at, later]) if self.is_finder(at) => {
                 claims.push(Claim::PutOnlyBy(self.element(at), vec![at]));
                 claims.push(Claim::Before(at, later));
             }
@@ -286,7 +354,7 @@ impl<'h> History<'h> {
                 claims.push(Claim::Fewer(puts.len(), 2));
                 claims.push(Claim::PutOnlyBy(self.element(one), puts));
             }
-            (Rule::Gone, &[one, other]) => {
+            (Rule::Gone, &[one, other]) if self.is_finder(other) => {
                 let puts: Vec<usize> = self.puts(self.element(one)).collect();
                 claims.push(Claim::Did(one, RoleKind::Remove));
                 claims.push(Claim::SameElement(one, other));
@@ -325,8 +393,7 @@ impl<'h> History<'h> {
                 claims.push(Claim::Before(absent, found));
                 claims.push(Claim::NoPutSince { element, since: absent, except: found });
                 let shows_absence = matches!(self.kind(absent), RoleKind::Absent | RoleKind::Remove);
-                let finds = matches!(self.kind(found), RoleKind::Observe | RoleKind::Remove);
-                if self.object != ObjectKind::Set || !shows_absence || !finds {
+                if !shows_absence || !self.is_finder(found) {
                     return None;
                 }
             }
@@ -346,7 +413,8 @@ impl<'h> History<'h> {
                 let all = self.removers_of(there, *miss);
                 claims.push(Claim::Fewer(all.iter().filter(|it| !removers.contains(it)).count(), 1));
                 claims.push(Claim::Fewer(removers.len(), there.len()));
-                if !there.iter().all(|&at| self.is_missed(*miss, at)) {
+                let is_there = |&at: &usize| self.shows_presence(at) && self.is_missed(*miss, at);
+                if !self.is_miss(*miss) || !there.iter().all(is_there) {
                     return None;
                 }
                 // One that observed an element does not show how many there were.
@@ -368,14 +436,14 @@ impl<'h> History<'h> {
             }
             (Rule::GreatestFirst, [finder, pairs @ ..]) => {
                 let pairs = in_pairs(pairs)?;
-                if self.kind(*finder) == RoleKind::Empty
-                    || !pairs.iter().all(|&(at, _)| self.is_missed(*finder, at))
-                {
+                if !self.is_finder(*finder) || !pairs.iter().all(|&(at, _)| self.is_missed(*finder, at)) {
                     return None;
                 }
                 claims.push(Claim::Covered { operation: *finder, pairs });
             }
-            (Rule::FirstInFirstOut, &[one, other, found, ref left @ ..]) => {
+            (Rule::FirstInFirstOut, &[one, other, found, ref left @ ..])
+                if self.shows_presence(one) && self.kind(other) == RoleKind::Add && self.is_finder(found) =>
+            {
                 claims.push(Claim::Before(one, other));
                 claims.push(Claim::SameElement(other, found));
                 claims.extend(left.iter().map(|&at| Claim::SameElement(one, at)));
@@ -397,7 +465,7 @@ impl<'h> History<'h> {
     fn claims_of_values(&self, rule: Rule, operations: &[usize]) -> Option<Vec<Claim>> {
         let mut claims = Vec::new();
         match (rule, operations) {
-            (Rule::Stale, [late, newer, ..]) => {
+            (Rule::Stale, [late, newer, ..]) if self.is_finder(*late) => {
                 let element = self.element(*late);
                 claims.push(Claim::Before(*newer, *late));
                 claims.push(Claim::NoPutSince { element, since: *newer, except: *late });
@@ -406,6 +474,7 @@ impl<'h> History<'h> {
                 }
             }
             (Rule::SumWithin { least, greatest }, [late, rest @ ..]) => {
+                claims.push(Claim::Did(*late, RoleKind::Observe));
                 let is_read = |at: &usize| self.kind(*at) == RoleKind::Observe;
                 let since = rest.first().copied().filter(is_read);
                 let sure = &rest[usize::from(since.is_some())..];
@@ -430,14 +499,16 @@ impl<'h> History<'h> {
             (Rule::Lineage, [.., last]) => {
                 for link in operations.windows(2) {
                     claims.push(Claim::PutOnlyBy(self.element(link[0]), vec![link[0], link[1]]));
-                    claims.push(Claim::Did(link[1], RoleKind::Replace));
-                    if put(&self.roles, link[1]) != Some(self.element(link[0])) {
+                    let is_link = self.kind(link[1]) == RoleKind::Replace;
+                    if !is_link || put(&self.roles, link[1]) != Some(self.element(link[0])) {
                         return None;
                     }
                 }
                 claims.push(Claim::PutOnlyBy(self.element(*last), vec![*last]));
-                let is_finder = matches!(self.kind(operations[0]), RoleKind::Observe | RoleKind::Replace);
-                if operations.len() < 2 || !is_finder || operations.iter().any(|&at| self.puts_itself(at)) {
+                if operations.len() < 2
+                    || !self.is_finder(operations[0])
+                    || operations.iter().any(|&at| self.puts_itself(at))
+                {
                     return None;
                 }
             }
@@ -476,6 +547,7 @@ impl<'h> History<'h> {
         claims.extend(takers.iter().map(|&at| Claim::Did(at, RoleKind::Remove)));
         claims.extend(found.iter().map(|&at| Claim::SameElement(found[0], at)));
         if self.kind(last) == RoleKind::Observe {
+            claims.push(Claim::Did(last, RoleKind::Observe));
             claims.extend(takers.iter().map(|&at| Claim::Before(at, last)));
         } else {
             claims.push(Claim::Did(last, RoleKind::Remove));
@@ -505,7 +577,7 @@ impl<'h> History<'h> {
     fn holds(&self, claim: &Claim) -> bool {
         match claim {
             &Claim::Before(one, other) => self.precedes(one, other),
-            &Claim::Did(at, kind) => self.kind(at) == kind,
+            &Claim::Did(at, kind) => self.kind(at) == kind && self.has_returned(at),
             &Claim::SameElement(one, other) => {
                 let is_it = |at: usize| [Some(self.element(at)), put(&self.roles, at)];
                 is_it(one).iter().flatten().any(|it| is_it(other).contains(&Some(*it)))
@@ -527,24 +599,40 @@ impl<'h> History<'h> {
         }
     }
 
-    /// Whether something was there during the whole operation.
+    /// Whether something was there during the whole operation, and each pair as the sentence says:
+    /// from the first on, no operation may have removed its element before the second was called,
+    /// or, if that is too late to matter, before the operation returned.
     fn is_covered(&self, operation: usize, pairs: &[(usize, usize)]) -> bool {
         let spans = self.whole.spans();
         // Everything up to here is covered.
         let mut until = spans[operation].call();
         for &(first, last) in pairs {
             let element = self.element(first);
-            let is_end = first != last;
-            if until < spans[first].end() || is_end && self.element(last) != element {
+            let is_about = self.may_remove(last, element) || self.finds(last) == Some(element);
+            if !self.shows_presence(first) || until < spans[first].end() || first != last && !is_about {
                 return false;
             }
-            // The first operation that may remove it.
-            let removes =
-                |&at: &usize| at != operation && self.may_remove(at, element) && !self.precedes(at, first);
-            let first_removal = self.all().filter(removes).map(|at| spans[at].call()).min();
-            until = until.max(first_removal.unwrap_or(u32::MAX));
+            let end = match first == last {
+                true => spans[operation].end(),
+                false => spans[last].call().min(spans[operation].end()),
+            };
+            let removes = |at: usize| {
+                at != operation
+                    && self.may_remove(at, element)
+                    && !self.precedes(at, first)
+                    && spans[at].call() < end
+            };
+            if self.all().any(removes) {
+                return false;
+            }
+            until = until.max(end);
         }
         spans[operation].end() <= until
+    }
+
+    /// The element that the operation found and left there.
+    fn finds(&self, at: usize) -> Option<u32> {
+        (self.kind(at) == RoleKind::Observe).then(|| self.element(at))
     }
 }
 
@@ -560,6 +648,23 @@ fn put(roles: &Roles, at: usize) -> Option<u32> {
         | RoleKind::RemoveUnknown
         | RoleKind::NoEffect => None,
     }
+}
+
+/// Whether each operation is named once, where operations are counted. Where they come in pairs, one
+/// may be in two of them.
+fn is_named_once(rule: Rule, operations: &[usize]) -> bool {
+    let named: HashSet<usize> = operations.iter().copied().collect();
+    let is_counted = matches!(
+        rule,
+        Rule::TakenOnce
+            | Rule::Often { .. }
+            | Rule::OftenSince { .. }
+            | Rule::AddedAgain { .. }
+            | Rule::RemovedAgain { .. }
+            | Rule::Left { .. }
+            | Rule::ReplacedOnce
+    );
+    !is_counted || named.len() == operations.len()
 }
 
 /// The last `number` operations, and those before them.
@@ -585,3 +690,6 @@ fn in_real_time(rule: Rule, operations: &[usize]) -> Vec<Claim> {
         |&(one, other): &(usize, usize)| Some(Claim::Before(*operations.get(one)?, *operations.get(other)?));
     places.iter().filter_map(claim).collect()
 }
+
+#[cfg(test)]
+mod tests;

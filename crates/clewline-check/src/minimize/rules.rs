@@ -323,15 +323,12 @@ impl View<'_> {
     /// *Empty* was returned, though more elements were added than can have been removed; or an
     /// element was found, though more were added that are greater.
     fn not_empty_or_not_greatest(&self) -> Option<(Rule, Vec<OperationId>)> {
-        let is_miss = |at: usize| match self.kind(at) {
-            RoleKind::Empty => true,
-            RoleKind::Absent => matches!(self.history.object, ObjectKind::Set | ObjectKind::Multiset),
-            RoleKind::Add => self.history.object == ObjectKind::Set,
-            RoleKind::Remove | RoleKind::Observe => self.history.object == ObjectKind::PriorityQueue,
-            RoleKind::RemoveUnknown | RoleKind::Replace | RoleKind::NoEffect => false,
-        };
-        let miss =
-            self.core.iter().copied().filter(|&at| is_miss(at)).max_by_key(|&at| self.history.end(at))?;
+        let miss = self
+            .core
+            .iter()
+            .copied()
+            .filter(|&at| self.history.is_miss(at))
+            .max_by_key(|&at| self.history.end(at))?;
         let is_there = |at: usize| {
             self.history.is_missed(miss, at)
                 && matches!(self.kind(at), RoleKind::Add | RoleKind::Observe)

@@ -20,7 +20,7 @@ use std::{
 
 use clewline_check::{Checker, Options, check, failure_point, judge, search::SEARCHES};
 use clewline_core::{
-    Budget, Codec, DeadEnd, ErasedHistory, OperationId, Problem, Retain, RoleKind, Verdict, Violation, Why,
+    Budget, Codec, DeadEnd, ErasedHistory, OperationId, Problem, Retain, RoleKind, Roles, Verdict, Violation, Why,
 };
 use clewline_report::render::{CheckedHistory, Source, explanation};
 use clewline_specs::{Visitor, visit};
@@ -234,6 +234,7 @@ impl Reader<'_> {
     fn untrue(&self) -> Option<String> {
         self.not_named()
             .or_else(|| self.not_before())
+            .or_else(|| self.not_before_it())
             .or_else(|| self.miscounted())
             .or_else(|| self.was_put())
             .or_else(|| self.was_removed())
@@ -297,6 +298,24 @@ impl Reader<'_> {
             }
         }
         None
+    }
+
+    /// The same, where the operation with which the sentence begins is called "it".
+    fn not_before_it(&self) -> Option<String> {
+        let spans = self.part.spans();
+        let all = || 0..self.part.len();
+        let label = |at: usize| self.label(self.part.operations()[at]);
+        let its: Vec<usize> = all().filter(|&at| self.text.starts_with(&format!("{} ", label(at)))).collect();
+        let is_true = |said: &str, is_so: &dyn Fn(usize, usize) -> bool| {
+            let found = all().map(|at| (at, format!("{} {said}", label(at)))).find(|it| self.says(&it.1));
+            let Some((one, said)) = found else { return Ok(()) };
+            let mut same = all().filter(|&at| label(at) == label(one));
+            if same.any(|one| its.iter().any(|&it| is_so(one, it))) { Ok(()) } else { Err(said) }
+        };
+        let before = is_true("had returned before it was called", &|one, it| spans[one].precedes(spans[it]));
+        let after =
+            is_true("was called only after it had returned", &|one, it| spans[it].precedes(spans[one]));
+        before.and(after).err().map(|said| format!("untrue: {said}"))
     }
 
     /// Numbers are as the sentence says.
@@ -363,7 +382,7 @@ impl Reader<'_> {
 
     /// That no operation removed an element is true.
     fn was_removed(&self) -> Option<String> {
-        if let Some(what) = self.has_left() {
+        if let Some(what) = self.has_left().or_else(|| self.has_other_removers()) {
             return Some(what);
         }
         let says = ["no operation had removed", "no operation can have removed", "no operation removed"];
@@ -379,37 +398,115 @@ impl Reader<'_> {
         // Of a stack or queue, the element that was there is one that the sentence names.
         let there = core.iter().copied().filter(|&it| it != last && kind(it) == RoleKind::Add);
         let there: Vec<OperationId> = there.collect();
-        if there.len() != 1 {
+        if there.len() != 1 && !self.text.contains("can have removed anything") {
             return None;
         }
-        let removes = |&id: &OperationId| match kind(id) {
-            RoleKind::Remove => id != last && element(id) == element(there[0]),
+        let removes = |id: OperationId, one: OperationId| match kind(id) {
+            RoleKind::Remove => id != last && element(id) == element(one),
             RoleKind::RemoveUnknown => true,
             _ => false,
         };
-        let may = |&id: &OperationId| !self.precedes(id, there[0]) && !self.precedes(last, id);
-        let remover = self.operations().filter(removes).find(may)?;
+        let may = |&id: &OperationId| {
+            let is_it = |&one: &OperationId| removes(id, one) && !self.precedes(id, one);
+            !self.precedes(last, id) && there.iter().any(is_it)
+        };
+        let remover = self.operations().find(may)?;
         Some(format!("{} may have removed it", self.label(remover)))
     }
 
-    /// What was there "from enq(1) on" was not removed before the counterexample ended.
+    /// The operations that are written like this.
+    fn written(&self, label: &str) -> Vec<usize> {
+        let is_it = |at: &usize| self.label(self.part.operations()[*at]) == label;
+        (0..self.part.len()).filter(is_it).collect()
+    }
+
+    /// Whether the operation may remove the element: a pending one may remove any.
+    fn may_remove(&self, roles: &Roles, at: usize, element: u32) -> bool {
+        match roles.kinds[at] {
+            RoleKind::Remove => roles.elements[at] == element,
+            RoleKind::RemoveUnknown => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the element that the operation put or found was there from its return until the
+    /// moment `until`.
+    fn stays(&self, roles: &Roles, at: usize, until: u32) -> bool {
+        let spans = self.part.spans();
+        let removes = |&it: &usize| {
+            self.may_remove(roles, it, roles.elements[at])
+                && !spans[it].precedes(spans[at])
+                && spans[it].call() < until
+        };
+        !spans[at].is_pending() && !(0..self.part.len()).any(|it| removes(&it))
+    }
+
+    /// Something was there all the time, in the stretches that the sentence lists: what it says of
+    /// each is true, and there is no gap between them.
     fn has_left(&self) -> Option<String> {
         let roles = self.part.roles().ok()?;
-        let end = end_of(self.part, self.violation);
-        for at in 0..self.part.len() {
-            if !self.says(&format!("from {} on", self.label(self.part.operations()[at]))) {
-                continue;
+        let (start, list) = self.text.split_once("was there all the time: ")?;
+        let spans = self.part.spans();
+        let misses: Vec<usize> =
+            (0..self.part.len()).filter(|&at| start.starts_with(&self.label(self.part.operations()[at]))).collect();
+        let is_covered = |miss: usize| {
+            let mut until = spans[miss].call();
+            for stretch in list.trim_end_matches('.').split(", then ") {
+                let ends = |last: &str| self.written(last).into_iter().map(|it| spans[it].call()).collect();
+                let (first, ends): (&str, Vec<u32>) = match stretch.strip_prefix("between ") {
+                    Some(both) => both.split_once(" and ").map(|it| (it.0, ends(it.1)))?,
+                    None => (stretch.strip_prefix("from ")?.strip_suffix(" on")?, vec![spans[miss].end()]),
+                };
+                let begun = |at: &usize| {
+                    spans[*at].end() < until
+                        && (!start.contains("goes first") || self.goes_first(&roles, *at, miss))
+                };
+                let firsts: Vec<usize> = self.written(first).into_iter().filter(begun).collect();
+                let is_there = |end: &u32| firsts.iter().any(|&at| self.stays(&roles, at, *end));
+                until = ends.into_iter().filter(is_there).max()?;
             }
-            let removes = |&it: &usize| {
-                roles.kinds[it] == RoleKind::Remove
-                    && roles.elements[it] == roles.elements[at]
-                    && self.part.spans()[it].call() < end
-            };
-            if let Some(it) = (0..self.part.len()).find(removes) {
-                return Some(format!("{} may have removed it", self.label(self.part.operations()[it])));
-            }
+            (spans[miss].end() <= until).then_some(())
+        };
+        if list.contains(", and so on, ") || misses.iter().any(|&it| is_covered(it).is_some()) {
+            return None;
         }
-        None
+        Some("nothing was there at some moment".to_owned())
+    }
+
+    /// Whether a priority queue returns the element of the one before that of the other.
+    fn goes_first(&self, roles: &Roles, one: usize, other: usize) -> bool {
+        let word = |at: usize| roles.names[roles.elements[at] as usize].cast_signed();
+        word(other) < word(one)
+    }
+
+    /// Of what "can have removed" something, each operation is named, and there are too few.
+    fn has_other_removers(&self) -> Option<String> {
+        let (_, names) = self.text.split_once(" and only ")?;
+        let names = names.split_once(" can have removed ")?.0;
+        let roles = self.part.roles().ok()?;
+        let spans = self.part.spans();
+        let core = self.violation.counterexample.iter().map(|&it| self.part.position(it));
+        let core: Vec<usize> = core.collect::<Option<_>>()?;
+        let miss = core.iter().copied().max_by_key(|&it| spans[it].end())?;
+        let is_there = |&at: &usize| {
+            matches!(roles.kinds[at], RoleKind::Add | RoleKind::Observe) && spans[at].precedes(spans[miss])
+        };
+        let there: Vec<usize> = core.into_iter().filter(is_there).collect();
+        let removes = |&at: &usize| {
+            let may = |&it: &usize| {
+                self.may_remove(&roles, at, roles.elements[it]) && !spans[at].precedes(spans[it])
+            };
+            at != miss && !spans[miss].precedes(spans[at]) && there.iter().any(may)
+        };
+        let removers: Vec<usize> = (0..self.part.len()).filter(removes).collect();
+        let is_named = |&at: &usize| {
+            let id = self.part.operations()[at];
+            names.contains(" more") || names.contains(&self.label(id)) || names.contains(&self.call(id))
+        };
+        if let Some(&at) = removers.iter().find(|it| !is_named(it)) {
+            return Some(format!("{} may have removed it", self.label(self.part.operations()[at])));
+        }
+        (there.len() <= removers.len()).then(|| "all may have been removed".to_owned())
     }
 
     /// The order in which operations are said to come is possible, and ends where it is said to.
