@@ -19,7 +19,8 @@
 //!
 //! Of a long history, a [`Window`] is searched: of the operations that came long before the
 //! counterexample, only the states matter to which they may have led, and for these one operation
-//! of each label suffices. Where that is not conclusive, the whole history is searched.
+//! of each label suffices. Where that is not conclusive, the whole history is searched. If the first
+//! operation of the counterexample resets the object, nothing before it matters.
 //!
 //! Source: the definition of linearizability; deletion-based extraction of minimal unsatisfiable
 //! sets. Cost: that of [`prover`](super::prover), in a window; and a pass over the history. Where
@@ -106,6 +107,8 @@ struct History<'h, 'a> {
     problem: &'h Problem<'a>,
     survey: Survey,
     labels: Vec<LabelId>,
+    // An operation resets one of the parts.
+    has_parts: bool,
 }
 
 /// Some operations of a history, as a problem of their own.
@@ -130,7 +133,9 @@ impl<'a> Window<'a> {
 
 impl<'h, 'a> History<'h, 'a> {
     fn new(problem: &'h Problem<'a>) -> History<'h, 'a> {
-        History { problem, survey: Survey::new(problem), labels: problem.automaton().labels().to_vec() }
+        let labels = problem.automaton().labels().to_vec();
+        let has_parts = 1 < problem.clone().into_parts().len();
+        History { problem, survey: Survey::new(problem), labels, has_parts }
     }
 
     /// The operations that an order may need and that are near the required ones, those that were
@@ -152,8 +157,26 @@ impl<'h, 'a> History<'h, 'a> {
         Window::new(self.problem, |at| used[at])
     }
 
+    /// The operations that an order may need since one of the required ones
+    /// [reset](Problem::resets) the object, before the others were called: what came before it
+    /// makes no difference to what comes after it, and need not happen. `kept` may be needed, too.
+    fn since_reset(&self, required: &[bool], kept: &[bool]) -> Option<Window<'a>> {
+        let spans = self.problem.spans();
+        let first = required.iter().position(|&it| it)?;
+        let is_after = |at: usize| at == first || spans[first].precedes(spans[at]);
+        let mut others = (0..required.len()).filter(|&at| required[at]);
+        if self.has_parts || !self.problem.resets(first) || !others.all(is_after) {
+            return None;
+        }
+        let used = self.survey.used(kept);
+        Some(Window::new(self.problem, |at| used[at] && spans[first].call() < spans[at].end()))
+    }
+
     /// Whether some linearization contains the required operations, and any of the others.
     fn is_possible(&self, required: &[bool], left: &mut Left<'_>) -> Result<bool, Reason> {
+        if let Some(since) = self.since_reset(required, required) {
+            return Prover::new(&since.problem).is_possible(&since.of(required), left);
+        }
         let window = self.window(required);
         let nearby = Prover::new(&window.problem).is_possible_nearby(&window.of(required), left)?;
         if let Some(is_possible) = nearby {
@@ -173,13 +196,18 @@ impl<'h, 'a> History<'h, 'a> {
         left: &mut Left<'_>,
     ) -> Result<bool, Reason> {
         let freed = |it: &Window<'a>| it.positions.binary_search(&spared).map(|at| without(&it.problem, at));
+        let mut all = required.to_vec();
+        all[spared] = true;
+        if let Some(since) = self.since_reset(required, &all)
+            && let Ok(problem) = freed(&since)
+        {
+            return Prover::new(&problem).is_possible(&since.of(required), left);
+        }
         let Ok(near) = freed(window) else { return self.is_possible(required, left) };
         let nearby = Prover::new(&near).is_possible_nearby(&window.of(required), left)?;
         if let Some(is_possible) = nearby {
             return Ok(is_possible);
         }
-        let mut all = required.to_vec();
-        all[spared] = true;
         let whole = self.whole(&all);
         let Ok(problem) = freed(&whole) else { return self.is_possible(required, left) };
         Prover::new(&problem).is_possible(&whole.of(required), left)

@@ -4,10 +4,15 @@
 //! It follows the events in order. A configuration is a state and the set of open operations that
 //! have taken effect. At the return of an operation, every order of open operations that ends with
 //! it is tried; a configuration in which a required operation has not taken effect is dropped.
-//! Three rules leave out what makes no difference:
+//! Four rules leave out what makes no difference:
 //!
 //! * Optional operations that change nothing, or are on elements that no required operation
 //!   concerns, are not used.
+//! * In a queue, stack, priority queue or bag, a copy of an element that an optional operation
+//!   added makes a difference only if a required operation finds it: without that copy, and without
+//!   the operations that found it, an order stays possible. So an optional operation that adds an
+//!   element is used only if a required one found that element; and of what came long before, no
+//!   more copies matter than required operations found.
 //! * Of open operations with equal labels, the one that returns first takes effect first: if
 //!   another one came first, the two could be exchanged. An optional one may give way to a required
 //!   one that returns later.
@@ -22,7 +27,8 @@ use std::{
 };
 
 use clewline_core::{
-    Automaton, Budget, Elements, Footprint, LabelId, Problem, Reason, Role, RoleKind, Span, StateId,
+    Automaton, Budget, Elements, Footprint, LabelId, ObjectKind, Problem, Reason, Role, RoleKind, Roles,
+    Span, StateId,
 };
 
 /// At most this many operations may be open at a time: each is a bit.
@@ -81,11 +87,14 @@ pub(super) struct Survey {
     concerns: Vec<Footprint>,
     // Elements that some operation links, by their groups.
     groups: HashMap<u64, u64>,
+    // Of a container whose copies matter only if they are found.
+    roles: Option<Roles>,
 }
 
 impl Survey {
     pub(super) fn new(problem: &Problem<'_>) -> Survey {
-        let kinds = problem.roles().ok().map(|it| it.kinds);
+        let roles = problem.roles().ok();
+        let kinds = roles.as_ref().map(|it| &it.kinds);
         let is_container = problem.kind().is_some_and(|it| it.resets(Role::Empty));
         let concern = |at: usize| {
             let footprint = problem.footprint(at);
@@ -100,7 +109,35 @@ impl Survey {
         };
         let concerns: Vec<Footprint> = (0..problem.len()).map(concern).collect();
         let groups = groups(&concerns);
-        Survey { concerns, groups }
+        let is_plain = |kind: ObjectKind| match kind {
+            ObjectKind::Queue | ObjectKind::Stack | ObjectKind::PriorityQueue | ObjectKind::Bag => true,
+            ObjectKind::QuasiQueue { .. }
+            | ObjectKind::QuasiStack { .. }
+            | ObjectKind::QuasiPriorityQueue { .. }
+            | ObjectKind::Set
+            | ObjectKind::Multiset
+            | ObjectKind::Counter
+            | ObjectKind::Register { .. }
+            | ObjectKind::Channel
+            | ObjectKind::Other(_) => false,
+        };
+        let roles = roles.filter(|_| problem.kind().is_some_and(is_plain));
+        Survey { concerns, groups, roles }
+    }
+
+    /// The elements that required operations of a container found, once for each; `None` if copies
+    /// that are not found may matter as well.
+    fn found(&self, required: &[bool]) -> Option<Vec<u32>> {
+        let roles = self.roles.as_ref()?;
+        let finds =
+            |at: &usize| required[*at] && matches!(roles.kinds[*at], RoleKind::Remove | RoleKind::Observe);
+        Some((0..required.len()).filter(finds).map(|at| roles.elements[at]).collect())
+    }
+
+    /// Whether the operation adds an element to a container, which must be one of these.
+    fn adds(&self, at: usize, found: &[u32]) -> Option<bool> {
+        let roles = self.roles.as_ref()?;
+        (roles.kinds[at] == RoleKind::Add).then(|| found.contains(&roles.elements[at]))
     }
 
     /// The operations that an order may need: the required ones, and others that may help.
@@ -127,7 +164,9 @@ impl Survey {
             }
             Footprint::Changes(Elements::None | Elements::Any | Elements::Every) => true,
         };
-        all.map(|at| required[at] || may_help(at)).collect()
+        let found = self.found(required).unwrap_or_default();
+        let is_in_vain = |at: usize| self.adds(at, &found) == Some(false);
+        all.map(|at| required[at] || may_help(at) && !is_in_vain(at)).collect()
     }
 }
 
@@ -218,7 +257,7 @@ impl<'p> Prover<'p> {
             return Ok(Some(true));
         }
         // If no state that those may have led to helps, nothing does.
-        if let Some(starts) = self.reachable(&used, near, left)? {
+        if let Some(starts) = self.reachable(required, &used, near, left)? {
             let is_open =
                 |at: usize| self.is_near(at, near) || self.spans[near].call() < self.spans[at].end();
             let some: Vec<bool> = (0..used.len()).map(|at| used[at] && is_open(at)).collect();
@@ -322,25 +361,32 @@ impl<'p> Prover<'p> {
     /// each happened. `None` if there are too many.
     fn reachable(
         &mut self,
+        required: &[bool],
         used: &[bool],
         near: usize,
         left: &mut Left<'_>,
     ) -> Result<Option<Vec<StateId>>, Reason> {
-        let labels: BTreeSet<LabelId> = (0..near).filter(|&at| used[at]).map(|at| self.labels[at]).collect();
+        // Of a container, only copies are inside that required operations find.
+        let found = self.survey.found(required);
+        let steps_max = found.as_ref().map_or(usize::MAX, Vec::len);
+        let matters = |at: usize| found.as_ref().is_none_or(|it| self.survey.adds(at, it) == Some(true));
+        let labels: BTreeSet<LabelId> =
+            (0..near).filter(|&at| used[at] && matters(at)).map(|at| self.labels[at]).collect();
         if START_LABELS_MAX < labels.len() {
             return Ok(None);
         }
         let initial = self.automaton.initial();
-        let (mut states, mut known) = (vec![initial], BTreeSet::from([initial]));
+        let (mut states, mut known) = (vec![(initial, 0)], BTreeSet::from([initial]));
         let mut next = 0;
-        while let Some(&state) = states.get(next) {
+        while let Some(&(state, steps)) = states.get(next) {
             next += 1;
-            for &label in &labels {
+            let labels = if steps < steps_max { Some(&labels) } else { None };
+            for &label in labels.into_iter().flatten() {
                 let mut nth = 0;
                 while let Some(after) = self.automaton.step(state, label, nth) {
                     nth += 1;
                     if known.insert(after.state) {
-                        states.push(after.state);
+                        states.push((after.state, steps + 1));
                     }
                 }
             }
@@ -349,7 +395,7 @@ impl<'p> Prover<'p> {
                 return Ok(None);
             }
         }
-        Ok(Some(states))
+        Ok(Some(states.into_iter().map(|it| it.0).collect()))
     }
 
     /// Where orders of the used operations end that contain the required ones. `None` if one of

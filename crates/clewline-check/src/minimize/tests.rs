@@ -467,11 +467,11 @@ fn attempts_with_many_unconstrained_operations_are_short() {
 fn equal_values_limits_and_closed_objects_leave_small_counterexamples() {
     let (nothing, least) = (clewline_core::Value::NIL, clewline_core::Value::from(0));
     let cases = [
-        ("priority-queue", "poll", nothing, 8),
-        ("priority-queue", "poll", least, 8),
-        ("queue:8", "deq", nothing, 8),
-        ("stack:8", "pop", nothing, 8),
-        ("channel", "recv", nothing, 4),
+        ("priority-queue", "poll", nothing, 3),
+        ("priority-queue", "poll", least, 3),
+        ("queue:8", "deq", nothing, 4),
+        ("stack:8", "pop", nothing, 4),
+        ("channel", "recv", nothing, 2),
     ];
     for (name, method, result, most) in cases {
         let plan = GeneratorConfig {
@@ -500,8 +500,9 @@ fn equal_values_limits_and_closed_objects_leave_small_counterexamples() {
         let Verdict::Violated(violation) = crate::judge(case.problems(), &options).verdict else {
             panic!("{name}")
         };
-        // The proof of some takes more than its budget; then that is said.
-        assert!(violation.is_verified || !violation.is_minimal, "{name}: {violation:?}");
+        assert!(violation.is_verified, "{name}: {violation:?}");
+        // That the one which finds a limited object empty can be spared takes more than the budget.
+        assert!(violation.is_minimal || name.contains(':'), "{name}: {violation:?}");
         assert!(violation.counterexample.len() <= most, "{name}: {:?}", violation.counterexample);
     }
 }
@@ -546,7 +547,22 @@ fn operations_on_a_mutex_are_counted_between_two_moments() {
 #[test]
 fn windows_and_equal_labels_make_no_difference() {
     let (mut possible, mut impossible, mut spared) = (0, 0, 0);
-    for name in ["mutex", "set", "register", "queue", "stack", "semaphore:2", "cas-register", "map"] {
+    let names = [
+        "mutex",
+        "set",
+        "register",
+        "queue",
+        "stack",
+        "semaphore:2",
+        "cas-register",
+        "map",
+        "priority-queue",
+        "min-priority-queue",
+        "bag",
+        "queue:2",
+        "stack:3",
+    ];
+    for name in names {
         let specification = find(name).unwrap();
         for seed in 0..share(300) {
             let mut random = Random::new(seed);
@@ -569,29 +585,26 @@ fn windows_and_equal_labels_make_no_difference() {
             let required: Vec<bool> = (0..problem.len())
                 .map(|at| first <= at && random.below(3) != 0 && !problem.spans()[at].is_pending())
                 .collect();
+            // One that is open when the last of them returns may have any result.
+            let last = (0..problem.len()).filter(|&at| required[at]).map(|at| problem.spans()[at].end());
+            let problem = until(&problem, last.max().unwrap_or(0));
+            let required = &required[..problem.len()];
             let word = |required: &[bool]| {
-                let last = (0..problem.len()).filter(|&at| required[at]).map(|at| problem.spans()[at].end());
-                let prefix = until(&problem, last.max().unwrap_or(0));
-                let required: Vec<OperationId> = (0..problem.len())
-                    .filter(|&at| required[at])
-                    .map(|at| problem.operations()[at])
-                    .collect();
-                let is_it = |at: usize| required.binary_search(&prefix.operations()[at]).is_ok();
-                let optional = prefix.weaken(|at| if is_it(at) { Retain::All } else { Retain::Optional });
-                JitGraph.decide(&optional, &Budget::unlimited()).word()
+                let keep = |at: usize| if required[at] { Retain::All } else { Retain::Optional };
+                JitGraph.decide(&problem.weaken(keep), &Budget::unlimited()).word()
             };
             let budget = Budget::unlimited();
             let about = || format!("{name} {seed}: {required:?} of {problem:#?}");
-            let expected = word(&required) == "holds";
-            assert_eq!(proof::is_possible(&problem, &required, &budget), expected, "{}", about());
+            let expected = word(required) == "holds";
+            assert_eq!(proof::is_possible(&problem, required, &budget), expected, "{}", about());
             possible += usize::from(expected);
             impossible += usize::from(!expected);
             if expected {
                 continue;
             }
-            let without = proof::possible_without(&problem, &required, &budget);
+            let without = proof::possible_without(&problem, required, &budget);
             for (at, is_possible) in without {
-                let mut fewer = required.clone();
+                let mut fewer = required.to_vec();
                 fewer[at] = false;
                 assert!(!is_possible || word(&fewer) == "holds", "without {at}, {}", about());
                 spared += usize::from(is_possible);
