@@ -1,6 +1,6 @@
 //! Explanations of rule violations, a sentence or two for each.
 
-use std::collections::HashSet;
+use std::{cell::RefCell, collections::HashSet};
 
 use clewline_core::{OperationId, Rule};
 
@@ -10,7 +10,11 @@ use crate::render::count;
 impl Explainer<'_> {
     /// A rule violation, in terms of the operations that violate it.
     pub(super) fn broken(&self, rule: Rule, operations: &[OperationId]) -> String {
-        let words = Explained { explainer: self, operations }.words(rule);
+        let explained = Explained { explainer: self, operations, named: RefCell::default() };
+        let words = explained.words(rule);
+        // These are about all operations of the counterexample.
+        let is_whole = matches!(rule, Rule::NoneBelow | Rule::OutOfOrder { .. });
+        let words = if is_whole { words } else { format!("{words}{}", explained.rest()) };
         let counts = matches!(
             rule,
             Rule::Often { .. } | Rule::AddedAgain { .. } | Rule::RemovedAgain { .. } | Rule::Left { .. }
@@ -25,6 +29,8 @@ impl Explainer<'_> {
 struct Explained<'t> {
     explainer: &'t Explainer<'t>,
     operations: &'t [OperationId],
+    // Those that the words name, or count.
+    named: RefCell<HashSet<OperationId>>,
 }
 
 impl Explained<'_> {
@@ -96,7 +102,29 @@ impl Explained<'_> {
     }
 
     fn name(&self, place: usize) -> String {
-        self.operations.get(place).map_or_else(String::new, |&it| self.explainer.label(it))
+        self.operations.get(place).map_or_else(String::new, |&it| self.name_of(it))
+    }
+
+    fn name_of(&self, id: OperationId) -> String {
+        self.named.borrow_mut().insert(id);
+        self.explainer.label(id)
+    }
+
+    /// A sentence about the operations of the counterexample that the words leave out, if they do.
+    fn rest(&self) -> String {
+        let label = |id: &OperationId| self.explainer.label(*id);
+        let named: HashSet<String> = self.named.borrow().iter().map(label).collect();
+        let violation = self.explainer.violation;
+        let mut rest: Vec<String> = violation.counterexample.iter().map(label).collect();
+        rest.retain(|it| !named.contains(it));
+        match (rest.len(), violation.is_minimal) {
+            (0, _) => String::new(),
+            (_, true) => {
+                format!(" Without {}, there would be an order in which all results are right.", listed(&rest))
+            }
+            (1, false) => format!(" {} belongs to it as well.", listed(&rest)),
+            (_, false) => format!(" {} belong to it as well.", listed(&rest)),
+        }
     }
 
     /// The value that the operation put.
@@ -166,6 +194,7 @@ impl Explained<'_> {
     ) -> Vec<(String, usize)> {
         let mut all: Vec<(String, usize)> = Vec::new();
         for &id in self.operations.get(places).unwrap_or_default() {
+            self.named.borrow_mut().insert(id);
             let name = name(id);
             match all.iter_mut().find(|it| it.0 == name) {
                 Some(known) => known.1 += 1,
@@ -319,6 +348,13 @@ impl Explained<'_> {
                 self.name(0),
                 self.name(1)
             ),
+            (Rule::OneInFront, 3) if self.is_drawn(2) && self.operations[1] != self.operations[2] => format!(
+                "Only one can be in front: {}, {} found {} as well, and {} is not known to have left.",
+                self.before(0),
+                self.name(2),
+                self.found(2),
+                self.found(0)
+            ),
             (Rule::OneInFront, 3) => format!(
                 "Only one can be in front: {}, and {} is not known to have left.",
                 self.before(0),
@@ -366,6 +402,13 @@ impl Explained<'_> {
                  and no operation had removed it since.",
                 self.value(1),
                 self.name(1)
+            ),
+            Some([_, last]) if !self.matters(*last) => format!(
+                "{name} found {found}, although {}, which goes first, was there: {} had returned before it was called, and {} \
+                 was called only after it had returned.",
+                self.value(1),
+                self.name(1),
+                self.name(2)
             ),
             rest => format!(
                 "{name} found {found}, although something that goes first was there all the time: {}.",
@@ -501,7 +544,7 @@ impl Explained<'_> {
         }
         let mut rest: Vec<OperationId> = self.explainer.violation.counterexample.clone();
         rest.retain(|it| self.operations.contains(it) && self.operations.get(of) != Some(it));
-        let rest: Vec<String> = rest.into_iter().map(|it| self.explainer.label(it)).collect();
+        let rest: Vec<String> = rest.into_iter().map(|it| self.name_of(it)).collect();
         let order = if rest.is_empty() {
             "every order".to_owned()
         } else {
@@ -512,18 +555,21 @@ impl Explained<'_> {
         format!("{elements} in {order} ({}); {allowed}", listed(&others))
     }
 
+    /// Whether the operation was called before the first one of the rule had returned.
+    fn matters(&self, id: OperationId) -> bool {
+        let spans = self.explainer.judged.case.spans();
+        self.operations.first().is_some_and(|it| spans[id.index()].call() < spans[it.index()].end())
+    }
+
     /// `between enq(1) and deq() → 1, then from enq(2) on`, for pairs of operations. A pair of
     /// equal operations has no end, and an end that was called after the first operation of the
     /// rule had returned is too late to matter.
     fn stretches(&self, operations: &[OperationId]) -> String {
-        let spans = self.explainer.judged.case.spans();
-        let end = self.operations.first().map(|it| spans[it.index()].end());
-        let matters = |it: &OperationId| Some(spans[it.index()].call()) < end;
         let stretch = |pair: &[OperationId]| match pair {
-            [first, last] if first != last && matters(last) => {
-                format!("between {} and {}", self.explainer.label(*first), self.explainer.label(*last))
+            [first, last] if first != last && self.matters(*last) => {
+                format!("between {} and {}", self.name_of(*first), self.name_of(*last))
             }
-            [first, ..] => format!("from {} on", self.explainer.label(*first)),
+            [first, ..] => format!("from {} on", self.name_of(*first)),
             [] => String::new(),
         };
         let all: Vec<String> = operations.chunks(2).map(stretch).collect();
