@@ -1,5 +1,5 @@
-//! The logs of Jepsen runs against a register: those of old runs, as in the test data of the
-//! checker by Horn and Kroening, those of newer ones (`jepsen.log`), and `history.txt`.
+//! The logs of Jepsen runs: those of old runs, as in the test data of the checker by Horn and
+//! Kroening, those of newer ones (`jepsen.log`), and `history.txt`.
 //!
 //! ```text
 //! INFO  jepsen.util - 0 → :invoke → :cas → [1 3]
@@ -13,7 +13,7 @@
 //! matter. A process that is a keyword (`:nemesis`) is no client. A `:fail` of a `:cas` is one that
 //! returned false, unless an error stands behind its value; any other says that the operation had
 //! no effect. `:info`, and any completion whose value is `:timed-out`, says that the outcome is
-//! unknown.
+//! unknown. Otherwise values mean what they mean in [`jepsen`](super::jepsen).
 //!
 //! All other lines are skipped and counted. A record of another logger, which has a level such as
 //! `INFO`, is understood, and so are the lines after it up to the next record: a stack trace, say.
@@ -22,13 +22,14 @@
 
 use std::io::{Read, Write};
 
-use clewline_core::{Datum, Names, RawCall, Recording, Skipped, Value, Values};
+use clewline_core::{Datum, Names, Recording, Skipped, Value, Values};
 
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
-    event_reader::{EventHistory, Numbering, OperationOutcome},
+    event_reader::{Numbering, OperationOutcome},
     event_writer::{self, Entry, cannot_hold},
-    jepsen_events::EventKind,
+    formats::jepsen::{self, HistoryReader},
+    jepsen_events::{ClientEvent, EventKind},
     text::{
         Sink, TextError,
         blocks::{Blocks, Lines},
@@ -44,7 +45,6 @@ pub const ENTRY: &dyn Format = &JepsenLog;
 const MARK: &str = "jepsen.util - ";
 // The logger of operations.
 const LOGGER: &str = "jepsen.util";
-const TIMED_OUT: &str = "timed-out";
 
 // Of this number of lines one may be of no kind that is known.
 const LINES_FOR_ONE_UNKNOWN: usize = 20;
@@ -61,7 +61,7 @@ impl Format for JepsenLog {
     }
 
     fn about(&self) -> &'static str {
-        "logs of Jepsen runs against a register: read, write and cas"
+        "logs of Jepsen runs: jepsen.log and history.txt (written for registers only)"
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -78,14 +78,12 @@ impl Format for JepsenLog {
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
-        let mut reader = Reader::default();
+        let mut reader = Reader::new(options.keyed);
         let mut blocks = Blocks::new(input, options.progress);
-        reader.fill(&mut blocks).map_err(|error| ReadError { read: reader.log.len(), ..error })?;
-        let Reader { log, sink, processes, skipped, .. } = reader;
-        let (history, lines) = log.finish();
-        let objects = if history.is_empty() { Vec::new() } else { vec![Value::ABSENT] };
-        let names = Names { processes: processes.into_names(), objects, lines, skipped, ..Names::default() };
-        Ok(Recording::new(history, sink.values, names))
+        reader.fill(&mut blocks).map_err(|error| ReadError { read: reader.history.len(), ..error })?;
+        let Reader { history, sink, processes, skipped, .. } = reader;
+        let names = Names { processes: processes.into_names(), skipped, ..Names::default() };
+        history.finish(sink.values, names)
     }
 
     fn write(&self, recording: &Recording, out: &mut dyn Write) -> Result<(), WriteError> {
@@ -124,15 +122,15 @@ enum Line {
 struct LogEntry {
     process: Value,
     kind: EventKind,
-    method: Method,
+    // `None` if it is none of those that are written.
+    method: Option<Method>,
     name: Value,
     value: Value,
     has_error: bool,
 }
 
-#[derive(Default)]
 struct Reader {
-    log: EventHistory,
+    history: HistoryReader,
     sink: Sink,
     processes: Numbering,
     skipped: Skipped,
@@ -144,11 +142,24 @@ struct Reader {
 }
 
 impl Reader {
+    fn new(is_keyed: bool) -> Reader {
+        Reader {
+            history: HistoryReader::of_log(is_keyed),
+            sink: Sink::default(),
+            processes: Numbering::default(),
+            skipped: Skipped::default(),
+            lines: 0,
+            unknown: Skipped::default(),
+            is_in_record: false,
+        }
+    }
+
     fn fill(&mut self, blocks: &mut Blocks<'_>) -> Result<(), ReadError> {
         let mut block = Vec::new();
         loop {
             let first = blocks.next(&mut block)?;
             if block.is_empty() {
+                self.history.flush(&self.sink.values)?;
                 return self.check_share();
             }
             let mut lines = Lines::new(&block, first);
@@ -184,7 +195,7 @@ impl Reader {
     /// refused for that.
     fn check_share(&self) -> Result<(), ReadError> {
         let Skipped { count, line, ref text } = self.unknown;
-        if self.log.len() == 0 || count * LINES_FOR_ONE_UNKNOWN <= self.lines {
+        if self.history.len() == 0 || count * LINES_FOR_ONE_UNKNOWN <= self.lines {
             return Ok(());
         }
         let (lines, text) = (self.lines, shown_in_one_line(text));
@@ -217,9 +228,9 @@ impl Reader {
         let process = process.parse().map_err(|_| expected())?;
         let process = self.sink.values.int(process);
         let (name, at) = fields.next().unwrap_or(("", text.len()));
-        let expected = || TextError::expected("`:read`, `:write` or `:cas`", text, at, "line");
-        let name = keyword(name).ok_or_else(expected)?;
-        let method = Method::find(name).ok_or_else(expected)?;
+        let expected = || TextError::expected("an operation, such as `:read`", text, at, "line");
+        let name = keyword(name).filter(|it| !it.is_empty()).ok_or_else(expected)?;
+        let method = Method::find(name);
         let name = self.sink.values.text(name);
         let value = self.value(text, fields.next().unwrap_or(("", text.len())))?;
         let has_error = fields.next().is_some_and(|(error, _)| !error.trim().is_empty());
@@ -246,25 +257,25 @@ impl Reader {
 
     fn push(&mut self, line: usize, entered: &LogEntry) -> Result<(), ReadError> {
         let &LogEntry { process, kind, method, name, value, has_error } = entered;
+        let values = &self.sink.values;
         let process = self.processes.number(process);
-        if kind == EventKind::Invoke {
-            let arg = if method == Method::Read { Value::ABSENT } else { value };
-            return self.log.call(line, process, 0, RawCall { method: name, arg });
-        }
-        let outcome = match outcome(&self.sink.values, kind, method, value) {
-            // It failed for another reason than the value that it found.
-            OperationOutcome::Return(Value::FALSE) if has_error && kind == EventKind::Fail => {
-                OperationOutcome::Fail
-            }
-            outcome => outcome,
+        let is_pair = matches!(values.get(value), Datum::List(&[_, _]));
+        // A register is read without an argument, and a write returns nothing.
+        let value = match (kind, method) {
+            (EventKind::Invoke, Some(Method::Read)) if !is_pair => Value::NIL,
+            (EventKind::Ok, Some(Method::Write)) if !is_pair => Value::ABSENT,
+            _ => value,
         };
-        self.log.end(line, process, Some(name), outcome, &self.sink.values)
+        // It failed for the value that it found, and for no other reason.
+        let is_refusal = kind == EventKind::Fail && method == Some(Method::Cas) && !has_error;
+        let event = ClientEvent { line, process, kind, method: name, value, key: Value::ABSENT, is_refusal };
+        self.history.push(event, values)
     }
 }
 
-/// The outcome of a completion.
+/// How a completion that is written is read.
 fn outcome(values: &Values, kind: EventKind, method: Method, value: Value) -> OperationOutcome {
-    if values.get(value) == Datum::Symbol(TIMED_OUT) {
+    if values.get(value) == Datum::Symbol(jepsen::TIMED_OUT) {
         return OperationOutcome::Info;
     }
     match (kind, method) {

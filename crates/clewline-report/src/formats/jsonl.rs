@@ -6,8 +6,10 @@
 //! {"event": "call", "process": 1, "op": "enq", "arg": 3}
 //! ```
 //!
-//! One file holds one kind of line, and notes on the history (`note.rs`). Unknown members are the
-//! user's own and are skipped, but must be well-formed JSON. Blank lines are skipped.
+//! The objects may also be in an array, span several lines, or stand many on one line; the
+//! beginning of the file shows which. One file holds one kind of line, and notes on the history
+//! (`note.rs`). Unknown members are the user's own and are skipped, but must be well-formed JSON.
+//! Blank lines are skipped.
 //!
 //! Large files are cut into blocks of whole lines, which several threads parse in parallel, each
 //! with its own tables. The tables are merged in the order of the blocks, so the recording is the
@@ -25,7 +27,7 @@ mod write;
 
 use std::{
     cell::RefCell,
-    io::{Read, Write},
+    io::{self, Read, Write},
     ops::ControlFlow,
 };
 
@@ -36,7 +38,15 @@ pub use self::{
     line::{Kind, Row},
 };
 use self::{line::Scanner, row_builder::RowBuilder};
-use crate::{Carries, Format, Objects, ReadError, ReadOptions, WriteError, text::blocks::Blocks};
+#[cfg(feature = "files")]
+use crate::formats::jepsen_json;
+use crate::{
+    Carries, Format, Objects, ReadError, ReadOptions, WriteError,
+    text::{
+        blocks::Blocks,
+        objects::{begins_with_object, for_each_object, is_object_a_line},
+    },
+};
 
 /// The entry in the table of formats.
 pub const ENTRY: &dyn Format = &JsonLines;
@@ -49,7 +59,7 @@ impl Format for JsonLines {
     }
 
     fn about(&self) -> &'static str {
-        "JSON lines, the native format: one operation or event per line"
+        "JSON lines, the native format: one operation or event per line; or an array of them"
     }
 
     fn extensions(&self) -> &'static [&'static str] {
@@ -61,14 +71,12 @@ impl Format for JsonLines {
     }
 
     fn recognises(&self, head: &[u8]) -> bool {
-        let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
-        head.strip_prefix(b"{").is_some_and(|it| matches!(it.trim_ascii_start().first(), Some(b'"')))
+        begins_with_object(head) && !is_other_json(head)
     }
 
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
-        let mut blocks = Blocks::new(input, options.progress);
         let mut book = RowBuilder::new(options.times);
-        match fill(&mut book, &mut blocks, options.jobs) {
+        match fill(&mut book, input, options) {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
         }
@@ -79,7 +87,39 @@ impl Format for JsonLines {
     }
 }
 
-fn fill(book: &mut RowBuilder, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
+/// Whether a text of objects is in another format, all of which are more special.
+#[cfg(feature = "files")]
+fn is_other_json(head: &[u8]) -> bool {
+    jepsen_json::ENTRY.recognises(head)
+}
+
+#[cfg(not(feature = "files"))]
+fn is_other_json(_head: &[u8]) -> bool {
+    false
+}
+
+fn fill(book: &mut RowBuilder, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<(), ReadError> {
+    let head = head(input)?;
+    let is_whole = head.len() < LAYOUT_BYTES;
+    let mut input = io::Cursor::new(&head).chain(input);
+    if is_object_a_line(&head, is_whole) == Some(false) {
+        return for_each_object(&mut input, options.progress, |it| book.object(it));
+    }
+    fill_lines(book, &mut Blocks::new(&mut input, options.progress), options.jobs)
+}
+
+// A line that is longer is no line of a file with one object a line.
+const LAYOUT_BYTES: usize = 1 << 16;
+
+/// The beginning of a file, from which its layout is known.
+fn head(input: &mut dyn Read) -> Result<Vec<u8>, ReadError> {
+    let mut head = Vec::new();
+    let read = Read::take(&mut *input, LAYOUT_BYTES as u64).read_to_end(&mut head);
+    read.map_err(|error| ReadError::in_line(1, format!("cannot be read: {error}")))?;
+    Ok(head)
+}
+
+fn fill_lines(book: &mut RowBuilder, blocks: &mut Blocks<'_>, jobs: usize) -> Result<(), ReadError> {
     let mut block = Vec::new();
     loop {
         let first = blocks.next(&mut block)?;

@@ -6,6 +6,8 @@
 #[cfg(feature = "files")]
 pub mod jepsen;
 #[cfg(feature = "files")]
+pub mod jepsen_json;
+#[cfg(feature = "files")]
 pub mod jepsen_log;
 pub mod jsonl;
 #[cfg(feature = "files")]
@@ -18,15 +20,21 @@ pub mod observations {
 #[cfg(feature = "files")]
 pub mod porcupine_kv;
 
-use std::{fmt, io::Read, str::FromStr};
+use std::{fmt, io::Read, path::Path, str::FromStr};
 
 use clewline_core::{Names, ParseError, Recording, Table};
 
 use crate::{Format, ReadError, ReadOptions, text::shown_in_one_line};
 
 #[cfg(feature = "files")]
-const BUILT_IN: &[&dyn Format] =
-    &[jepsen::ENTRY, jepsen_log::ENTRY, jsonl::ENTRY, observations::ENTRY, porcupine_kv::ENTRY];
+const BUILT_IN: &[&dyn Format] = &[
+    jepsen::ENTRY,
+    jepsen_json::ENTRY,
+    jepsen_log::ENTRY,
+    jsonl::ENTRY,
+    observations::ENTRY,
+    porcupine_kv::ENTRY,
+];
 #[cfg(not(feature = "files"))]
 const BUILT_IN: &[&dyn Format] = &[jsonl::ENTRY];
 
@@ -102,6 +110,20 @@ impl fmt::Debug for InputFormat {
             InputFormat::Given(format) => format.name(),
         })
     }
+}
+
+// The extensions of compressed files, whose contents are named by the extension before.
+const COMPRESSED: &[&str] = &["gz", "zst", "bz2"];
+
+/// The extension of a file called `name`: `edn`, also of `history.edn.gz`.
+#[must_use]
+pub fn extension_of(name: &str) -> Option<&str> {
+    let path = Path::new(name);
+    let extension = path.extension()?.to_str()?;
+    if COMPRESSED.contains(&extension) {
+        return Path::new(path.file_stem()?).extension()?.to_str();
+    }
+    Some(extension)
 }
 
 /// The format of a file that begins with `head`, its first few KiB, and whose name ends in

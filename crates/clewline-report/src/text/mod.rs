@@ -5,6 +5,7 @@ pub(crate) mod edn;
 pub(crate) mod edn_stream;
 pub(crate) mod json;
 pub(crate) mod number;
+pub(crate) mod objects;
 mod quoted;
 
 use clewline_core::{Value, Values, visible};

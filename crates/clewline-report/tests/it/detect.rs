@@ -1,6 +1,6 @@
 //! Detection of the format of a file by its contents.
 
-use clewline_report::formats::{FORMATS, detect, find};
+use clewline_report::formats::{FORMATS, detect, extension_of, find};
 
 #[track_caller]
 fn check(head: &str, extension: Option<&str>, expected: Option<&str>) {
@@ -17,6 +17,13 @@ fn formats_are_detected_by_contents() {
     check("; a comment\n;\n ( {:type :invoke", Some("jsonl"), Some("jepsen"));
     check("[#jepsen.history.Op{:type :invoke", None, Some("jepsen"));
     check("12:00 INFO  jepsen.util - 0\t:invoke", None, Some("jepsen-log"));
+    check("[[0 :invoke :read nil]", None, Some("jepsen"));
+    check("; old\n[0 :ok :read nil]", None, Some("jepsen"));
+    check("[0 1 :ok]", None, None);
+    check("[{\"process\": 1, \"op\": \"a\"", Some("json"), Some("jsonl"));
+    check("[{\"index\": 0, \"type\": \"invoke\", \"f\": \"r\"", Some("jsonl"), Some("jepsen-json"));
+    check("{\"process\": 0, \"type\": \"invoke\"}", None, Some("jepsen-json"));
+    check("{\"process\": 0, \"op\": \"a\", \"type\": \"mine\"}", None, Some("jsonl"));
     check("<?xml version=\"1.0\"?>", None, Some("observations"));
     check("Line-Up encountered a non-linearizable history:\n<thread id=\"A\">", None, Some("observations"));
 }
@@ -39,4 +46,12 @@ fn formats_are_found_by_name_and_sorted_by_it() {
         assert_eq!(find(name).map(|it| it.name()), Some(name));
     }
     assert!(find("json").is_none());
+}
+
+#[test]
+fn the_extension_before_that_of_a_compression_counts() {
+    assert_eq!(extension_of("a/history.edn.gz"), Some("edn"));
+    assert_eq!(extension_of("a.b/history.zst"), None);
+    assert_eq!(extension_of("history.tar.jsonl"), Some("jsonl"));
+    assert_eq!(extension_of("history"), None);
 }

@@ -1,5 +1,7 @@
 //! Jepsen's EDN: the meaning of its maps, and errors in invalid ones.
 
+use clewline_core::OperationId;
+
 use crate::support::{canonical, check, check_error, format, options, read, show, write};
 
 #[test]
@@ -191,7 +193,7 @@ fn an_error_says_where_and_what_was_expected_and_found() {
         "line 3, column 8: expected `:invoke`, `:ok`, `:fail` or `:info`, found `:`",
     );
     check("{:f :a, :f :b}", "line 2, column 9: expected each key once, found `:`");
-    check("[", "line 2, column 1: expected `{`, found `[`");
+    check("[", "line 2, column 2: expected `]`, found the end of the file");
     check("]", "line 2, column 1: expected `{`, found `]`");
     check("7", "line 2, column 1: expected `{`, found `7`");
     check("\"é\" {", "line 2, column 1: expected `{`, found `\"é\"`");
@@ -281,5 +283,87 @@ fn histories_that_jepsen_cannot_express_are_refused() {
             "{\"process\":1,\"op\":\"a\",\"call\":1}\n{\"process\":2,\"op\":\"a\",\"call\":1,\"object\":1}"
         ),
         "in a Jepsen history either every operation names its object (a key), or none does"
+    );
+}
+
+#[test]
+fn vectors_of_old_histories_are_events() {
+    let expected = "
+        0 [0, 1] write(3)
+        1 [2, 3] read() → 3
+        ";
+    let events = "[0 :invoke :write 3] [0 :ok :write 3 17] [:invoke 1 :read nil] (1 :ok :read 3)";
+    check("jepsen", events, expected);
+    check("jepsen", &format!("[{events}]"), expected);
+    check("jepsen", &format!("; old\n({events})"), expected);
+    check_error(
+        "jepsen",
+        "[[0 :invoke :read nil]\n [0 :read nil]]",
+        "line 2, column 2: expected an event [process type f value], found `[`",
+        1,
+    );
+    check_error(
+        "jepsen",
+        "[[nil :invoke :read nil]]",
+        "line 1, column 2: expected a process (an integer, a text or a keyword), found `[`",
+        0,
+    );
+    let recording = read("jepsen", "[[:nemesis :info :start nil] [0 :invoke :read nil]]").unwrap();
+    assert_eq!((recording.history.len(), recording.names.notes.len()), (1, 1));
+}
+
+#[test]
+fn keys_are_found_where_a_reading_method_is_invoked_with_a_key_and_nil() {
+    let event =
+        |kind: &str, f: &str, value: &str| format!("{{:process 0 :type :{kind} :f :{f} :value {value}}}\n");
+    let operation = |f: &str, value: &str| event("invoke", f, value) + &event("ok", f, value);
+    let cas = operation("cas", "[:x [1 2]]");
+    let keyed = event("invoke", "read", "[:x nil]") + &event("ok", "read", "[:x 2]");
+    check("jepsen", &(cas.clone() + &keyed), "0 [0, 1] :x.cas([1, 2]) → true\n0 [2, 3] :x.read() → 2");
+    // What is no pair comes first.
+    let plain = operation("write", "3");
+    check_error(
+        "jepsen",
+        keyed.clone() + &plain,
+        "line 3: expected a pair [key value], the history being keyed, found 3",
+        2,
+    );
+    check("jepsen", &(plain + &keyed), "0 [0, 1] write(3)\n0 [2, 3] read([:x, null]) → [:x, 2]");
+    // Pairs alone are no evidence.
+    check("jepsen", &cas, "0 [0, 1] cas([:x, [1, 2]]) → true");
+    // What would be taken for keys is not written.
+    let one = r#"{"process":0,"op":"get","arg":[1,null],"call":1}"#;
+    let error = write("jepsen", &read("jsonl", one).unwrap()).unwrap_err().to_string();
+    assert_eq!(error, "operation 0 (\"get\") has an argument that in Jepsen would be a key and nil");
+}
+
+#[test]
+fn a_drain_is_one_dequeue_for_each_element() {
+    let drain = |kind: &str, value: &str| format!("{{:process 1 :type :{kind} :f :drain :value {value}}}\n");
+    let enqueue = "{:process 0 :type :invoke :f :enqueue :value 3}\n";
+    let note = "{:process :nemesis :type :info :f :kill}\n";
+    let text = [&drain("invoke", "nil"), enqueue, note, &drain("ok", "[1 2 3]")].concat();
+    check(
+        "jepsen",
+        &text,
+        "
+        1 [0, 4] dequeue() → 1
+        1 [1, 5] dequeue() → 2
+        1 [2, 6] dequeue() → 3
+        0 [3, ..) enqueue(3) → ?
+        ",
+    );
+    let recording = read("jepsen", &text).unwrap();
+    assert_eq!(recording.names.notes[0].from, 4);
+    let lines: Vec<usize> =
+        (0..4).map(|it| recording.names.line(recording.history.source(OperationId(it)))).collect();
+    assert_eq!(lines, [1, 1, 1, 2]);
+    check("jepsen", &(drain("invoke", "nil") + &drain("ok", "[]")), "");
+    check_error(
+        "jepsen",
+        drain("invoke", "nil") + &drain("info", "nil"),
+        "line 1: expected the list of elements that `drain` returned, found a drain of unknown outcome, which \
+         may have taken anything",
+        2,
     );
 }

@@ -46,6 +46,46 @@ java.lang.IllegalStateException: nothing
 }
 
 #[test]
+fn operations_of_other_objects_are_read_as_in_edn() {
+    check(
+        "jepsen-log",
+        "0\t:invoke\t:add\t1
+         0\t:ok\t:add\t1
+         1\t:invoke\t:acquire\tnil
+         0\t:invoke\t:read\tnil
+         0\t:ok\t:read\t#{1}
+         1\t:ok\t:acquire\tnil
+         1\t:invoke\t:drain\tnil
+         1\t:ok\t:drain\t[4 5]",
+        "
+        0 [0, 1] add(1)
+        1 [2, 5] acquire()
+        0 [3, 4] read() → #{1}
+        1 [6, 8] dequeue() → 4
+        1 [7, 9] dequeue() → 5
+        ",
+    );
+}
+
+#[test]
+fn keys_of_independent_registers_are_found() {
+    check(
+        "jepsen-log",
+        "0\t:invoke\t:cas\t[7 [3 4]]
+         0\t:fail\t:cas\t[7 [3 4]]
+         0\t:invoke\t:read\t[8 nil]
+         0\t:ok\t:read\t[8 3]
+         0\t:invoke\t:write\t[8 5]
+         0\t:info\t:write\t[8 :timed-out]",
+        "
+        0 [0, 1] 7.cas([3, 4]) → false
+        0 [2, 3] 8.read() → 3
+        0 [4, ..) 8.write(5) → ?
+        ",
+    );
+}
+
+#[test]
 fn a_failure_for_another_reason_than_the_value_had_no_effect() {
     check(
         "jepsen-log",
@@ -128,8 +168,11 @@ fn an_error_says_where_and_what_was_expected_and_found() {
     let check = |line: &str, expected: &str| {
         check_error("jepsen-log", format!("{good}\nINFO  jepsen.util - {line}"), expected, 1);
     };
-    check("1\t:invoke\t:push\t1", "line 3, column 31: expected `:read`, `:write` or `:cas`, found `:`");
-    check("1\t:invoke", "line 3, column 30: expected `:read`, `:write` or `:cas`, found the end of the line");
+    check("1\t:invoke\tpush\t1", "line 3, column 31: expected an operation, such as `:read`, found `push`");
+    check(
+        "1\t:invoke",
+        "line 3, column 30: expected an operation, such as `:read`, found the end of the line",
+    );
     check("1\t:invoke\t:write\t", "line 3, column 38: expected a value, found the end of the line");
     check("1\t:invoke\t:write", "line 3, column 37: expected a value, found the end of the line");
     check("1\t:invoke\t:cas\t[1 2", "line 3, column 40: expected a value, found the end of the line");

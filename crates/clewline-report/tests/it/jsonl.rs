@@ -535,3 +535,74 @@ fn a_key_that_was_never_written_reads_as_null() {
         "{\"process\": 0, \"op\": \"get\", \"arg\": \"k\", \"ret\": null, \"call\": 0, \"return\": 1}\n"
     );
 }
+
+#[test]
+fn an_array_and_a_stream_are_read_as_lines_are() {
+    let lines = [
+        r#"{"process": 1, "op": "enq", "arg": [3, {"a": "}"}], "call": 1, "return": 4}"#,
+        r#"{"process": 2, "op": "deq", "ret": "é\"{", "call": 2, "return": 3, "object": "q"}"#,
+        r#"{"note": "kill", "time": 2}"#,
+        r#"{"process": 3, "op": "deq", "call": 2}"#,
+    ];
+    let whole = read("jsonl", lines.join("\n")).unwrap();
+    let pretty = lines.map(|it| it.replace(',', ",\n  "));
+    let layouts = [
+        format!("[{}]", lines.join(",\n")),
+        format!("\u{feff}\n [ {} ] ", lines.join(" , ")),
+        lines.concat(),
+        lines.join(" "),
+        pretty.join("\n"),
+        format!("[{}]\n", pretty.join(",")),
+        format!("[{}][{}]", lines[..1].join(","), lines[1..].join(",")),
+    ];
+    for text in layouts {
+        let read = read("jsonl", &text).unwrap();
+        let without_ids = |text: String| {
+            text.lines().map(|it| it.split(" #").next().unwrap().to_owned() + "\n").collect::<String>()
+        };
+        assert_eq!(without_ids(show(&read)), show(&whole), "{text}");
+        assert_eq!(read.names.notes, whole.names.notes, "{text}");
+    }
+}
+
+#[test]
+fn operations_on_one_line_are_identified_by_their_positions() {
+    let text = r#"{"process": 1, "op": "a", "call": 1}{"process": 2, "op": "b", "call": 1, "id": "x"} {"process": 3, "op": "c", "call": 1}"#;
+    check(
+        "jsonl",
+        text,
+        r#"
+        1 [0, ..) a() → ? #0
+        2 [1, ..) b() → ? #"x"
+        3 [2, ..) c() → ? #2
+        "#,
+    );
+}
+
+#[test]
+fn errors_in_an_array_have_their_place() {
+    let operation = r#"{"process": 1, "op": "a", "call": 1, "return": 2}"#;
+    let check = |more: &str, expected: &str| {
+        check_error("jsonl", format!("[{operation},\n  {more}]"), expected, 1);
+    };
+    check(
+        r#"{"process": 2, "op": "b"}"#,
+        "line 2, column 27: expected `call`, the time of the call, or `event`, found `}`",
+    );
+    check("{\"process\": 2,\n\"op\": 7}", "line 3, column 7: expected a text, found `7`");
+    check("7", "line 2, column 3: expected an object `{`, found `7`");
+    let two = format!("[{operation} {operation}]");
+    check_error("jsonl", two, "line 1, column 52: expected `,` or `]`, found `{`", 1);
+    check_error(
+        "jsonl",
+        format!("[{operation}"),
+        "line 1, column 51: expected `,` or `]`, found the end of the file",
+        1,
+    );
+    check_error(
+        "jsonl",
+        format!("{operation}{operation}{{\"process\""),
+        "line 1, column 99: expected the `}` of this object, found the end of the file",
+        2,
+    );
+}

@@ -11,6 +11,7 @@ mod golden;
 #[path = "../../../clewline-check/tests/it/histories.rs"]
 mod histories;
 mod jepsen;
+mod jepsen_json;
 mod jepsen_log;
 mod jsonl;
 mod notes;

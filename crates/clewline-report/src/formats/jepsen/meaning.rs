@@ -4,7 +4,7 @@ use clewline_core::{Datum, Value, Values};
 
 // Sorted: their result is in the value of the completion.
 const METHODS_WITH_RESULT: &[&str] =
-    &["deq", "dequeue", "get", "peek", "poll", "pop", "pop-back", "pop-front", "read", "take"];
+    &["deq", "dequeue", "drain", "get", "peek", "poll", "pop", "pop-back", "pop-front", "read", "take"];
 // Sorted: they take no argument, and nil is none.
 const METHODS_WITHOUT_ARGUMENT: &[&str] = &["acquire", "dec", "inc", "lock", "release", "unlock"];
 
@@ -48,6 +48,11 @@ pub(super) fn spell(
     let completed = |invoked| [ret.map(|_| invoked), ret];
     let pairs = invoked.into_iter().flat_map(|it| completed(it).map(|completed| (it, completed)));
     pairs.into_iter().find(|&(invoked, completed)| meaning(values, method, invoked, completed) == (arg, ret))
+}
+
+/// Whether `method` is one whose result is the value of its completion.
+pub(super) fn has_result(values: &Values, method: Value) -> bool {
+    matches!(style(values, method), Style::WithResult)
 }
 
 fn style(values: &Values, method: Value) -> Style {

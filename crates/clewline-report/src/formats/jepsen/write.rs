@@ -1,13 +1,17 @@
 //! Writing Jepsen's histories.
 
-use std::io::Write;
+use std::{cell::Cell, io::Write};
 
 use clewline_core::{Datum, Note, OperationId, Recording, Value};
 
-use super::meaning::spell;
+use super::{
+    keys::{KeyDetector, Keys},
+    meaning::spell,
+};
 use crate::{
     WriteError,
     event_writer::{self, Entry, NoteMark, cannot_hold},
+    jepsen_events::EventKind,
     text::{brief, edn},
 };
 
@@ -20,6 +24,13 @@ pub(super) fn write(recording: &Recording, out: &mut dyn Write) -> Result<(), Wr
         let why = "in a Jepsen history either every operation names its object (a key), or none does";
         return Err(WriteError::CannotHold(why.to_owned()));
     }
+    let keys = Cell::new(if is_keyed { KeyDetector::keyed() } else { KeyDetector::default() });
+    let write_entry = |recording: &Recording, entry: Entry, line: &mut String| {
+        let mut seen = keys.get();
+        write_entry(recording, entry, &mut seen, line)?;
+        keys.set(seen);
+        Ok(())
+    };
     event_writer::write_lines_and_notes(recording, out, write_entry, write_note)
 }
 
@@ -37,11 +48,16 @@ fn write_note(note: &Note, mark: NoteMark, line: &mut String) {
     }
 }
 
-fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result<(), WriteError> {
-    let (id, kind) = match entry {
-        Entry::Call(id) => (id, "invoke"),
-        Entry::Return(id, _) => (id, "ok"),
-        Entry::Info(id) => (id, "info"),
+fn write_entry(
+    recording: &Recording,
+    entry: Entry,
+    keys: &mut KeyDetector,
+    line: &mut String,
+) -> Result<(), WriteError> {
+    let (id, kind, name) = match entry {
+        Entry::Call(id) => (id, EventKind::Invoke, "invoke"),
+        Entry::Return(id, _) => (id, EventKind::Ok, "ok"),
+        Entry::Info(id) => (id, EventKind::Info, "info"),
     };
     let values = &recording.values;
     let call = recording.history.call(id);
@@ -59,7 +75,14 @@ fn write_entry(recording: &Recording, entry: Entry, line: &mut String) -> Result
         Entry::Call(_) | Entry::Info(_) => invoked,
         Entry::Return(..) => completed.unwrap_or(Value::ABSENT),
     };
-    line.push_str(&format!("{{:process {process}, :type :{kind}, :f "));
+    let is_keyed = keys.keys() == Keys::InValues;
+    if !is_keyed && keys.see(kind, call.method, value, values) == Keys::InValues {
+        return Err(cannot_hold(recording, id, "has an argument that in Jepsen would be a key and nil"));
+    }
+    if values.get(call.method) == Datum::Text("drain") {
+        return Err(cannot_hold(recording, id, "is one `dequeue` for each element in a Jepsen history"));
+    }
+    line.push_str(&format!("{{:process {process}, :type :{name}, :f "));
     write_method(recording, id, line)?;
     let refuse = |why: String| cannot_hold(recording, id, &format!("cannot be written: {why}"));
     let key = event_writer::object_name(recording, id);

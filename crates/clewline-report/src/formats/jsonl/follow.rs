@@ -5,7 +5,10 @@ use clewline_core::{Value, Values};
 use super::line::{Row, Scanner};
 use crate::{
     ReadError,
-    text::{FORM_BYTES_MAX, blocks::BYTE_ORDER_MARK},
+    text::{
+        FORM_BYTES_MAX,
+        objects::{ObjectCutter, is_object_a_line, without_mark},
+    },
 };
 
 /// Reads a file, or a live stream, incrementally. It keeps the names, and no line.
@@ -16,7 +19,19 @@ pub struct Follower {
     rest: Vec<u8>,
     // How many lines are over.
     lines: usize,
-    has_begun: bool,
+    layout: Layout,
+}
+
+/// How objects are laid out.
+#[derive(Debug, Default)]
+enum Layout {
+    // Not known yet: `rest` has what has come.
+    #[default]
+    Unknown,
+    // One a line.
+    Lines,
+    // In an array, over several lines, or many on one.
+    Objects(Box<ObjectCutter>),
 }
 
 impl Follower {
@@ -31,11 +46,31 @@ impl Follower {
     /// # Errors
     ///
     /// If a line is invalid; the rows before it have been passed on.
-    pub fn take(&mut self, mut bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
-        if !self.has_begun && !bytes.is_empty() {
-            self.has_begun = true;
-            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    pub fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        match &mut self.layout {
+            Layout::Unknown => {
+                self.rest.extend_from_slice(bytes);
+                self.begin(false, each)
+            }
+            Layout::Lines => self.take_lines(bytes, each),
+            Layout::Objects(cutter) => {
+                let outcome = cutter.take(bytes, &mut |it| self.scanner.object(it));
+                self.pass_on(each);
+                outcome
+            }
         }
+    }
+
+    /// Takes what has come, if that is enough to know the layout.
+    fn begin(&mut self, is_whole: bool, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        let is_whole = is_whole || FORM_BYTES_MAX < self.rest.len();
+        let Some(is_lines) = is_object_a_line(&self.rest, is_whole) else { return Ok(()) };
+        self.layout = if is_lines { Layout::Lines } else { Layout::Objects(Box::default()) };
+        let rest = std::mem::take(&mut self.rest);
+        self.take(without_mark(&rest), each)
+    }
+
+    fn take_lines(&mut self, bytes: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         let Some(end) = memchr::memrchr(b'\n', bytes) else {
             self.rest.extend_from_slice(bytes);
             if FORM_BYTES_MAX < self.rest.len() {
@@ -64,6 +99,12 @@ impl Follower {
     ///
     /// If it is not one of a history.
     pub fn finish(&mut self, each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
+        if matches!(self.layout, Layout::Unknown) {
+            self.begin(true, each)?;
+        }
+        if let Layout::Objects(cutter) = &self.layout {
+            return cutter.finish();
+        }
         let line = std::mem::take(&mut self.rest);
         self.scan(&line, each)
     }
@@ -71,10 +112,14 @@ impl Follower {
     fn scan(&mut self, block: &[u8], each: &mut dyn FnMut(&Row)) -> Result<(), ReadError> {
         let outcome = self.scanner.block(block, self.lines + 1);
         self.lines += memchr::memchr_iter(b'\n', block).count();
+        self.pass_on(each);
+        outcome
+    }
+
+    fn pass_on(&mut self, each: &mut dyn FnMut(&Row)) {
         self.scanner.rows.drain(..).for_each(|it| each(&it));
         // A stream keeps no notes: they say where in the whole history they stand.
         self.scanner.notes.clear();
-        outcome
     }
 
     /// The values of the lines so far.

@@ -12,6 +12,7 @@ use crate::{
         Sink, TextError,
         blocks::Lines,
         json::{Json, Scalar},
+        objects::Object,
         shown_in_one_line,
     },
 };
@@ -102,6 +103,13 @@ impl Scanner {
                 self.rows.push(row);
             }
         }
+    }
+
+    /// Reads an object.
+    pub(super) fn object(&mut self, object: Object<'_>) -> Result<(), ReadError> {
+        let row = self.line(object.text, object.line).map_err(|fault| object.locate(fault))?;
+        self.rows.extend(row);
+        Ok(())
     }
 
     /// The member that comes next, of which the name is passed; `None` at the end of the object.

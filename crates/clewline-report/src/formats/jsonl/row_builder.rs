@@ -9,7 +9,7 @@ use super::{
 use crate::{
     ReadError,
     event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
-    text::brief,
+    text::{brief, objects::Object},
 };
 
 /// The lines so far. Rows are numbered as in its own scanner.
@@ -62,6 +62,17 @@ impl RowBuilder {
     /// Takes the lines of `block`, which follow, the first of them with the number `first`.
     pub(super) fn scan(&mut self, block: &[u8], first: usize) -> Result<(), ReadError> {
         let outcome = self.scanner.block(block, first);
+        self.take_rows()?;
+        outcome
+    }
+
+    /// Takes an object, which follows.
+    pub(super) fn object(&mut self, object: Object<'_>) -> Result<(), ReadError> {
+        self.scanner.object(object)?;
+        self.take_rows()
+    }
+
+    fn take_rows(&mut self) -> Result<(), ReadError> {
         let before = self.len();
         let notes = self.scanner.notes.drain(..);
         self.notes.extend(notes.map(|it| it.after(before)));
@@ -72,7 +83,7 @@ impl RowBuilder {
         }
         rows.drain(..).try_for_each(|row| self.push(&row))?;
         self.scanner.rows = rows;
-        outcome
+        Ok(())
     }
 
     /// Takes the lines that another scanner read, which follow.
@@ -227,6 +238,7 @@ impl RowBuilder {
             Body::Events(log) => log.finish(),
         };
         let ids = (!ids.is_empty()).then_some(ids);
+        let ids = if has_shared_line(lines.as_deref()) { Some(positions(ids, read)) } else { ids };
         let names =
             Names { processes, objects, ids, lines, times: times.finish(), notes, ..Names::default() };
         let calls = history.operations().map(|it| history.source(it.id));
@@ -237,6 +249,21 @@ impl RowBuilder {
         }
         Ok(Recording::new(history, values, names))
     }
+}
+
+/// Whether two operations or events stand on one line, which does not identify them then.
+fn has_shared_line(lines: Option<&[u32]>) -> bool {
+    lines.is_some_and(|lines| lines.windows(2).any(|pair| pair[0] == pair[1]))
+}
+
+/// The ids of `count` positions: their own, or else the positions.
+fn positions(ids: Option<Vec<Value>>, count: usize) -> Vec<Value> {
+    let mut ids = ids.unwrap_or_default();
+    ids.resize(count, Value::ABSENT);
+    for (position, id) in ids.iter_mut().enumerate().filter(|it| it.1.is_absent()) {
+        *id = Value::from(position);
+    }
+    ids
 }
 
 /// Two positions with the same id, if there are such: the earliest that repeats one, and the one
