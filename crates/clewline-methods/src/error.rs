@@ -56,12 +56,14 @@ impl Error {
     }
 
     /// The same, in a file.
-    pub(crate) fn in_file(self, file: &str) -> Error {
+    #[must_use]
+    pub fn in_file(self, file: &str) -> Error {
         Error { file: Some(file.to_owned()), ..self }
     }
 
     /// Whether operations came out of order, after earlier ones had been forgotten.
-    pub(crate) fn is_out_of_order(&self) -> bool {
+    #[must_use]
+    pub fn is_out_of_order(&self) -> bool {
         matches!(self.kind, ErrorKind::OutOfOrder { .. })
     }
 

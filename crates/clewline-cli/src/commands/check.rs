@@ -4,6 +4,7 @@ mod args;
 mod next;
 
 use std::{
+    fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -23,6 +24,7 @@ use serde_json::json;
 pub(super) use args::Args;
 
 use super::{
+    compressed::{Decoded, is_compressed},
     journal::fingerprint,
     kept_entry,
     output::{DASH, Output, Stdout, check_outputs, paint, written},
@@ -217,8 +219,9 @@ impl FileCheck {
         let live = if is_input { Some(TimedInput::stdin()) } else { TimedInput::of_device(&path) };
         let check = if has_times { check.keep_times() } else { check };
         match live {
-            Some(live) if is_whole => check.reader(&name, live, &spec),
-            Some(live) => check.stream(&name, live, &spec, order),
+            Some(live) if is_whole => check.reader(&name, Decoded::new(live), &spec),
+            Some(live) => check.stream(&name, Decoded::new(live), &spec, order),
+            None if is_compressed(&path) => check_compressed(&check, &name, &path, &spec, is_whole),
             None if is_whole => check.stream_files_from(u64::MAX).file(path, &spec),
             None => check.file(path, &spec),
         }
@@ -240,6 +243,26 @@ impl FileCheck {
             Err(_) => self.run(),
         }
     }
+}
+
+/// The check of a compressed file. A large one is checked while it is read; its length is a guess.
+fn check_compressed(
+    check: &Check,
+    name: &str,
+    path: &Path,
+    spec: &str,
+    is_whole: bool,
+) -> Result<Report<'static>, Error> {
+    const STREAM_FROM_BYTES: u64 = 64 << 20;
+    let open = || File::open(path).map(Decoded::new).map_err(|it| Error::from(it).in_file(name));
+    if !is_whole && STREAM_FROM_BYTES <= fs::metadata(path).map_or(0, |it| it.len()) {
+        match check.stream(name, open()?, spec, LineOrder::Seen) {
+            // It can be read again, as a whole.
+            Err(error) if error.is_out_of_order() => (),
+            outcome => return outcome,
+        }
+    }
+    check.reader(name, open()?, spec)
 }
 
 /// The name of the file in a report.

@@ -10,6 +10,7 @@ use clewline_core::Recording;
 use clewline_methods::{Check, Error, Keys};
 
 use super::{
+    compressed::Decoded,
     output::{DASH, check_outputs, format_of, write},
     signals::until_interrupted,
     status::{Failure, Status},
@@ -62,9 +63,9 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn read(check: &Check, path: &Path) -> Result<Recording, Failure> {
     if path.as_os_str() == DASH {
-        return Ok(check.recording("standard input", io::stdin().lock())?);
+        return Ok(check.recording("standard input", Decoded::new(io::stdin()))?);
     }
     let name = path.display().to_string();
     let file = File::open(path).map_err(|it| Failure::at(&name, it))?;
-    Ok(check.recording(&name, file)?)
+    Ok(check.recording(&name, Decoded::new(file))?)
 }

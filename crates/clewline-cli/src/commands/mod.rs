@@ -9,6 +9,7 @@ mod cargo;
 mod cc;
 mod check;
 mod completions;
+mod compressed;
 mod convert;
 mod drawings;
 mod explore;

@@ -92,7 +92,8 @@ pub(super) fn format_of(name: Option<&str>, path: &Path) -> Result<&'static dyn 
         (Some(name), _) => name,
         (None, None) => "jsonl",
         (None, Some(extension)) => {
-            let usual = formats::FORMATS.iter().copied().find(|it| it.extensions().contains(&extension));
+            let is_usual = |it: &&dyn Format| it.carries().is_written && it.extensions().contains(&extension);
+            let usual = formats::FORMATS.iter().copied().find(is_usual);
             return usual.ok_or_else(|| {
                 let known = format_names();
                 Failure::Message(format!("unknown file extension `.{extension}`: choose a format with --output-format, one of {known}"))

@@ -15,6 +15,7 @@ mod crates;
 mod drawn;
 mod edges;
 mod explore;
+mod foreign;
 mod generate;
 mod hostile;
 mod html;

@@ -538,9 +538,8 @@ impl Check {
         if let InputFormat::Given(format) = self.format {
             return Ok(format);
         }
-        let extension = Path::new(name).extension().and_then(|it| it.to_str());
         let unrecognised = || ErrorKind::Unrecognised(String::from_utf8_lossy(head).into_owned());
-        formats::detect(head, extension).ok_or_else(|| Error::of_file(name, unrecognised()))
+        formats::detect(head, formats::extension_of(name)).ok_or_else(|| Error::of_file(name, unrecognised()))
     }
 
     pub(crate) fn options(&self) -> Options {
