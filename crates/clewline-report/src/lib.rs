@@ -8,20 +8,26 @@ mod event_writer;
 pub mod formats;
 #[cfg(feature = "files")]
 mod jepsen_events;
+#[cfg(feature = "files")]
+mod mapping;
 mod output_file;
 mod project;
 pub mod render;
 mod text;
+mod timed_rows;
 #[cfg(feature = "serde")]
 pub mod typed;
 
 use std::{
     fmt,
     io::{self, Read, Write},
+    sync::LazyLock,
 };
 
 use clewline_core::Recording;
 
+#[cfg(feature = "files")]
+pub use mapping::{Columns, Mapping, MappingError};
 pub use output_file::{OutputFile, is_same_file, place_of, remove_unfinished_files, replace_file};
 pub use project::{REGRESSIONS_VARIABLE, Regressions, findings_folder, relative_to_project};
 
@@ -41,6 +47,12 @@ pub trait Format: Sync {
 
     /// Whether a file that begins with `head` (its first few KiB) looks like this format.
     fn recognises(&self, head: &[u8]) -> bool;
+
+    /// Whether operations have times, of clocks that may differ. Elsewhere their order is that of
+    /// the file.
+    fn has_clock(&self) -> bool {
+        false
+    }
 
     /// Reads a history.
     ///
@@ -95,23 +107,42 @@ pub struct ReadOptions<'a> {
     pub jobs: usize,
     /// Whether to keep when operations were called and returned, for reports.
     pub times: bool,
+    /// What the file does not say.
+    pub circumstances: &'a Circumstances,
     /// Called now and then with the number of bytes read.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl fmt::Debug for ReadOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReadOptions { keyed, jobs, times, progress: _ } = self;
+        let ReadOptions { keyed, jobs, times, circumstances, progress: _ } = self;
         let mut shown = f.debug_struct("ReadOptions");
-        shown.field("keyed", keyed).field("jobs", jobs).field("times", times).finish_non_exhaustive()
+        shown
+            .field("keyed", keyed)
+            .field("jobs", jobs)
+            .field("times", times)
+            .field("circumstances", circumstances);
+        shown.finish_non_exhaustive()
     }
 }
 
 impl Default for ReadOptions<'_> {
     /// On one thread, without keys or times, and without progress reports.
     fn default() -> Self {
-        ReadOptions { keyed: false, jobs: 1, times: false, progress: &|_| () }
+        static NOTHING: LazyLock<Circumstances> = LazyLock::new(Circumstances::default);
+        ReadOptions { keyed: false, jobs: 1, times: false, circumstances: &NOTHING, progress: &|_| () }
     }
+}
+
+/// What is known of a recording, and not in its file.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Circumstances {
+    /// By how much the clocks of two processes may differ, in units of the file's times.
+    pub skew: i64,
+    /// The names of columns or attributes.
+    #[cfg(feature = "files")]
+    pub mapping: Mapping,
 }
 
 /// A file cannot be read as a history in some format, or as calls on a system of actors.

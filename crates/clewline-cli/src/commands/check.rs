@@ -160,6 +160,7 @@ fn configure(args: &Args) -> Result<Check, Failure> {
         .algorithm(args.algorithm.parse().map_err(|it| Failure::at("--algorithm", it))?)
         .format(args.input_format.parse().map_err(|it| Failure::at("--input-format", it))?)
         .keyed(if args.keyed { Keys::InValues } else { Keys::None })
+        .circumstances(args.known.circumstances()?)
         .jobs(jobs);
     if let Some(quasi) = quasi {
         check = check.quasi(quasi);

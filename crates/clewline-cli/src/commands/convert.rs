@@ -11,6 +11,7 @@ use clewline_methods::{Check, Error, Keys};
 
 use super::{
     compressed::Decoded,
+    known::KnownFlags,
     output::{DASH, check_outputs, format_of, write},
     signals::until_interrupted,
     status::{Failure, Status},
@@ -42,6 +43,9 @@ pub(super) struct Args {
     /// Treat Jepsen values as [key value] pairs; each key is a separate object
     #[arg(long)]
     keyed: bool,
+
+    #[command(flatten)]
+    known: KnownFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -54,6 +58,7 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
     let format = format_of(args.output_format.as_deref(), &args.to)?;
     let keys = if args.keyed { Keys::InValues } else { Keys::None };
     let check = Check::new().format(args.input_format.parse().map_err(Error::from)?).keyed(keys);
+    let check = check.circumstances(args.known.circumstances()?);
     check_outputs([args.from.as_path()], [args.to.as_path()])?;
     let from = args.from.clone();
     let recording = until_interrupted(move || read(&check, &from))??;

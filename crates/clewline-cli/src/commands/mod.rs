@@ -18,6 +18,7 @@ mod generate;
 mod header;
 mod journal;
 mod kept_entry;
+mod known;
 mod output;
 mod progress;
 mod quasi;

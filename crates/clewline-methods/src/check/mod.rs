@@ -24,7 +24,7 @@ use clewline_core::{
     Specification, Verdict, name_of_type,
 };
 use clewline_report::{
-    Format, ReadOptions,
+    Circumstances, Format, ReadOptions,
     formats::{self, InputFormat},
     render::Source,
 };
@@ -133,6 +133,7 @@ pub struct Check {
     format: InputFormat,
     keys: Keys,
     times: bool,
+    circumstances: Arc<Circumstances>,
     quasi: Option<Quasi>,
     // Files from this length on are checked while they are read.
     streamed_from: u64,
@@ -163,6 +164,7 @@ impl Check {
             format: InputFormat::Detect,
             keys: Keys::None,
             times: false,
+            circumstances: Arc::default(),
             quasi: None,
             streamed_from: STREAM_FILES_FROM_BYTES,
             window: DEFAULT_WINDOW_OPS,
@@ -214,6 +216,12 @@ impl Check {
     #[must_use]
     pub fn keep_times(self) -> Check {
         Check { times: true, ..self }
+    }
+
+    /// Sets what is known of recordings and not in their files, such as a skew of clocks.
+    #[must_use]
+    pub fn circumstances(self, circumstances: Circumstances) -> Check {
+        Check { circumstances: Arc::new(circumstances), ..self }
     }
 
     /// Sets the meaning of values, for formats that do not show it.
@@ -386,7 +394,8 @@ impl Check {
         };
         let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
-        if format.name() != "jsonl" || !matches!(self.algorithm, Algorithm::Auto) {
+        let is_streamed = format.name() == "jsonl" && self.circumstances.skew == 0;
+        if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
         }
@@ -523,7 +532,8 @@ impl Check {
         let format = self.format_of(name, &head)?;
         let progress = |bytes| (self.progress)(Progress::Reading(bytes));
         let keyed = self.keys == Keys::InValues;
-        let options = ReadOptions { keyed, jobs: self.jobs, times: self.times, progress: &progress };
+        let (jobs, times, circumstances) = (self.jobs, self.times, &*self.circumstances);
+        let options = ReadOptions { keyed, jobs, times, circumstances, progress: &progress };
         let mut input = BudgetedReader::new(io::Cursor::new(head).chain(input), budget);
         let read = formats::read(format, &mut input, &options);
         // A blocking input ends when the time is up.

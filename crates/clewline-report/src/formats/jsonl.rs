@@ -39,7 +39,7 @@ pub use self::{
 };
 use self::{line::Scanner, row_builder::RowBuilder};
 #[cfg(feature = "files")]
-use crate::formats::jepsen_json;
+use crate::formats::{etcd, jepsen_json, otlp};
 use crate::{
     Carries, Format, Objects, ReadError, ReadOptions, WriteError,
     text::{
@@ -74,8 +74,12 @@ impl Format for JsonLines {
         begins_with_object(head) && !is_other_json(head)
     }
 
+    fn has_clock(&self) -> bool {
+        true
+    }
+
     fn read(&self, input: &mut dyn Read, options: &ReadOptions<'_>) -> Result<Recording, ReadError> {
-        let mut book = RowBuilder::new(options.times);
+        let mut book = RowBuilder::new(options.times, options.circumstances.skew);
         match fill(&mut book, input, options) {
             Ok(()) => book.finish(),
             Err(error) => Err(ReadError { read: book.len(), ..error }),
@@ -90,7 +94,7 @@ impl Format for JsonLines {
 /// Whether a text of objects is in another format, all of which are more special.
 #[cfg(feature = "files")]
 fn is_other_json(head: &[u8]) -> bool {
-    jepsen_json::ENTRY.recognises(head)
+    [etcd::ENTRY, jepsen_json::ENTRY, otlp::ENTRY].iter().any(|it| it.recognises(head))
 }
 
 #[cfg(not(feature = "files"))]

@@ -4,6 +4,10 @@
 //! reads what it writes, its errors name line and column, and no input makes it panic.
 
 #[cfg(feature = "files")]
+pub mod csv;
+#[cfg(feature = "files")]
+pub mod etcd;
+#[cfg(feature = "files")]
 pub mod jepsen;
 #[cfg(feature = "files")]
 pub mod jepsen_json;
@@ -18,6 +22,8 @@ pub mod observations {
     pub mod write;
 }
 #[cfg(feature = "files")]
+pub mod otlp;
+#[cfg(feature = "files")]
 pub mod porcupine_kv;
 
 use std::{fmt, io::Read, path::Path, str::FromStr};
@@ -28,11 +34,14 @@ use crate::{Format, ReadError, ReadOptions, text::shown_in_one_line};
 
 #[cfg(feature = "files")]
 const BUILT_IN: &[&dyn Format] = &[
+    csv::ENTRY,
+    etcd::ENTRY,
     jepsen::ENTRY,
     jepsen_json::ENTRY,
     jepsen_log::ENTRY,
     jsonl::ENTRY,
     observations::ENTRY,
+    otlp::ENTRY,
     porcupine_kv::ENTRY,
 ];
 #[cfg(not(feature = "files"))]
@@ -58,6 +67,11 @@ pub fn read(
     input: &mut dyn Read,
     options: &ReadOptions<'_>,
 ) -> Result<Recording, ReadError> {
+    if options.circumstances.skew != 0 && !format.has_clock() {
+        let name = format.name();
+        let why = format!("the order of events in the format `{name}` is that of the file: there is no skew");
+        return Err(ReadError::in_line(1, why));
+    }
     let recording = format.read(input, options)?;
     // A process has a name also if all its operations failed.
     if recording.history.is_empty() && recording.names.processes.is_empty() {

@@ -7,6 +7,8 @@ pub(crate) mod json;
 pub(crate) mod number;
 pub(crate) mod objects;
 mod quoted;
+#[cfg(feature = "files")]
+pub(crate) mod tree;
 
 use clewline_core::{Value, Values, visible};
 

@@ -24,6 +24,11 @@ fn formats_are_detected_by_contents() {
     check("[{\"index\": 0, \"type\": \"invoke\", \"f\": \"r\"", Some("jsonl"), Some("jepsen-json"));
     check("{\"process\": 0, \"type\": \"invoke\"}", None, Some("jepsen-json"));
     check("{\"process\": 0, \"op\": \"a\", \"type\": \"mine\"}", None, Some("jsonl"));
+    check("process,op,arg,ret,call,return\n1,", Some("txt"), Some("csv"));
+    check("\"op\";\"process\";\"event\"", None, Some("csv"));
+    check("op,call,return\n", None, None);
+    check("{\"ClientId\":1,\"Input\":{", Some("json"), Some("etcd"));
+    check("{\n \"resourceSpans\": [", Some("json"), Some("otlp"));
     check("<?xml version=\"1.0\"?>", None, Some("observations"));
     check("Line-Up encountered a non-linearizable history:\n<thread id=\"A\">", None, Some("observations"));
 }

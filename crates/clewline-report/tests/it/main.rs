@@ -6,6 +6,7 @@ mod conformance;
 mod data;
 mod detect;
 mod differential;
+mod etcd;
 mod golden;
 #[allow(dead_code, reason = "others are for checkers")]
 #[path = "../../../clewline-check/tests/it/histories.rs"]
@@ -16,6 +17,8 @@ mod jepsen_log;
 mod jsonl;
 mod notes;
 mod observations;
+mod otlp;
 mod porcupine_kv;
 mod support;
+mod tables;
 mod times;

@@ -1,4 +1,4 @@
-//! Reading, and showing what was read.
+//! Circumstances, and showing what was read.
 
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@ use clewline_check::checkers;
 use clewline_report::formats;
 
 use crate::commands::{
-    drawings::Drawings, journal::JournalFlag, output::Output, summaries::Summaries, units,
+    drawings::Drawings, journal::JournalFlag, known::KnownFlags, output::Output, summaries::Summaries, units,
 };
 
 /// Check recorded histories for linearizability
@@ -40,6 +40,9 @@ pub(in crate::commands) struct Args {
     /// Treat Jepsen values as [key value] pairs; each key is a separate object
     #[arg(long)]
     pub(super) keyed: bool,
+
+    #[command(flatten)]
+    pub(super) known: KnownFlags,
 
     // Documented from the table of searches.
     #[arg(long, value_name = "NAME", default_value = "auto", help = "Checking algorithm", long_help = algorithm_help())]

@@ -92,6 +92,7 @@ fn command(args: &Args, file: &Path, given: RepeatedOptions) -> String {
     if args.keyed {
         command.push_str(" --keyed");
     }
+    command.push_str(&args.known.again());
     if given.algorithm && args.algorithm != "auto" {
         command.push_str(&format!(" --algorithm {}", args.algorithm));
     }

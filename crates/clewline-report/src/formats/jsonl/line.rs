@@ -85,9 +85,9 @@ impl Scanner {
         &mut self.sink.values
     }
 
-    /// Everything that was named: values, processes, objects.
-    pub(super) fn into_names(self) -> (Values, Vec<Value>, Vec<Value>) {
-        (self.sink.values, self.processes.into_names(), self.objects.into_names())
+    /// The values, and the names of objects.
+    pub(super) fn into_names(self) -> (Values, Vec<Value>) {
+        (self.sink.values, self.objects.into_names())
     }
 
     /// Reads the lines of `block`, the first of which has the number `first`. Rows before an error

@@ -10,6 +10,7 @@ use crate::{
     ReadError,
     event_reader::{EventHistory, EventTimes, OperationOutcome, SourceLines},
     text::{brief, objects::Object},
+    timed_rows::{TimedRow, TimedRows},
 };
 
 /// The lines so far. Rows are numbered as in its own scanner.
@@ -23,18 +24,22 @@ pub(super) struct RowBuilder {
     ids: Vec<Value>,
     times: EventTimes,
     notes: Vec<NoteLine>,
+    skew: i64,
 }
 
 #[derive(Debug)]
 enum Body {
     Nothing,
     Operations(TimedColumns<RawCall, Value>, SourceLines),
+    // With a skew.
+    Skewed(TimedRows),
     Events(EventHistory),
 }
 
 impl RowBuilder {
-    /// Without any line; with times of operations, if they are requested.
-    pub(super) fn new(times: bool) -> RowBuilder {
+    /// Without any line; with times of operations, if they are requested, which are certain up to
+    /// `skew`.
+    pub(super) fn new(times: bool, skew: i64) -> RowBuilder {
         RowBuilder {
             scanner: Scanner::new(times),
             first: 0,
@@ -42,6 +47,7 @@ impl RowBuilder {
             ids: Vec::new(),
             times: EventTimes::new(times),
             notes: Vec::new(),
+            skew,
         }
     }
 
@@ -55,6 +61,7 @@ impl RowBuilder {
         match &self.body {
             Body::Nothing => 0,
             Body::Operations(columns, _) => columns.len(),
+            Body::Skewed(rows) => rows.len(),
             Body::Events(log) => log.len(),
         }
     }
@@ -129,8 +136,14 @@ impl RowBuilder {
             (Body::Nothing, _) => {
                 self.first = row.line;
                 self.body = match row.kind {
+                    Kind::Operation(..) if self.skew != 0 => Body::Skewed(TimedRows::default()),
                     Kind::Operation(..) => {
                         Body::Operations(TimedColumns::with_capacity(0), SourceLines::default())
+                    }
+                    _ if self.skew != 0 => {
+                        let message =
+                            "expected an operation with times, where a skew is given, found an event";
+                        return Err(at_line(row.line, message.to_owned()));
                     }
                     Kind::Call | Kind::Return | Kind::Fail | Kind::Info => {
                         Body::Events(EventHistory::default())
@@ -144,11 +157,16 @@ impl RowBuilder {
                 columns.push(Timed { process, object, call, called, returned });
                 lines.push(row.line);
             }
+            (Body::Skewed(rows), Kind::Operation(called, returned)) => {
+                let returned = returned.map(|time| (row.ret, time));
+                let Row { line, process, object, .. } = *row;
+                rows.push(TimedRow { line, process, object, call, called, returned });
+            }
             (Body::Events(log), Kind::Call) => log.call(row.line, row.process, row.object, call)?,
             (Body::Events(_), Kind::Return) => self.end(row, OperationOutcome::Return(row.ret))?,
             (Body::Events(_), Kind::Fail) => self.end(row, OperationOutcome::Fail)?,
             (Body::Events(_), Kind::Info) => self.end(row, OperationOutcome::Info)?,
-            (Body::Operations(..), Kind::Call | Kind::Return | Kind::Fail | Kind::Info) => {
+            (Body::Operations(..) | Body::Skewed(_), Kind::Call | Kind::Return | Kind::Fail | Kind::Info) => {
                 return Err(self.mixed(row.line, "an operation", "an event"));
             }
             (Body::Events(_), Kind::Operation(..)) => {
@@ -203,7 +221,7 @@ impl RowBuilder {
         let columns = match &self.body {
             Body::Operations(columns, _) => Some(columns),
             Body::Nothing if first.is_timed() => Some(&nothing),
-            Body::Nothing | Body::Events(_) => None,
+            Body::Nothing | Body::Skewed(_) | Body::Events(_) => None,
         };
         let others = format!("as on line {}: one file holds one kind of line", self.first.max(1));
         match columns {
@@ -223,11 +241,16 @@ impl RowBuilder {
     pub(super) fn finish(self) -> Result<Recording, ReadError> {
         let read = self.len();
         let mut builder = self;
+        let mut processes = builder.scanner.processes.names().to_vec();
+        if let Body::Skewed(rows) = &mut builder.body {
+            let (columns, lines) = std::mem::take(rows).into_columns(builder.skew, &mut processes);
+            builder.body = Body::Operations(columns, lines);
+        }
         let notes = builder.notes().map_err(|error| ReadError { read, ..error })?;
         let RowBuilder { scanner, body, ids, times, .. } = builder;
-        let (values, processes, objects) = scanner.into_names();
+        let (values, objects) = scanner.into_names();
         let (history, lines) = match body {
-            Body::Nothing => EventHistory::default().finish(),
+            Body::Nothing | Body::Skewed(_) => EventHistory::default().finish(),
             Body::Operations(columns, lines) => {
                 let history = columns.finish().map_err(|malformed| ReadError {
                     read,
