@@ -131,6 +131,16 @@ impl ObservationSet {
         self.n_stuck
     }
 
+    /// The same histories of operations with other numbers: `numbers` has them by the present ones.
+    #[must_use]
+    pub fn renumbered(mut self, numbers: &[u32]) -> ObservationSet {
+        // The root is no operation.
+        for node in self.nodes.iter_mut().skip(1) {
+            node.operation = numbers[node.operation as usize];
+        }
+        self
+    }
+
     /// Every serial history, those with equal prefixes together.
     #[must_use]
     pub fn histories(&self) -> Vec<SerialHistory> {

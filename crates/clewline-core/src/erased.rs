@@ -6,6 +6,7 @@ use crate::{
     codec::{Codec, CodecError, Encoded},
     history::{History, Span},
     id::{ObjectId, OperationId, ProcessId},
+    may_fail::MayFail,
     problem::{Problem, Show},
     recording::{Names, RawCall, RawHistory, Recording},
     sampling::GeneratorConfig,
@@ -57,6 +58,12 @@ pub trait ErasedHistory: Send + Sync + fmt::Debug {
 
     /// The table of the values in the names.
     fn values(&self) -> &Values;
+
+    /// The results that its operations may return with no effect, if there are any, and how many
+    /// operations returned them where that is allowed.
+    fn may_fail(&self) -> Option<(&MayFail, usize)> {
+        None
+    }
 
     /// Names its processes, by their ids, if it is the history of a program. Without this they have
     /// numbers.

@@ -258,6 +258,12 @@ impl<'a> Problem<'a> {
         self.typed.shown(id).to_string()
     }
 
+    /// How a report writes an operation, in parts.
+    #[must_use]
+    pub fn shown(&self, id: OperationId) -> Shown {
+        self.typed.shown(id)
+    }
+
     /// How a report writes the method that an operation calls: `deq`.
     #[must_use]
     pub fn method(&self, id: OperationId) -> String {

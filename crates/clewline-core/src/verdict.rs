@@ -1,6 +1,6 @@
 //! Verdicts, and the evidence that comes with them.
 
-use crate::{budget::Reason, id::OperationId, witness::Witness};
+use crate::{budget::Reason, id::OperationId, may_fail::MayFail, witness::Witness};
 
 /// Whether a property holds. Every verdict carries its evidence, and a search that stops early
 /// returns [`Verdict::Unknown`], never one of the others.
@@ -82,6 +82,9 @@ pub struct Violation {
     pub explanation: Explanation,
     /// Why the counterexample has no linearization. `None` until it has been computed.
     pub why: Option<Box<Why>>,
+    /// The history holds if these results may be returned with no effect. `None` if it does not, or
+    /// this is not known.
+    pub holds_if: Option<MayFail>,
 }
 
 impl Violation {
@@ -89,7 +92,14 @@ impl Violation {
     /// linearization.
     #[must_use]
     pub fn found(counterexample: Vec<OperationId>, explanation: Explanation) -> Violation {
-        Violation { counterexample, is_verified: false, is_minimal: false, explanation, why: None }
+        Violation {
+            counterexample,
+            is_verified: false,
+            is_minimal: false,
+            explanation,
+            why: None,
+            holds_if: None,
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Arguments {
     pub(crate) init: Option<Expr>,
     /// The name of a memory model.
     pub(crate) memory_model: Option<LitStr>,
+    /// The results that operations may return with no effect.
+    pub(crate) may_fail: Option<LitStr>,
     /// Methods of the builder.
     pub(crate) settings: Vec<TokenStream>,
     /// Bounds of schedulers: the key, and the error message if no scheduler has it.
@@ -25,7 +27,7 @@ pub(crate) struct Arguments {
 }
 
 const ARGUMENT_NAMES: &str = "threads, operations, samples, auto, seed, jobs, executions, scheduler, memory_model, timeout, spurious, matrix, \
-                     initial, final, sequence, real_time, weak_failures, nondeterministic, name, init and crate";
+                     initial, final, sequence, may_fail, real_time, weak_failures, nondeterministic, name, init and crate";
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
@@ -35,6 +37,7 @@ impl Parse for Arguments {
             name: None,
             init: None,
             memory_model: None,
+            may_fail: None,
             settings: Vec::new(),
             bounds: Vec::new(),
         };
@@ -84,10 +87,8 @@ impl Arguments {
                 let (text, method): (LitStr, _) = (input.parse()?, format_ident!("{name}_calls"));
                 self.settings.push(quote!(.#method(#text)));
             }
-            "memory_model" => {
-                let text: LitStr = input.parse()?;
-                self.memory_model = Some(text);
-            }
+            "memory_model" => self.memory_model = Some(input.parse()?),
+            "may_fail" => self.may_fail = Some(input.parse()?),
             "timeout" => {
                 let text: LitStr = input.parse()?;
                 let ms = milliseconds(&text.value()).ok_or_else(|| {

@@ -53,6 +53,10 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
         let parsed = quote!(<#krate::line_up::MemoryModel as ::core::str::FromStr>::from_str(#name));
         quote!(.memory_model(#parsed.unwrap_or_else(|error| ::core::panic!("{error}"))))
     });
+    let may_fail = arguments.may_fail.iter().map(|results| {
+        let parsed = quote!(<#krate::line_up::MayFail as ::core::str::FromStr>::from_str(#results));
+        quote!(.may_fail(#parsed.unwrap_or_else(|error| ::core::panic!("may_fail: {error}"))))
+    });
     Ok(quote! {
         #block
 
@@ -64,7 +68,7 @@ pub(crate) fn test(arguments: TokenStream, mut block: ItemImpl) -> Result<TokenS
             #(#bounds)*
             let line_up = #krate::LineUp::new(#init).named(#subject);
             #(#calls)*
-            line_up #(#memory_model)* #(#settings)* .assert();
+            line_up #(#memory_model)* #(#may_fail)* #(#settings)* .assert();
         }
     })
 }

@@ -43,9 +43,9 @@ use syn::{ItemImpl, parse_macro_input};
 ///
 /// `threads`, `operations`, `samples`, `auto`, `seed`, `jobs`, `executions`, `scheduler`,
 /// `memory_model`, `timeout`, `spurious`, `matrix` (may be repeated), `initial`, `final`,
-/// `sequence`, `real_time`, `weak_failures` and `nondeterministic` are the methods of `LineUp` of
-/// the same name (`initial_calls`, `final_calls`). A bound of a scheduler, such as `preemptions` or
-/// `depth`, is a number or `none`. There are also
+/// `sequence`, `may_fail` (a text), `real_time`, `weak_failures` and `nondeterministic` are the
+/// methods of `LineUp` of the same name (`initial_calls`, `final_calls`). A bound of a scheduler,
+/// such as `preemptions` or `depth`, is a number or `none`. There are also
 ///
 /// * `name = "..."`: the name of the test;
 /// * `init = EXPRESSION`: creates the object, instead of a method with `#[init]`;

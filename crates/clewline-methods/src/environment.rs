@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clewline_core::ParseError;
+use clewline_core::{MayFail, ParseError};
 use clewline_explore::{Bound, Bounds};
 
 use crate::error::{Error, ErrorKind};
@@ -24,6 +24,14 @@ pub(crate) fn parsed<T>(
         }
     }
 }
+
+/// The results that operations may return with no effect, from `CLEWLINE_MAY_FAIL`.
+pub(crate) fn may_fail(look_up: impl Fn(&str) -> Option<String>) -> Result<Option<MayFail>, Error> {
+    let expected = "results that may be returned with no effect, such as deq=null,enq=false";
+    parsed(look_up, MAY_FAIL, expected, |it| it.parse().ok())
+}
+
+pub(crate) const MAY_FAIL: &str = "CLEWLINE_MAY_FAIL";
 
 /// Sets the bounds in `known` from their environment variables.
 pub(crate) fn set_bounds(

@@ -63,6 +63,8 @@ pub struct Offer {
     pub spec: Option<String>,
     /// The allowed displacement of calls.
     pub quasi: Option<String>,
+    /// The results that calls may return with no effect.
+    pub may_fail: Option<String>,
     /// Whether its `main` is explored: that is correct if it terminates.
     pub is_body: bool,
 }
@@ -136,7 +138,7 @@ impl Offer {
         for list in [&self.invocations, &self.matrices] {
             to.put_all(list.iter(), |to, it| to.put_text(it));
         }
-        for text in [&self.spec, &self.quasi] {
+        for text in [&self.spec, &self.quasi, &self.may_fail] {
             to.put_maybe(text.as_deref(), Message::put_text);
         }
         to.put_flag(self.is_body);
@@ -145,8 +147,9 @@ impl Offer {
 
     pub(crate) fn from_message(mut from: Message) -> Option<Offer> {
         let [invocations, matrices] = [(); 2].map(|()| from.take_all(Message::take_text));
-        let [spec, quasi] = [(); 2].map(|()| from.take_maybe(Message::take_text));
-        let offer = Offer { invocations, matrices, spec, quasi, is_body: from.take_flag() };
+        let [spec, quasi, may_fail] = [(); 3].map(|()| from.take_maybe(Message::take_text));
+        let is_body = from.take_flag();
+        let offer = Offer { invocations, matrices, spec, quasi, may_fail, is_body };
         from.is_whole().then_some(offer)
     }
 }
@@ -174,6 +177,7 @@ mod tests {
             matrices: vec!["push(1) | pop".to_owned()],
             spec: Some("stack".to_owned()),
             quasi: None,
+            may_fail: Some("pop=null".to_owned()),
             is_body: true,
         };
         assert_eq!(Offer::from_message(offer.to_message()), Some(offer));

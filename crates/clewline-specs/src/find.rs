@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use clewline_core::{ErasedSpec, NotFound};
+use clewline_core::{ErasedSpec, MayFail, NotFound};
 
 use crate::{CATALOG, entry::Entry};
 
@@ -63,6 +63,21 @@ pub fn check_mix(spec: &str, mix: &[(String, u32)]) -> Result<(), MixError> {
         return Err(MixError::Unknown { specification: entry.name, found: unknown.clone() });
     }
     if !mix.is_empty() && mix.iter().all(|it| it.1 == 0) { Err(MixError::Nothing) } else { Ok(()) }
+}
+
+/// `may_fail` with the methods of the specification called `spec` by the names that reports use.
+/// For specifications that are not in the catalog, it is as it is.
+///
+/// # Errors
+///
+/// If the specification has no such method.
+pub fn resolve_failures(spec: &str, may_fail: &MayFail) -> Result<MayFail, MixError> {
+    let Some(entry) = entry(spec) else { return Ok(may_fail.clone()) };
+    let named = |name: &str| entry.operations.iter().find(|it| it.name == name || it.aliases.contains(&name));
+    if let Some(unknown) = may_fail.methods().find(|it| named(it).is_none()) {
+        return Err(MixError::Unknown { specification: entry.name, found: unknown.to_owned() });
+    }
+    Ok(may_fail.clone().rename(|it| named(it).map(|it| it.name.to_owned())))
 }
 
 /// The catalog entry for `name`, whatever its parameter.

@@ -70,7 +70,7 @@ pub use clewline_core as core;
 
 pub use copies::Copies;
 pub use entry::{Build, Entry, Visitor};
-pub use find::{MixError, SpecError, check_mix, entry, find};
+pub use find::{MixError, SpecError, check_mix, entry, find, resolve_failures};
 pub use operation::Operation;
 pub use parameter::Capacity;
 

@@ -44,7 +44,9 @@ pub mod hint;
 mod inputs;
 pub mod instrument;
 pub mod matrix;
+pub mod plan;
 pub mod real;
+pub mod serializability;
 mod source;
 mod specified;
 mod subject;
@@ -52,6 +54,7 @@ mod survey;
 pub mod sync;
 mod test_program;
 pub mod thread;
+pub mod well_formed;
 
 pub use choose::choose;
 pub use inputs::{ErasedSubject, Inputs, RunResult, Session, SubjectFactory};

@@ -55,6 +55,12 @@
 /* CLEWLINE_QUASI("deq=2"): by how many places calls may be out of order, for structures that are relaxed on purpose. */
 #define CLEWLINE_QUASI(factors) CLEWLINE_TOLD_(quasi, factors)
 
+/*
+ * CLEWLINE_MAY_FAIL("deq=null,enq=false"): results that calls may return with no effect while another call overlaps, for a
+ * ring that reports full or empty while an operation is in flight; "deq=null:always" allows them at any time.
+ */
+#define CLEWLINE_MAY_FAIL(results) CLEWLINE_TOLD_(may_fail, results)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -72,6 +78,7 @@ void clewline_register_operation(const char *name, long (*operation)(long, long,
 void clewline_register_matrix(const char *text);
 void clewline_register_golden(const char *specification);
 void clewline_register_quasi(const char *factors);
+void clewline_register_may_fail(const char *results);
 int clewline_main(int argc, char **argv);
 
 #ifdef __cplusplus

@@ -144,6 +144,8 @@ pub use clewline_specs as specs;
 /// [`LineUp`] and its types: matrices, outcomes, components with closures as calls.
 #[cfg(feature = "line-up")]
 pub mod line_up {
+    #[doc(inline)]
+    pub use clewline_core::{FailsWhen, MayFail};
     #[doc(hidden)]
     pub use clewline_methods::line_up::has_bound;
     #[doc(inline)]

@@ -13,6 +13,7 @@ mod histories;
 mod judging;
 mod late_pushes;
 mod limits;
+mod may_fail;
 mod monitor_counting;
 mod monitor_overtaking;
 mod monitor_priority_queue;

@@ -165,6 +165,9 @@ fn configure(args: &Args) -> Result<Check, Failure> {
     if let Some(quasi) = quasi {
         check = check.quasi(quasi);
     }
+    if let Some(may_fail) = &args.may_fail {
+        check = check.may_fail(may_fail.clone());
+    }
     if let Some(timeout) = args.timeout {
         check = check.timeout(timeout);
     }

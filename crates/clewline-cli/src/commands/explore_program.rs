@@ -178,6 +178,7 @@ pub(super) fn explore_started(
         matrices: if offer.is_body { offer.invocations } else { offer.matrices },
         spec: offer.spec,
         quasi: offer.quasi,
+        may_fail: offer.may_fail,
         racing: Box::new(move || show_places(&points.racing())),
     };
     let explored = explore::run_registered(args, given, journal);

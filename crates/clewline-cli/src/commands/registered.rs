@@ -27,6 +27,8 @@ pub(super) struct Registered {
     pub(super) spec: Option<String>,
     /// The quasi factors, if the arguments name none.
     pub(super) quasi: Option<String>,
+    /// The results that calls may return with no effect, if the arguments name none.
+    pub(super) may_fail: Option<String>,
     /// The scheduling points that were found so far, as the journal keeps them.
     pub(super) racing: Box<dyn Fn() -> String>,
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_core::{ParseError, ValueDomain, is_interrupted};
+use clewline_core::{MayFail, ParseError, ValueDomain, is_interrupted};
 use clewline_lab as subjects;
 use clewline_methods::stress::{Outcome, Phase, Progress, Stress, ThreadRole};
 use clewline_report::render::{Publish, WitnessShown, grouped};
@@ -101,6 +101,14 @@ pub(super) struct Args {
     /// the subject guarantees]
     #[arg(long, value_name = "METHOD=K,…")]
     quasi: Option<String>,
+
+    /// Results that operations may return with no effect while another operation overlaps, for
+    /// example deq=null,enq=false; `:always` after a result: at any time
+    ///
+    /// For structures that may report "full", "empty" or "retry" while an operation is in flight.
+    /// The result is written as reports write it; `*` in it stands for any text: push=Err(*).
+    #[arg(long, value_name = "METHOD=RESULT,…", value_parser = str::parse::<MayFail>, conflicts_with = "quasi")]
+    may_fail: Option<MayFail>,
 
     /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
     /// (operations may be reordered)
@@ -289,6 +297,10 @@ fn configure(args: &Args) -> Result<Stress, Failure> {
         .save(&args.save)
         // A command is configured by its flags only.
         .without_environment();
+    if let Some(may_fail) = &args.may_fail {
+        specs::resolve_failures(found.entry.spec, may_fail).map_err(|it| Failure::at("--may-fail", it))?;
+        stress = stress.may_fail(may_fail.clone());
+    }
     let quasi = quasi::parse_and_warn(args.quasi.as_deref(), args.reading.as_deref(), found.entry.spec)?;
     if let Some(quasi) = quasi {
         stress = stress.quasi(quasi);

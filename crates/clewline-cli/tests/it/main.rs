@@ -28,6 +28,7 @@ mod line_up_hard;
 mod line_up_rules;
 mod macros;
 mod manual;
+mod may_fail;
 mod other;
 mod outputs;
 mod pages;

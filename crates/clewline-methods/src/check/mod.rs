@@ -18,10 +18,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clewline_check::{Algorithm, Judgement, Options, judge};
+use clewline_check::{Algorithm, Judgement, Options, judge_history};
 use clewline_core::{
-    BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, Reason, Recording,
-    Specification, Verdict, name_of_type,
+    BorrowedHistory, Budget, EmptyHistory, ErasedHistory, ErasedSpec, History, MayFail, Reason, Recording,
+    RelaxedHistory, Specification, Verdict, name_of_type,
 };
 use clewline_report::{
     Circumstances, Format, ReadOptions,
@@ -90,7 +90,8 @@ where
     S::Return: Sync,
 {
     let begun = Instant::now();
-    judged_as(BorrowedHistory::new(specification, history), &Options::default(), begun)
+    let case = Box::new(BorrowedHistory::new(specification, history));
+    judged_as(case, name_of_type::<S>(), &Options::default(), begun)
 }
 
 /// Checks a file, whose format is recognised, against a specification of the
@@ -135,6 +136,7 @@ pub struct Check {
     times: bool,
     circumstances: Arc<Circumstances>,
     quasi: Option<Quasi>,
+    may_fail: MayFail,
     // Files from this length on are checked while they are read.
     streamed_from: u64,
     window: usize,
@@ -166,6 +168,7 @@ impl Check {
             times: false,
             circumstances: Arc::default(),
             quasi: None,
+            may_fail: MayFail::new(),
             streamed_from: STREAM_FILES_FROM_BYTES,
             window: DEFAULT_WINDOW_OPS,
             progress: Arc::new(|_| ()),
@@ -237,6 +240,28 @@ impl Check {
         Check { quasi: Some(quasi), ..self }
     }
 
+    /// Allows operations to return these results with no effect: `"deq=null,enq=false"`, while
+    /// another operation overlaps or `:always`. Histories are then read whole.
+    ///
+    /// ```
+    /// use clewline::Check;
+    ///
+    /// // The queue is never empty while `deq` runs, but `enq(2)` is in flight.
+    /// let recorded = r#"{"process": 0, "op": "enq", "arg": 1, "call": 0, "return": 1}
+    /// {"process": 0, "op": "enq", "arg": 2, "call": 2, "return": 5}
+    /// {"process": 1, "op": "deq", "ret": null, "call": 3, "return": 4}
+    /// "#;
+    /// let report = Check::new().reader("ring.jsonl", recorded.as_bytes(), "queue")?;
+    /// assert!(report.to_string().contains("holds if `deq` may return null while an operation overlaps"));
+    /// let check = Check::new().may_fail("deq=null".parse()?);
+    /// assert!(check.reader("ring.jsonl", recorded.as_bytes(), "queue")?.holds());
+    /// # Ok::<(), clewline::Error>(())
+    /// ```
+    #[must_use]
+    pub fn may_fail(self, may_fail: MayFail) -> Check {
+        Check { may_fail, ..self }
+    }
+
     /// Sets the size in bytes from which files are [checked while they are read](Self::stream):
     /// half a gigabyte by default.
     #[must_use]
@@ -303,10 +328,11 @@ impl Check {
         let options = self.options();
         let _timer = Timer::start(self.timeout, &options.budget)?;
         (self.progress)(Progress::Judging(&options.budget));
-        let case = BorrowedHistory::new(specification, history);
-        let Some(quasi) = &self.quasi else { return Ok(judged_as(case, &options, begun)) };
+        let case = Box::new(BorrowedHistory::new(specification, history));
+        let (case, spec) = (RelaxedHistory::relax(case, &self.may_fail), name_of_type::<S>());
+        let Some(quasi) = &self.quasi else { return Ok(judged_as(case, spec, &options, begun)) };
         let (judgement, evidence) = judge_program(&case.problems(), quasi, &options)?;
-        Ok(Report { quasi: Some(evidence), ..reported(case, judgement, begun) })
+        Ok(Report { quasi: Some(evidence), ..reported(case, spec, judgement, begun) })
     }
 
     /// As [`history`](Self::history), in a test.
@@ -394,7 +420,7 @@ impl Check {
         };
         let format = self.format_of(name, &head)?;
         let mut input = io::Cursor::new(head).chain(input);
-        let is_streamed = format.name() == "jsonl" && self.circumstances.skew == 0;
+        let is_streamed = format.name() == "jsonl" && self.circumstances.skew == 0 && self.may_fail.is_empty();
         if !is_streamed || !matches!(self.algorithm, Algorithm::Auto) {
             let judged = self.judge_whole(name, input, &*object, &options)?;
             return Ok(reported(judged));
@@ -453,6 +479,11 @@ impl Check {
         let Some(quasi) = &self.quasi else {
             return Ok(CheckPlan::Plain(Cow::Borrowed(specification), None));
         };
+        if !self.may_fail.is_empty() {
+            let error =
+                "operations that may fail and quasi factors do not go together: give a relaxed specification";
+            return Err(ErrorKind::Quasi(error.to_owned()).into());
+        }
         Ok(match quasi.plan(specification)? {
             Plan::Relaxed(relaxed) => {
                 CheckPlan::Plain(Cow::Owned(relaxed), Some(QuasiEvidence::new(quasi, QuasiReading::Relaxed)))
@@ -472,8 +503,11 @@ impl Check {
         match self.read(name, input, &options.budget)? {
             ReadResult::Whole(recording) => {
                 let case = object.load(*recording).map_err(|it| Error::of_file(name, it))?;
+                let spec = object.name().unwrap_or_default();
+                let case =
+                    RelaxedHistory::relax(case, &clewline_specs::resolve_failures(&spec, &self.may_fail)?);
                 (self.progress)(Progress::Judging(&options.budget));
-                let judgement = judge(case.problems(), options);
+                let judgement = judge_history(&*case, options);
                 Ok((case, judgement))
             }
             ReadResult::Stopped(reason) => Ok(self.not_judged(reason)),
@@ -618,27 +652,27 @@ pub(crate) enum ReadResult {
     Stopped(Reason),
 }
 
-fn judged_as<'a, S>(case: BorrowedHistory<'a, S>, options: &Options, begun: Instant) -> Report<'a>
-where
-    S: Specification + Sync,
-    S::Call: Sync,
-    S::Return: Sync,
-{
-    let judgement = judge(case.problems(), options);
-    reported(case, judgement, begun)
+fn judged_as<'a>(
+    case: Box<dyn ErasedHistory + 'a>,
+    spec: &str,
+    options: &Options,
+    begun: Instant,
+) -> Report<'a> {
+    let judgement = judge_history(&*case, options);
+    reported(case, spec, judgement, begun)
 }
 
-fn reported<'a, S>(case: BorrowedHistory<'a, S>, judgement: Judgement, begun: Instant) -> Report<'a>
-where
-    S: Specification + Sync,
-    S::Call: Sync,
-    S::Return: Sync,
-{
+fn reported<'a>(
+    case: Box<dyn ErasedHistory + 'a>,
+    spec: &str,
+    judgement: Judgement,
+    begun: Instant,
+) -> Report<'a> {
     Report {
         name: "the history".to_owned(),
         source: Source::Program,
-        spec: name_of_type::<S>().to_owned(),
-        case: Box::new(case),
+        spec: spec.to_owned(),
+        case,
         judgement,
         elapsed: begun.elapsed(),
         stream: None,

@@ -2,13 +2,14 @@
 
 use std::{fmt, ops::ControlFlow, sync::Arc, time::Duration};
 
-use clewline_core::{Codec, CodecError, NotFound, Specification, name_of_type, parallel};
+use clewline_core::{Codec, CodecError, MayFail, NotFound, Specification, name_of_type, parallel};
 use clewline_explore::{
     TaskId,
     schedulers::{self, bounded::PREEMPTIONS, pct::DEPTH},
 };
 use clewline_report::Regressions;
 use clewline_threads::matrix::{Matrix, calls};
+use clewline_threads::plan::{Entry, Plan};
 use clewline_threads::{
     Component, Explorable, SpecifiedSubject, Subject, TestProgram,
     control::{Calls, Limits, MemoryModel},
@@ -21,7 +22,6 @@ use super::{
     finding::Verdict,
     options::{Options, Reference, scheduler},
     outcome::Outcome,
-    plan::{Entry, Plan},
     quasi_query::{Matrices, QuasiQuery},
     replay,
     sample::check_all,
@@ -446,6 +446,13 @@ impl<E: Explorable> LineUp<E> {
         self
     }
 
+    /// Allows calls to return these results with no effect: `"deq=null,enq=false"`, while another
+    /// operation overlaps or `:always`. What the others do without such a call is learned, too.
+    pub fn may_fail(mut self, may_fail: MayFail) -> Self {
+        self.options.may_fail = may_fail;
+        self
+    }
+
     /// Allows nondeterministic serial behaviour. By default it is a violation.
     pub fn nondeterministic(mut self) -> Self {
         self.options.allows_nondeterminism = true;
@@ -611,6 +618,9 @@ impl<E: Explorable> LineUp<E> {
         }
         if self.plan.entries.is_empty() && self.plan.matrices.is_empty() {
             return wrong("no calls are given: add `.call(..)` or `#[op]` methods".to_owned());
+        }
+        if let Some(unknown) = self.plan.unknown_method(&self.options.may_fail, &self.subject.invocations()) {
+            return wrong(unknown);
         }
         if self.plan.columns == 0 || self.plan.rows == 0 || most < self.plan.columns.max(widest) {
             return wrong(format!("expected 1 to {most} threads, each with an operation"));

@@ -8,7 +8,8 @@ use std::{
 
 use clewline_check::{ObservationSet, Options as JudgeOptions, Stuck, judge, stuck};
 use clewline_core::{
-    History, ObjectId, Problem, ProcessId, ResultId, Shown, Timed, Verdict as HistoryVerdict,
+    History, MayFail, ObjectId, OperationId, Problem, ProcessId, RelaxedHistory, ResultId, Shown, Timed,
+    Verdict as HistoryVerdict,
 };
 use clewline_explore::{Coverage, Ending, Schedule, explore, schedulers::replay::Replay};
 use clewline_report::render::Cause;
@@ -16,23 +17,24 @@ use clewline_threads::matrix::split_method;
 use clewline_threads::{
     Explained, Explanation, Extent, Strategy, Survey, TestProgram, Visit, Visits,
     control::{Operation, Outcome, Race},
+    serializability,
 };
 use rustc_hash::FxBuildHasher;
 
 use super::{
     drain_cache::DrainCache,
+    failures::failed,
     finding::Unserializable,
     orders,
-    serial::{ResultNumbering, ResultTexts},
-    serializability,
+    serial::{ResultNumbering, ResultTexts, Without},
     specified::{Specified, left_inside},
 };
 use crate::relaxed::{FactorHistogram, Judging, Quasi, RelaxedVerdict, WellFormed, judge_displaced};
 
 /// The expected behaviour.
 pub(super) enum Expected<'a> {
-    /// The observed serial histories.
-    Observed(&'a ObservationSet),
+    /// The observed serial histories, and those without calls that may fail.
+    Observed(&'a ObservationSet, &'a [Without]),
     /// A specification.
     Specified(&'a Specified),
     /// Only termination of all operations.
@@ -45,6 +47,7 @@ pub(super) struct ConcurrentQuery<'a> {
     pub(super) judging: &'a Judging,
     /// The expected specification, if it is a relaxed one: its name without the factor.
     pub(super) relaxed: Option<&'a str>,
+    pub(super) may_fail: &'a MayFail,
     pub(super) more: DrainCache<'a>,
 }
 
@@ -59,12 +62,25 @@ impl ConcurrentQuery<'_> {
     ) -> Visits {
         match (&self.expected, self.judging, looking) {
             (_, _, ExplorationMode::Far { counts_unserializable: true, .. }) => Visits::Every,
-            (Expected::Observed(set), Judging::Linearizable, ExplorationMode::Far { .. }) => {
+            (Expected::Observed(set, _), Judging::Linearizable, ExplorationMode::Far { .. }) => {
                 program.explain(&|| Explanation { words: set.to_words(), results: texts.values().to_vec() });
                 Visits::Unexplained
             }
             _ => Visits::Histories,
         }
+    }
+
+    /// The verdict on an execution with this outcome, or why it is unknown.
+    pub(super) fn judge(
+        &self,
+        program: &dyn TestProgram,
+        outcome: &Outcome<ResultId>,
+        is_stuck: bool,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
+        let failed = &failed(self.may_fail, program, outcome);
+        CandidateHistory { program, outcome, is_stuck, failed, left_out: &[] }.judge(self, texts, renamed)
     }
 }
 
@@ -157,12 +173,8 @@ pub(super) fn explore_all(
                     if wrong.is_none() && !seen.contains(&key) {
                         seen.insert(key.clone());
                         n_stuck += usize::from(*ending == Ending::Stuck);
-                        let judged = CandidateHistory {
-                            program,
-                            outcome: &outcome,
-                            is_stuck: *ending == Ending::Stuck,
-                        };
-                        match judged.judge(asked, texts, &mut renamed) {
+                        let is_stuck = *ending == Ending::Stuck;
+                        match asked.judge(program, &outcome, is_stuck, texts, &mut renamed) {
                             Ok(RelaxedVerdict::Needs(factor)) => {
                                 needed.get_or_insert_default().note(factor);
                             }
@@ -220,6 +232,10 @@ struct CandidateHistory<'a> {
     program: &'a dyn TestProgram,
     outcome: &'a Outcome<ResultId>,
     is_stuck: bool,
+    /// Whether each operation may have failed; empty if none.
+    failed: &'a [bool],
+    /// Whether each operation is left out; empty if none is.
+    left_out: &'a [bool],
 }
 
 impl WrongExecution {
@@ -295,7 +311,7 @@ impl CandidateHistory<'_> {
         renamed: &mut ResultNumbering,
     ) -> Result<RelaxedVerdict, String> {
         match asked.judging {
-            Judging::Linearizable => match self.judge_linearizable(&asked.expected, texts, renamed)? {
+            Judging::Linearizable => match self.judge_linearizable(asked, texts, renamed)? {
                 RelaxedVerdict::Wrong(None) => {
                     Ok(RelaxedVerdict::Wrong(asked.relaxed.and_then(|it| self.sufficient_factor(it))))
                 }
@@ -305,7 +321,7 @@ impl CandidateHistory<'_> {
                 Err("a call blocks, and displacement is not defined for calls that block".to_owned())
             }
             Judging::Displaced(quasi, well_formed) => match &asked.expected {
-                Expected::Observed(set) => {
+                Expected::Observed(set, _) => {
                     let judgement = self.judge_places(quasi, set, &[], texts, renamed)?;
                     let roles = match (&judgement, well_formed) {
                         (RelaxedVerdict::Right | RelaxedVerdict::Needs(0), _) | (_, WellFormed::Whatever) => {
@@ -382,21 +398,36 @@ impl CandidateHistory<'_> {
 
     fn judge_linearizable(
         &self,
-        golden: &Expected<'_>,
+        asked: &ConcurrentQuery<'_>,
         texts: &mut ResultTexts,
         renamed: &mut ResultNumbering,
     ) -> Result<RelaxedVerdict, String> {
-        match golden {
-            Expected::Observed(set) => {
-                if self.has_witnesses(set, texts, renamed) {
-                    return Ok(RelaxedVerdict::Right);
+        match &asked.expected {
+            Expected::Observed(set, without) => {
+                let mut verdict = self.judge_observed(set, texts, renamed)?;
+                let has_failed = |at: usize| self.failed.get(at).is_some_and(|it| *it);
+                for Without { left_out, set } in *without {
+                    if verdict != RelaxedVerdict::Right
+                        && (0..left_out.len()).all(|at| !left_out[at] || has_failed(at))
+                    {
+                        let rest = CandidateHistory { left_out, ..*self };
+                        if rest.judge_observed(set, texts, renamed)? == RelaxedVerdict::Right {
+                            verdict = RelaxedVerdict::Right;
+                        }
+                    }
                 }
-                // A violation needs more than one failed witness search.
-                let history = self.history(0..0, texts, renamed);
-                self.decide(|| Problem::of_objects(*set, &history))
+                Ok(verdict)
             }
             Expected::Specified(specified) => {
                 let case = specified.case(self.program, self.outcome)?;
+                let called: Vec<usize> = self.call_at().map(|it| it.0).collect();
+                let sources: Vec<usize> =
+                    (0..called.len()).map(|it| case.source(OperationId::from_index(it))).collect();
+                let has_failed = |it: OperationId| self.failed[called[sources[it.index()]]];
+                let case = match self.failed.contains(&true) {
+                    true => RelaxedHistory::relax_where(case, asked.may_fail, has_failed),
+                    false => case,
+                };
                 self.decide(|| case.problems())
             }
             Expected::Anything if self.is_stuck => {
@@ -405,6 +436,24 @@ impl CandidateHistory<'_> {
             }
             Expected::Anything => Ok(RelaxedVerdict::Right),
         }
+    }
+
+    fn judge_observed(
+        &self,
+        set: &ObservationSet,
+        texts: &mut ResultTexts,
+        renamed: &mut ResultNumbering,
+    ) -> Result<RelaxedVerdict, String> {
+        if self.has_witnesses(set, texts, renamed) {
+            return Ok(RelaxedVerdict::Right);
+        }
+        // A violation needs more than one failed witness search.
+        let history = self.history(0..0, texts, renamed);
+        self.decide(|| Problem::of_objects(set, &history))
+    }
+
+    fn is_left_out(&self, at: usize) -> bool {
+        self.left_out.get(at).is_some_and(|it| *it)
     }
 
     /// Whether the serial histories explain this one, and each blocked operation in it. `false` if
@@ -417,11 +466,13 @@ impl CandidateHistory<'_> {
     ) -> bool {
         let operations = &self.outcome.operations;
         let result = |(at, it): (usize, &Operation<_>)| {
-            it.ret.map(|(_, result)| renamed.id(self.program, texts, at, result))
+            let ret = it.ret.filter(|_| !self.is_left_out(at));
+            ret.map(|(_, result)| renamed.id(self.program, texts, at, result))
         };
         let results: Vec<_> = operations.iter().enumerate().map(result).collect();
-        let is_called = |it: usize| operations[it].call.is_some();
-        let precedes = |one: usize, other: usize| operations[one].precedes(&operations[other]);
+        let is_called = |it: usize| operations[it].call.is_some() && !self.is_left_out(it);
+        let precedes =
+            |one: usize, other: usize| !self.is_left_out(one) && operations[one].precedes(&operations[other]);
         set.explains(&results, self.is_stuck, is_called, precedes)
     }
 
@@ -450,7 +501,7 @@ impl CandidateHistory<'_> {
 
     fn call_at(&self) -> impl Iterator<Item = (usize, u32)> {
         let operations = self.outcome.operations.iter().enumerate();
-        operations.filter_map(|(at, it)| it.call.map(|call| (at, call)))
+        operations.filter_map(|(at, it)| Some((at, it.call.filter(|_| !self.is_left_out(at))?)))
     }
 
     /// The history, with additional calls after all others, which have these numbers.

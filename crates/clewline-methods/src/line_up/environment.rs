@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use clewline_explore::{Schedule, schedulers};
-use clewline_threads::matrix::{Matrix, calls, split_outside};
-
-use super::{
-    options::{Options, scheduler, scheduler_names},
+use clewline_threads::{
+    matrix::{Matrix, calls, split_outside},
     plan::Plan,
 };
+
+use super::options::{Options, scheduler, scheduler_names};
 use crate::{
-    environment::{duration, parsed, set_bounds},
+    environment::{duration, may_fail, parsed, set_bounds},
     error::Error,
 };
 
@@ -93,6 +93,9 @@ pub(super) fn apply(
     }
     if let Some(model) = parsed(&look_up, MEMORY_MODEL, "sc, tso or rc11", |it| it.parse().ok())? {
         given.options.memory.model = model;
+    }
+    if let Some(may_fail) = may_fail(&look_up)? {
+        given.options.may_fail = may_fail;
     }
     parsed(&look_up, REPLAY, "MATRIX#TOKEN, as a failure prints it", ReplayToken::parse)
 }

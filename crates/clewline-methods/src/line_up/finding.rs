@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clewline_core::MayFail;
 use clewline_explore::{Coverage, Schedule};
 use clewline_threads::control::{HappensBefore, Leak, Moment, Operation, Panic, Pending, Race};
 use clewline_threads::matrix::Matrix;
@@ -99,6 +100,8 @@ pub struct Finding {
     pub pending: Vec<Pending>,
     /// Operations, as numbers in `operations`, that block and should not.
     pub blocked: Vec<usize>,
+    /// The execution holds if these results may be returned with no effect.
+    pub holds_if: Option<MayFail>,
     /// The panic.
     pub panic: Option<(usize, Panic)>,
     /// The two accesses that nothing orders.

@@ -28,6 +28,9 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
             object.insert("reason".to_owned(), reason.as_str().into());
         }
     }
+    if !context.options.may_fail.is_empty() {
+        object.insert("may_fail".to_owned(), context.options.may_fail.to_string().into());
+    }
     let elapsed_ms: u128 = checked.elapsed.iter().map(Duration::as_millis).sum();
     let counts = json!({
         "serial_histories": checked.serial_histories(),
@@ -99,6 +102,9 @@ fn found(object: &mut Map<String, Json>, matrix: &Matrix, finding: &Finding) {
     if let Some((_, panic)) = &finding.panic {
         object.insert("message".to_owned(), panic.message.as_str().into());
         object.insert("place".to_owned(), panic.place.as_deref().map(source_place).into());
+    }
+    if let Some(may_fail) = &finding.holds_if {
+        object.insert("holds_if".to_owned(), may_fail.to_string().into());
     }
     if let Some(explanation) = &finding.explanation {
         object.insert("explanation".to_owned(), explanation.as_str().into());

@@ -19,6 +19,7 @@ mod drain_cache;
 mod drawing;
 mod environment;
 mod every;
+mod failures;
 mod files;
 mod finding;
 #[cfg(feature = "html")]
@@ -28,14 +29,12 @@ mod observing;
 mod options;
 mod orders;
 mod outcome;
-mod plan;
 mod present;
 #[cfg(feature = "html")]
 mod publish;
 mod quasi_query;
 mod sample;
 mod serial;
-mod serializability;
 mod shrink;
 mod specified;
 pub mod text;
@@ -56,7 +55,8 @@ use clewline_threads::{
 use self::{
     concurrent::{ConcurrentQuery, ConcurrentResult, Expected, ExplorationMode, explore_all},
     drain_cache::DrainCache,
-    serial::{ResultNumbering, SerialObservations, divergence},
+    failures::{failed, observe_without, proposals},
+    serial::{ResultNumbering, SerialObservations, Without, divergence},
 };
 
 use crate::relaxed::{Judging, WellFormed};
@@ -69,13 +69,13 @@ pub use builder::{BuiltIn, LineUp};
 pub use call_list::{CallList, ColumnList};
 pub use clewline_report::render::Cause;
 pub use clewline_threads::matrix::{Alphabet, BadMatrix, Matrix, calls};
+pub use clewline_threads::plan::{Entry, Plan};
 pub use every::{Every, ShownResult};
 pub(crate) use finding::Verdict;
 pub use finding::{Checked, Finding, ObservedOperation, SerialHistory, Unserializable};
 pub use observing::count_serial;
 pub use options::{Options, Reference, has_bound, scheduler};
 pub use outcome::Outcome;
-pub use plan::{Entry, Plan};
 pub use present::{Presented, PresentedMatrix};
 pub use quasi_query::{Matrices, QuasiQuery};
 pub use sample::check_all;
@@ -92,7 +92,7 @@ pub fn check(subject: &dyn Explorable, matrix: &Matrix, options: &Options) -> Re
         roles.check(matrix).map_err(|it| CodecError(it.to_string()))?;
     }
     let mut program = program(subject, matrix, options)?;
-    MatrixCheck { matrix, options, program: &mut *program, texts: ResultTexts::default() }.run()
+    MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }.run()
 }
 
 /// A matrix on a subject, ready to be run.
@@ -123,10 +123,12 @@ pub fn replay(
     options: &Options,
 ) -> Result<Checked, CodecError> {
     let mut program = program(subject, matrix, options)?;
-    MatrixCheck { matrix, options, program: &mut *program, texts: ResultTexts::default() }.replay(schedule)
+    MatrixCheck { subject, matrix, options, program: &mut *program, texts: ResultTexts::default() }
+        .replay(schedule)
 }
 
 struct MatrixCheck<'a> {
+    subject: &'a dyn Explorable,
     matrix: &'a Matrix,
     options: &'a Options,
     program: &'a mut dyn TestProgram,
@@ -137,7 +139,7 @@ impl MatrixCheck<'_> {
     fn run(mut self) -> Result<Checked, CodecError> {
         let mut checked = self.unchecked();
         let begun = Instant::now();
-        let right = self.right()?;
+        let mut right = self.right()?;
         let observed = right.observed();
         checked.elapsed[0] = begun.elapsed();
         if let Some(observed) = observed {
@@ -148,6 +150,7 @@ impl MatrixCheck<'_> {
                 return Ok(checked);
             }
         }
+        self.learn_failures(&mut right)?;
         let begun = Instant::now();
         self.program.set_memory(self.options.memory);
         let looking = ExplorationMode::Far {
@@ -160,7 +163,7 @@ impl MatrixCheck<'_> {
         let explored = explore_all(self.program, looking, &asked, &mut self.texts);
         checked.is_bounded = explored.is_bounded;
         checked.guess = self.program.guess().map(|it| it.to_string());
-        checked.verdict = self.verdict_of_concurrent(&explored, observed);
+        checked.verdict = self.verdict_of_concurrent(&explored, &right);
         checked.elapsed[1] = begun.elapsed();
         Ok(Checked {
             executions: explored.executions,
@@ -265,19 +268,18 @@ impl MatrixCheck<'_> {
         observed.incomplete.clone().map(Verdict::Unknown)
     }
 
-    fn verdict_of_concurrent(
-        &mut self,
-        explored: &ConcurrentResult,
-        observed: Option<&SerialObservations>,
-    ) -> Verdict {
+    fn verdict_of_concurrent(&mut self, explored: &ConcurrentResult, right: &ExpectedBehaviour) -> Verdict {
         if let Some(wrong) = &explored.violation {
-            let blocked = wrong.blocked.clone();
+            let (blocked, observed) = (wrong.blocked.clone(), right.observed());
             let (mut finding, ending) = self.find(wrong.cause, &wrong.schedule, blocked, false, observed);
             finding.explanation.clone_from(&wrong.explanation);
             let mut key = Vec::new();
             self.program.outcome().canonical(&ending, &mut key);
             if key != wrong.key {
                 return Verdict::Unknown(REPLAY_DIVERGED.to_owned());
+            }
+            if finding.cause == Cause::NotLinearizable {
+                finding.holds_if = self.holds_if(right, ending == Ending::Stuck);
             }
             return Verdict::Violated(Box::new(finding));
         }
@@ -338,6 +340,7 @@ impl MatrixCheck<'_> {
             race: outcome.race,
             leaks: outcome.leaks,
             explanation: None,
+            holds_if: None,
             panic: outcome.panic.map(|(task, panic)| (task.index(), panic)),
             tried,
         };
@@ -393,9 +396,57 @@ impl MatrixCheck<'_> {
         }
     }
 
+    /// Learns what the calls do without those that may fail.
+    fn learn_failures(&mut self, right: &mut ExpectedBehaviour) -> Result<(), CodecError> {
+        let ExpectedBehaviour::Observed(observed) = right else { return Ok(()) };
+        let calls = self.program.operations().iter().enumerate();
+        let may_fail =
+            calls.filter(|it| self.options.may_fail.names(clewline_threads::matrix::method(&it.1.1)));
+        let candidates: Vec<usize> = may_fail.map(|it| it.0).collect();
+        observed.without = self.observe_without(&candidates)?;
+        Ok(())
+    }
+
+    fn observe_without(&mut self, candidates: &[usize]) -> Result<Vec<Without>, CodecError> {
+        let reference: &dyn Explorable = match &self.options.against {
+            _ if candidates.is_empty() => return Ok(Vec::new()),
+            Reference::Golden(golden) => &**golden,
+            Reference::Observed(_) => {
+                return Err(CodecError(
+                    "a file of observations does not say what the calls do without those that may fail"
+                        .to_owned(),
+                ));
+            }
+            _ => self.subject,
+        };
+        observe_without(reference, self.matrix, self.options, candidates, &mut self.texts)
+    }
+
+    /// The results that would have to be allowed for the last execution to hold.
+    fn holds_if(&mut self, right: &ExpectedBehaviour, is_stuck: bool) -> Option<clewline_core::MayFail> {
+        let outcome = self.program.outcome();
+        proposals(self.program, &outcome).into_iter().find(|it| {
+            let failed = failed(it, self.program, &outcome);
+            let candidates: Vec<usize> = (0..failed.len()).filter(|it| failed[*it]).collect();
+            let learned = match right {
+                ExpectedBehaviour::Observed(_) => self.observe_without(&candidates),
+                ExpectedBehaviour::Specified(_) | ExpectedBehaviour::Anything => Ok(Vec::new()),
+            };
+            let Ok(without) = learned else { return false };
+            let options = Options { may_fail: it.clone(), ..self.options.clone() };
+            let mut asked = right.asked(self.matrix, &options);
+            if let Expected::Observed(_, known) = &mut asked.expected {
+                *known = &without;
+            }
+            let mut renamed = ResultNumbering::default();
+            let judged = asked.judge(self.program, &outcome, is_stuck, &mut self.texts, &mut renamed);
+            judged == Ok(crate::relaxed::RelaxedVerdict::Right)
+        })
+    }
+
     fn replay(mut self, schedule: &Schedule) -> Result<Checked, CodecError> {
         let mut checked = self.unchecked();
-        let right = self.right()?;
+        let mut right = self.right()?;
         let observed = right.observed();
         if let Some(observed) = observed {
             (checked.serial_full, checked.serial_stuck) = (observed.set.full(), observed.set.stuck());
@@ -405,6 +456,7 @@ impl MatrixCheck<'_> {
                 return Ok(checked);
             }
         }
+        self.learn_failures(&mut right)?;
         self.program.set_memory(self.options.memory);
         let mut once = Replay::new(schedule.clone());
         let asked = right.asked(self.matrix, self.options);
@@ -425,7 +477,7 @@ impl MatrixCheck<'_> {
                 "the token is not of this matrix: its tasks are not those that run".to_owned(),
             ));
         }
-        checked.verdict = self.verdict_of_concurrent(&explored, observed);
+        checked.verdict = self.verdict_of_concurrent(&explored, &right);
         checked.is_bounded = true;
         Ok(Checked {
             executions: explored.executions,
@@ -465,7 +517,7 @@ impl ExpectedBehaviour {
 
     fn asked<'a>(&'a self, matrix: &'a Matrix, options: &'a Options) -> ConcurrentQuery<'a> {
         let golden = match self {
-            ExpectedBehaviour::Observed(observed) => Expected::Observed(&observed.set),
+            ExpectedBehaviour::Observed(observed) => Expected::Observed(&observed.set, &observed.without),
             ExpectedBehaviour::Specified(specified) => Expected::Specified(specified),
             ExpectedBehaviour::Anything => Expected::Anything,
         };
@@ -478,7 +530,8 @@ impl ExpectedBehaviour {
             | Reference::Anything => None,
         };
         let more = DrainCache { matrix, options, seen: RefCell::default() };
-        ConcurrentQuery { expected: golden, judging: &options.judging, relaxed, more }
+        let may_fail = &options.may_fail;
+        ConcurrentQuery { expected: golden, judging: &options.judging, relaxed, may_fail, more }
     }
 }
 

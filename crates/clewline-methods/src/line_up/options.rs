@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use clewline_core::MayFail;
 use clewline_explore::{
     Bound,
     schedulers::{self, Entry as SchedulerEntry, SCHEDULERS, Settings},
@@ -33,6 +34,8 @@ pub struct Options {
     pub against: Reference,
     /// The question asked of a history: whether it is linearizable, or how far it is from that.
     pub judging: Judging,
+    /// The results that may be returned with no effect.
+    pub may_fail: MayFail,
     /// Whether serial executions may be nondeterministic. If not, that is a violation.
     pub allows_nondeterminism: bool,
     /// Whether to count also the executions that are not conflict-serializable.
@@ -85,6 +88,7 @@ impl Default for Options {
             memory: Memory::default(),
             against: Reference::Serial,
             judging: Judging::Linearizable,
+            may_fail: MayFail::new(),
             allows_nondeterminism: false,
             counts_unserializable: false,
             shrinking: None,

@@ -17,6 +17,7 @@ use super::{
     present::Presented,
     text::{Audience, InterleavingDetail, ReportContext, Summary},
 };
+use crate::environment::MAY_FAIL;
 
 /// The outcome of a test. `Display` writes the whole report.
 #[derive(Debug)]
@@ -116,7 +117,11 @@ impl Present for Outcome {
     fn next(&self) -> Vec<String> {
         let test = self.test.as_ref().map_or_else(String::new, |it| format!(" {it}"));
         let again = |token| format!("{}={} cargo test{test}", environment::REPLAY, shell_word(token));
-        self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect()
+        let mut next: Vec<String> =
+            self.token().filter(|_| !self.is_replay).iter().map(|it| again(it)).collect();
+        let relaxed = self.found.as_ref().and_then(|it| it.finding()?.holds_if.as_ref());
+        next.extend(relaxed.map(|it| format!("{MAY_FAIL}={} cargo test{test}", shell_word(&it.to_string()))));
+        next
     }
 }
 

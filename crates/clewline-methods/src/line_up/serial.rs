@@ -31,10 +31,20 @@ impl ResultNumbering {
     }
 }
 
+/// The serial behaviour without some calls.
+#[derive(Debug)]
+pub(super) struct Without {
+    /// Whether each operation is left out.
+    pub(super) left_out: Vec<bool>,
+    pub(super) set: ObservationSet,
+}
+
 /// The observations of the first phase.
 #[derive(Debug, Default)]
 pub(crate) struct SerialObservations {
     pub(crate) set: ObservationSet,
+    /// The same without calls that may fail.
+    pub(super) without: Vec<Without>,
     /// The executions: each distinct history, and the schedule that led to it.
     pub(super) schedules: Vec<(SerialHistory, Schedule)>,
     /// The schedule of an execution that panicked.

@@ -9,7 +9,7 @@ use clewline_report::render::{
     Cause,
     block::{Block, Fact, hanging},
     count, grouped,
-    text::{Style, duration, with_article},
+    text::{Style, duration, holds_if, with_article},
 };
 use clewline_threads::matrix::Matrix;
 use clewline_threads::{
@@ -155,6 +155,7 @@ pub(super) fn evidence(
     style: &Style,
 ) -> Vec<Block> {
     let mut blocks = vec![Block::paragraph(cause(context, finding))];
+    blocks.extend(finding.holds_if.as_ref().map(|it| Block::paragraph(holds_if(it))));
     if is_stuck(finding) {
         blocks.push(Block::Paragraph(blocked_threads(&checked.matrix, finding)));
     }
@@ -700,6 +701,9 @@ pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
     if let Some(n) = summary.unserializable {
         let value = format!("{} not conflict-serializable", count(n, "execution is", "executions are"));
         facts.push(Fact::Named("besides", value));
+    }
+    if !options.may_fail.is_empty() {
+        facts.push(Fact::Named("allowed", options.may_fail.sentence()));
     }
     facts.push(Fact::Named("took", duration(summary.elapsed)));
     facts

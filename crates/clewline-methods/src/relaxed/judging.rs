@@ -6,7 +6,9 @@ use clewline_check::relaxed::{LeastFactor, Quasi as Displaced, displaced, least_
 use clewline_core::{Budget, Problem};
 use clewline_report::render::grouped;
 
-use super::{judge::relaxation, quasi::Quasi, shape::Roles};
+use clewline_threads::well_formed::Roles;
+
+use super::{judge::relaxation, quasi::Quasi};
 
 /// The question asked of every history.
 #[derive(Clone, Debug, Default)]

@@ -32,13 +32,12 @@ mod factors;
 mod judge;
 mod judging;
 mod quasi;
-mod shape;
 
+pub use clewline_threads::well_formed::{IllFormed, Roles};
 pub use factors::{Factor, Factors};
 pub use judge::relaxation;
 pub use judging::{FactorHistogram, Judging, MATRIX_HISTORY_CONFIGURATIONS_MAX, WellFormed};
 pub use quasi::{Quasi, QuasiReading};
-pub use shape::{IllFormed, Roles};
 
 pub(crate) use drain::{drained, elements_left};
 pub(crate) use evidence::QuasiEvidence;

@@ -19,6 +19,10 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
         Origin::Program => vec![cargo(stress, outcome, test)],
         Origin::Table(usual) => asked(stress, outcome, usual),
     };
+    if let (Origin::Table(usual), Some(holds_if)) = (&stress.origin, outcome.holds_if()) {
+        let relaxed = Stress { may_fail: holds_if.clone(), ..stress.clone() };
+        commands.push(format!("{}{}", stressing(&relaxed, &stress.workload, usual), limits(stress)));
+    }
     // For a linearizable history, a check shows nothing new.
     let is_worth_a_check = outcome.shown().is_some_and(|it| !it.counterexample().is_empty());
     if let (true, Saved::File(file), Some(spec)) =
@@ -26,7 +30,7 @@ pub(super) fn commands(stress: &Stress, outcome: &Outcome, test: Option<&str>) -
     {
         let file = shell_word(&clewline_report::relative_to_project(file).display().to_string());
         let judged = match &stress.quasi {
-            None => format!("--spec {}", shell_word(&spec)),
+            None => format!("--spec {}{}", shell_word(&spec), failing(stress)),
             Some(asked) => format!("--spec {} {}", shell_word(asked.plain()), asked.as_flags()),
         };
         commands.insert(0, format!("clewline check {file} {judged} --html report.html"));
@@ -119,6 +123,7 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
     if let Some(asked) = &stress.quasi {
         command.push_str(&format!(" {}", asked.as_flags()));
     }
+    command.push_str(&failing(stress));
     let mut option = |name: &str, value: String| command.push_str(&format!(" --{name} {value}"));
     let Workload { threads, operations, mix, roles, keys, values, noise } = workload;
     roles.iter().for_each(|it| option("role", it.to_string()));
@@ -157,6 +162,14 @@ fn stressing(stress: &Stress, workload: &Workload, usual: &Workload) -> String {
         command.push_str(" --no-pin");
     }
     command
+}
+
+/// The results that may be returned with no effect, as an option.
+fn failing(stress: &Stress) -> String {
+    match stress.may_fail.is_empty() {
+        true => String::new(),
+        false => format!(" --may-fail {}", shell_word(&stress.may_fail.to_string())),
+    }
 }
 
 /// The limits that were set.

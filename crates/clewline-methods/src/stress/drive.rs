@@ -13,7 +13,9 @@ use std::{
 };
 
 use clewline_check::{Options, Stuck};
-use clewline_core::{Budget, GeneratorConfig, Random, Reason, Value, Verdict, is_interrupted};
+use clewline_core::{
+    Budget, GeneratorConfig, Random, Reason, RelaxedHistory, Value, Verdict, is_interrupted,
+};
 use clewline_report::render::Source;
 use clewline_threads::{Ending, Inputs, Pinning, RunResult, ThreadActivity};
 
@@ -215,7 +217,7 @@ impl<'s> JudgePool<'s> {
         let begun = Instant::now();
         let RunResult { ending, returned, case, .. } = took;
         let options = options(self.stress, self.memory);
-        let mut case = case();
+        let mut case = RelaxedHistory::relax(case(), &self.stress.may_fail);
         let names = thread_names(&self.stress.workload.roles);
         if !names.is_empty() {
             case.name_processes(names.into_iter().map(Value::from).collect());
@@ -314,6 +316,7 @@ impl<'s> JudgePool<'s> {
             reason,
             needed: stress.quasi.as_ref().filter(|it| it.is_question()).map(|_| needed),
             asked: stress.quasi.clone(),
+            may_fail: stress.may_fail.clone(),
             elapsed: self.begun.elapsed(),
             worked: worked.time,
             seed: stress.seed,

@@ -1,9 +1,9 @@
 //! Settings of tests from the environment: `CLEWLINE_SEED`, `CLEWLINE_EXECUTIONS`,
-//! `CLEWLINE_TIMEOUT`.
+//! `CLEWLINE_TIMEOUT`, `CLEWLINE_MAY_FAIL`.
 
 use super::plan::Stress;
 use crate::{
-    environment::{duration, parsed},
+    environment::{duration, may_fail, parsed},
     error::Error,
 };
 
@@ -19,6 +19,7 @@ pub(super) fn apply(mut stress: Stress, look_up: impl Fn(&str) -> Option<String>
     let executions =
         parsed(&look_up, EXECUTIONS, "a number from 1", |it| it.parse().ok().filter(|&it: &u64| it != 0))?;
     let timeout = parsed(&look_up, TIMEOUT, "a duration such as 500ms, 10s, 5m or 1h", duration)?;
+    stress.may_fail = may_fail(&look_up)?.unwrap_or(stress.may_fail);
     stress.seed = seed.unwrap_or(stress.seed);
     if executions.is_some() || timeout.is_some() {
         (stress.executions, stress.timeout) = (executions, timeout);

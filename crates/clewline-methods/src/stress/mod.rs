@@ -56,9 +56,11 @@ use std::{
 use clewline_check::{Algorithm, failure_point};
 #[cfg(feature = "serde")]
 use clewline_core::erase_with;
-use clewline_core::{CallSampler, Codec, FailurePoint, Specification, ValueDomain, Verdict, name_of_type};
+use clewline_core::{
+    CallSampler, Codec, FailurePoint, MayFail, Specification, ValueDomain, Verdict, name_of_type,
+};
 use clewline_report::Regressions;
-use clewline_specs::check_mix;
+use clewline_specs::{check_mix, resolve_failures};
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning, Settings, Subject, SubjectFactory};
 
 use crate::{
@@ -190,6 +192,7 @@ impl Stress {
             timeout: None,
             algorithm: Algorithm::Auto,
             quasi: None,
+            may_fail: MayFail::new(),
             jobs: 1,
             configurations: 3_000_000,
             seed: any_seed(),
@@ -347,6 +350,12 @@ impl Stress {
         Stress { spec: asked.spec(), quasi: Some(asked), mistake: None, workload, ..self }
     }
 
+    /// Allows operations to return these results with no effect: `"deq=null,enq=false"`, while
+    /// another operation overlaps or `:always`.
+    pub fn may_fail(self, may_fail: MayFail) -> Stress {
+        Stress { may_fail, ..self }
+    }
+
     /// Sets how many histories are checked at once, while others are recorded: one by default.
     pub fn jobs(self, jobs: usize) -> Stress {
         Stress { jobs: jobs.max(1), ..self }
@@ -412,6 +421,11 @@ impl Stress {
     pub fn verify(&self) -> Result<(), Error> {
         let spec = self.testable.specification().unwrap_or_default();
         let roles = &self.workload.roles;
+        if self.quasi.is_some() && !self.may_fail.is_empty() {
+            let error =
+                "operations that may fail and quasi factors do not go together: give a relaxed specification";
+            return Err(ErrorKind::Quasi(error.to_owned()).into());
+        }
         if !roles.is_empty() && self.has_plain_threads {
             let error = "expected either roles or `threads` and `mix`: a role has both, for its own threads";
             return Err(ErrorKind::Roles(error.to_owned()).into());
@@ -453,6 +467,8 @@ impl Stress {
             stress = environment::apply(stress, |name| env::var(name).ok())?;
         }
         stress.verify()?;
+        let spec = stress.testable.specification().unwrap_or_default();
+        stress.may_fail = resolve_failures(&spec, &stress.may_fail)?;
         let timeout = stress.timeout.or(stress.executions.is_none().then_some(DEFAULT_TIMEOUT));
         let test_kept = test.filter(|_| matches!(stress.environment, Environment::Heeded));
         let kept = Regressions::of_test(test_kept, &stress.name);

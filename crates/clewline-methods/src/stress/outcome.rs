@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-use clewline_core::{ErasedHistory, FailurePoint, OperationId, Reason, Verdict};
+use clewline_core::{ErasedHistory, FailurePoint, MayFail, OperationId, Reason, Verdict};
 use clewline_report::render::{Cause, present, text::Style, timeline::call_and_result};
 use clewline_threads::{ClockKind, Ending, Panicked, Pinning, StuckThread};
 
@@ -26,6 +26,8 @@ pub struct Outcome {
     pub needed: Option<FactorHistogram>,
     // The quasi question asked of each run, if any.
     pub(super) asked: Option<QuasiRequest>,
+    // The results that may be returned with no effect.
+    pub(super) may_fail: MayFail,
     /// How many histories have an unknown verdict: a limit was reached.
     pub unknown: u64,
     /// The first such limit; or the interruption, after which there were no further runs.
@@ -167,6 +169,14 @@ impl Outcome {
             (Some(_), ..) => "violated",
             (None, 0, _) | (None, _, Some(_)) => "unknown",
             (None, _, None) => "holds",
+        }
+    }
+
+    /// The results that would have to be allowed for the run that is shown to hold.
+    pub(super) fn holds_if(&self) -> Option<&MayFail> {
+        match self.shown()?.report.verdict() {
+            Verdict::Violated(violation) => violation.holds_if.as_ref(),
+            Verdict::Holds(_) | Verdict::Unknown(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clewline_check::Algorithm;
-use clewline_core::ValueDomain;
+use clewline_core::{MayFail, ValueDomain};
 use clewline_threads::{Clock, ErasedSubject, Noise, Pinning};
 
 use super::{
@@ -30,6 +30,7 @@ pub struct Stress {
     pub(crate) algorithm: Algorithm,
     // The quasi request, if it differs from the specification.
     pub(super) quasi: Option<QuasiRequest>,
+    pub(super) may_fail: MayFail,
     pub(crate) jobs: usize,
     pub(crate) configurations: u64,
     pub(crate) seed: u64,

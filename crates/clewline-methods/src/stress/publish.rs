@@ -65,6 +65,9 @@ impl Publish for Outcome {
             let runs = needed.histories.iter().map(|(factor, n)| (factor.to_string(), (*n).into()));
             add("executions_by_factor", Json::Object(runs.collect()));
         }
+        if !self.may_fail.is_empty() {
+            add("may_fail", self.may_fail.to_string().into());
+        }
         match &self.saved {
             Saved::File(path) => drop(add("file", path.display().to_string().into())),
             Saved::Failed(_, why) => drop(add("save_error", why.as_str().into())),

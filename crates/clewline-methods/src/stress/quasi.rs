@@ -1,6 +1,6 @@
 //! Runs that may be out of order, and how they are judged.
 
-use clewline_check::{Judgement, Options, Stuck, judge, stuck};
+use clewline_check::{Judgement, Options, Stuck, judge_history, stuck};
 use clewline_core::{ErasedHistory, Reason};
 
 use super::{plan::Stress, quasi_request::QuasiRequest};
@@ -21,7 +21,7 @@ impl Stress {
         options: &Options,
     ) -> Result<(String, JudgedRun), Reason> {
         let Some(QuasiRequest { quasi, plan, plain }) = &self.quasi else {
-            let judgement = judge(case.problems(), options);
+            let judgement = judge_history(&*case, options);
             return Ok((self.spec.clone(), JudgedRun { case, judgement, evidence: None }));
         };
         let refused = |why: String| Reason::Refused(why);

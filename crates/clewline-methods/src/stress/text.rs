@@ -152,10 +152,14 @@ fn besides(outcome: &Outcome, finding: &Finding) -> Block {
 
 /// How it was found, and the settings to find it again; or the rate, if there is no finding.
 pub(super) fn facts(outcome: &Outcome) -> Vec<Fact> {
-    match outcome.shown() {
+    let mut facts = match outcome.shown() {
         Some(finding) => how_found(outcome, finding),
         None => rate(outcome),
+    };
+    if !outcome.may_fail.is_empty() {
+        facts.push(Fact::Named("allowed", outcome.may_fail.sentence()));
     }
+    facts
 }
 
 fn how_found(outcome: &Outcome, finding: &Finding) -> Vec<Fact> {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod line_up_own;
+mod may_fail;
 mod own;
 mod saved;
 mod tutorial;

@@ -119,6 +119,9 @@ pub fn report(judged: &CheckedHistory<'_>, witness: WitnessShown) -> Object {
                 explanation_object.add("line", line);
             }
             explanation_object.add("text", explanation(judged, violation));
+            if let Some(may_fail) = &violation.holds_if {
+                explanation_object.add("holds_if", may_fail.to_string());
+            }
             report.add_object("explanation", explanation_object);
         }
         Verdict::Unknown(reason) => report.add("reason", reason.to_string()),
@@ -144,6 +147,10 @@ pub fn start(judged: &CheckedHistory<'_>) -> Object {
     report.add("objects", judged.objects());
     report.add("algorithm", judged.algorithm);
     report.add("elapsed_ms", judged.elapsed.as_millis() as u64);
+    if let Some((may_fail, failed)) = judged.case.may_fail() {
+        report.add("may_fail", may_fail.to_string());
+        report.add("failed", failed);
+    }
     let skipped = &judged.case.names().skipped;
     if skipped.count != 0 {
         let mut object = Object::new();

@@ -36,7 +36,8 @@ impl Present for CheckedHistory<'_> {
         let notes = notes::line(self).map(|it| Fact::Named("notes", it));
         let checked = Fact::Line(format!("checked {}", text::judged_by(self)));
         let skipped = text::skipped(self).map(Fact::Line);
-        notes.into_iter().chain([checked]).chain(skipped).collect()
+        let allowed = text::may_fail(self.case).map(|it| Fact::Named("allowed", it));
+        notes.into_iter().chain([checked]).chain(allowed).chain(skipped).collect()
     }
 
     fn next(&self) -> Vec<String> {

@@ -5,7 +5,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use clewline_core::{OperationId, Reason, Skipped, Verdict, Violation, Witness, visible};
+use clewline_core::{
+    ErasedHistory, MayFail, OperationId, Reason, Skipped, Verdict, Violation, Witness, visible,
+};
 
 use super::{
     CheckedHistory, Source, Stream, WitnessShown,
@@ -188,6 +190,9 @@ fn violated(judged: &CheckedHistory<'_>, violation: &Violation, style: &Style) -
     let room = style.width.saturating_sub(2);
     blocks.push(Block::Drawing(timeline::lines(&rows(judged, &drawn), &starts, room)));
     blocks.push(Block::paragraph(explain::sentences(judged, violation)));
+    if let Some(may_fail) = &violation.holds_if {
+        blocks.push(Block::paragraph(holds_if(may_fail)));
+    }
     if judged.source == Source::File {
         blocks.push(Block::Where(format!(
             "In {}: {}.",
@@ -282,6 +287,21 @@ pub fn judged_by(judged: &CheckedHistory<'_>) -> String {
         figures.push(count(judged.configurations, "configuration", "configurations"));
     }
     format!("by {} in {}: {}", judged.algorithm, duration(judged.elapsed), figures.join(", "))
+}
+
+/// `It holds if `deq` may return null while an operation overlaps.`
+#[must_use]
+pub fn holds_if(may_fail: &MayFail) -> String {
+    format!("It holds if {}.", may_fail.sentence())
+}
+
+/// The results that may be returned with no effect, if there are some, and how many operations
+/// returned them so.
+#[must_use]
+pub fn may_fail(case: &dyn ErasedHistory) -> Option<String> {
+    let (may_fail, failed) = case.may_fail()?;
+    let failed = count(failed as u64, "operation did", "operations did");
+    Some(format!("{}; {failed}", may_fail.sentence()))
 }
 
 /// What of the file was skipped, if something was.

@@ -35,6 +35,7 @@ pub(super) struct Registration {
     pub(super) matrices: Vec<String>,
     pub(super) golden: Option<String>,
     pub(super) quasi: Option<String>,
+    pub(super) may_fail: Option<String>,
     /// The failure outside tasks in this execution.
     failure: Option<String>,
 }
@@ -94,6 +95,12 @@ extern "C" fn clewline_register_golden(specification: *const c_char) {
 extern "C" fn clewline_register_quasi(factors: *const c_char) {
     check_first(registered().quasi.is_none(), "`CLEWLINE_QUASI`");
     registered().quasi = Some(text(factors));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn clewline_register_may_fail(results: *const c_char) {
+    check_first(registered().may_fail.is_none(), "`CLEWLINE_MAY_FAIL`");
+    registered().may_fail = Some(text(results));
 }
 
 extern "C" fn fail_at(message: *const c_char, pc: usize) {

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clewline_check::checkers;
+use clewline_core::MayFail;
 use clewline_report::formats;
 
 use crate::commands::{
@@ -65,6 +66,14 @@ pub(in crate::commands) struct Args {
     #[arg(long, value_name = "READING", requires = "quasi")]
     pub(super) reading: Option<String>,
 
+    /// Results that operations may return with no effect while another operation overlaps, for
+    /// example deq=null,enq=false; `:always` after a result: at any time
+    ///
+    /// For structures that may report "full", "empty" or "retry" while an operation is in flight.
+    /// The result is written as reports write it; `*` in it stands for any text: push=Err(*).
+    #[arg(long, value_name = "METHOD=RESULT,…", value_parser = str::parse::<MayFail>, conflicts_with = "quasi")]
+    pub(super) may_fail: Option<MayFail>,
+
     /// Time limit per file, for example 500ms, 10s, 1m30s [default: none]
     #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub(super) timeout: Option<Duration>,
@@ -110,6 +119,7 @@ Examples:
   clewline check runs/*.jsonl --spec map --timeout 30s --format json
   clewline check etcd.log --spec cas-register --algorithm jit-graph+wg-graph
   clewline check k-fifo.jsonl --spec queue --quasi deq=?
+  clewline check ring.jsonl --spec queue:8 --may-fail enq=false,deq=null
   clewline generate --spec stack --violate swap | clewline check - --spec stack
   tail -n +1 -f live.jsonl | clewline check - --spec queue
   clewline check recorded.jsonl --spec queue --html report.html

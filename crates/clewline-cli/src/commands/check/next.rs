@@ -19,13 +19,17 @@ pub(super) fn commands(args: &Args, file: &Path, verdict: &Verdict) -> Vec<Strin
         // The page shows a linearization, too.
         Verdict::Holds(_) if args.witness || args.drawings.have_page() => Vec::new(),
         Verdict::Holds(_) => vec![format!("{} --witness", command(args, file, same))],
-        Verdict::Violated(_) => {
+        Verdict::Violated(violation) => {
             let more = |it: &str| vec![format!("{} {it}", command(args, file, same))];
-            match (args.drawings.have_page(), args.drawings.have_picture()) {
+            let mut commands = match (args.drawings.have_page(), args.drawings.have_picture()) {
                 (false, _) => more("--html report.html"),
                 (true, false) => more("--svg counterexample.svg"),
                 (true, true) => Vec::new(),
+            };
+            if let (Some(may_fail), None) = (&violation.holds_if, &args.may_fail) {
+                commands.extend(more(&format!("--may-fail {}", quoted(&may_fail.to_string()))));
             }
+            commands
         }
         Verdict::Unknown(reason) => more(args, file, reason, same),
     }
@@ -85,6 +89,9 @@ fn command(args: &Args, file: &Path, given: RepeatedOptions) -> String {
     }
     if let Some(reading) = &args.reading {
         command.push_str(&format!(" --reading {reading}"));
+    }
+    if let Some(may_fail) = &args.may_fail {
+        command.push_str(&format!(" --may-fail {}", quoted(&may_fail.to_string())));
     }
     if args.input_format != "auto" {
         command.push_str(&format!(" --input-format {}", args.input_format));

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clewline_core::ParseError;
+use clewline_core::{MayFail, ParseError};
 use clewline_explore::schedulers::SCHEDULERS;
 use clewline_threads::control::MemoryModel;
 
@@ -103,6 +103,14 @@ pub(in crate::commands) struct Args {
     /// example deq=2; enq=0,deq=2; all=1; deq=? finds the smallest factor
     #[arg(long, value_name = "METHOD=K,…", conflicts_with_all = ["from_observations", "observations"])]
     pub(super) quasi: Option<String>,
+
+    /// Results that operations may return with no effect while another operation overlaps, for
+    /// example deq=null,enq=false; `:always` after a result: at any time
+    ///
+    /// For structures that may report "full", "empty" or "retry" while an operation is in flight.
+    /// The result is written as reports write it; `*` in it stands for any text: push=Err(*).
+    #[arg(long, value_name = "METHOD=RESULT,…", value_parser = str::parse::<MayFail>, conflicts_with_all = ["quasi", "from_observations"])]
+    pub(super) may_fail: Option<MayFail>,
 
     /// Definition of "out of order": relaxed (a removal may skip elements) or displacement
     /// (operations may be reordered)

@@ -8,7 +8,7 @@ use clewline_explore::{
     schedulers::{self, SCHEDULERS},
 };
 use clewline_methods::line_up::{
-    Checked, Entry, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
+    Checked, Entry, Finding, Matrix, Options, Plan, Reference, calls, scheduler, text::Summary,
 };
 use clewline_report::{ReadOptions, formats, render::text::shell_word};
 use clewline_specs as specs;
@@ -126,9 +126,13 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
         against: reference(args, subject, plan)?,
         allows_nondeterminism: args.nondeterminism == Nondeterminism::Allow,
         counts_unserializable: args.serializability,
+        may_fail: args.may_fail.clone().unwrap_or_default(),
         sequences: plan.sequences(),
         ..Options::default()
     };
+    if let Some(unknown) = plan.unknown_method(&options.may_fail, &subject.invocations()) {
+        return Err(Failure::at("--may-fail", unknown));
+    }
     options.settings.bounds = args.bounds.bounds.clone();
     options.settings.seed = plan.seed;
     options.limits.steps = args.steps;
@@ -208,7 +212,7 @@ pub(super) fn next(
             }
         };
         let page = (!args.drawings.have_page()).then(|| format!("{again} --html report.html"));
-        return more.into_iter().chain(page).collect();
+        return more.into_iter().chain(page).chain(relaxed(args, subject, finding)).collect();
     }
     let command = match (plan.only(), plan.auto) {
         (Some(matrix), _) => with_matrix(args, subject, &matrix),
@@ -252,6 +256,12 @@ pub(super) fn next(
     }
 }
 
+/// The command that allows results of `finding` that may be intended: they hide what else is wrong.
+fn relaxed(args: &Args, subject: &Subject, finding: &Finding) -> Option<String> {
+    let may_fail = finding.holds_if.as_ref().filter(|_| args.may_fail.is_none())?;
+    Some(format!("{} --may-fail {}", with_calls(args, subject), shell_word(&may_fail.to_string())))
+}
+
 /// The command that goes beyond the limit that was hit, if a flag does.
 fn beyond_limit(args: &Args, summary: &Summary, command: &str, steps: &str) -> Option<String> {
     let is_late = summary.stopped.is_some() || summary.limit == Some(Limit::Stopped);
@@ -279,6 +289,9 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
     }
     if args.nondeterminism == Nondeterminism::Allow {
         add("nondeterminism", "allow");
+    }
+    if let Some(may_fail) = &args.may_fail {
+        add("may-fail", &may_fail.to_string());
     }
     command.push_str(&args.quasi_flags());
     if args.memory_model != "sc" {

@@ -8,13 +8,14 @@
 //! Source: A. Farzan and P. Madhusudan, "Monitoring atomicity in concurrent programs", 2008;
 //! compared in section 5.6 of the Line-Up paper.
 
-use clewline_threads::control::Moment;
+use crate::control::Moment;
 
 /// A cycle of operations that must each come before the next; `None` if the execution is
 /// serializable.
 ///
 /// `processes` are the processes of the operations, in their numbering.
-pub(super) fn cycle(moments: &[Moment], processes: &[usize]) -> Option<Vec<usize>> {
+#[must_use]
+pub fn cycle(moments: &[Moment], processes: &[usize]) -> Option<Vec<usize>> {
     let owners = owners(moments, processes);
     let mut follows = vec![Vec::new(); processes.len()];
     for (at, later) in moments.iter().enumerate() {
@@ -78,12 +79,7 @@ mod tests {
         let moment = |&(task, object, writes, calls): &(u8, u32, bool, bool)| {
             let access = if writes { Access::Write } else { Access::Read };
             let step = Step { calls, ..Step::new(TaskId(task), access, SharedId(object)) };
-            Moment {
-                step,
-                place: clewline_threads::control::Place::caller(),
-                detail: String::new(),
-                repeats: false,
-            }
+            Moment { step, place: crate::control::Place::caller(), detail: String::new(), repeats: false }
         };
         steps.iter().map(moment).collect()
     }

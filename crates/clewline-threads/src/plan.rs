@@ -1,9 +1,9 @@
 //! Matrices of a test: those written by hand, all of a size, random ones.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use clewline_core::Random;
-use clewline_threads::matrix::{Alphabet, Matrix};
+use crate::matrix::{Alphabet, Matrix, method};
+use clewline_core::{FailsWhen, MayFail, Random};
 
 /// An entry of matrices.
 #[derive(Clone, Debug)]
@@ -128,8 +128,29 @@ impl Plan {
         all.and_then(|it| it.checked_add(self.samples_or_usual()))
     }
 
+    /// What is wrong with `may_fail`: a method that neither a matrix nor one of `others` calls.
+    #[must_use]
+    pub fn unknown_method(&self, may_fail: &MayFail, others: &[String]) -> Option<String> {
+        if self.entries.is_empty() && others.is_empty() {
+            // One matrix need not have all calls.
+            return None;
+        }
+        let entries = self.entries.iter().flat_map(|it| &it.calls);
+        let by_hand = self.matrices.iter().flat_map(|it| it.columns.iter().flatten());
+        let calls = entries.chain(by_hand).chain(&self.initial).chain(&self.last).chain(others);
+        let known: BTreeSet<&str> = calls.map(|it| method(it)).collect();
+        let is_known = |name: &&str| {
+            let it = MayFail::new().and(name, "", FailsWhen::Always);
+            known.iter().any(|known| it.names(known))
+        };
+        let unknown = may_fail.methods().find(|it| !is_known(it))?;
+        let known: Vec<&str> = known.into_iter().collect();
+        Some(format!("`{unknown}` may fail, but no call has this name: there are {}", known.join(", ")))
+    }
+
     /// Whether random matrices are drawn until the time is up, not a number of them.
-    pub(super) fn is_endless(&self) -> bool {
+    #[must_use]
+    pub fn is_endless(&self) -> bool {
         self.samples == Some(u64::MAX)
     }
 
@@ -270,7 +291,7 @@ mod tests {
 
     #[test]
     fn calls_that_may_also_be_made_alone_are_no_sequence() {
-        let calls = |text: &str| super::super::calls(text).unwrap();
+        let calls = |text: &str| crate::matrix::calls(text).unwrap();
         let mut locks = plan();
         locks.entries =
             vec![Entry::new(calls("lock unlock")), Entry::new(calls("push push")), Entry::new(calls("push"))];

@@ -5,7 +5,7 @@
 //! ever gives, although a structure that continues could explain it: it comes out of thin air
 //! (section V of the paper has an example). So every element that is added must be removed.
 
-use clewline_threads::matrix::{Matrix, method};
+use crate::matrix::{Matrix, method};
 
 use std::fmt;
 
@@ -199,7 +199,11 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line_up::text::{Audience, typed};
+
+    /// The initial calls, the columns and the last calls.
+    fn typed(matrix: &Matrix) -> String {
+        format!("{}; {matrix}; {}", matrix.initial.join(" "), matrix.last.join(" "))
+    }
 
     #[test]
     fn the_shapes_of_the_paper_are_well_formed() {
@@ -212,19 +216,16 @@ mod tests {
             let lengths: Vec<usize> = matrix.columns.iter().map(Vec::len).collect();
             assert_eq!((lengths, matrix.len()), (vec![first, second], first + second + main));
         }
-        assert_eq!(
-            typed(&queue.shape(2, 3, 3), Audience::Shell),
-            "--matrix \"enq(4) deq | deq deq deq\" --initial \"enq(1) enq(2) enq(3)\""
-        );
+        assert_eq!(typed(&queue.shape(2, 3, 3)), "enq(1) enq(2) enq(3); enq(4) deq | deq deq deq; ");
     }
 
     #[test]
     fn missing_calls_are_added_before_or_after() {
         let stack = Roles::of("quasi-stack:2").unwrap();
-        let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()), Audience::Shell);
-        assert_eq!(complete("push(1) | push(1)"), "--matrix \"push(1) | push(2)\" --final \"pop pop\"");
-        assert_eq!(complete("pop | push(7)"), "--matrix \"pop | push(1)\"");
-        assert_eq!(complete("pop | pop"), "--matrix \"pop | pop\" --initial \"push(1) push(2)\"");
+        let complete = |text: &str| typed(&stack.complete(text.parse().unwrap()));
+        assert_eq!(complete("push(1) | push(1)"), "; push(1) | push(2); pop pop");
+        assert_eq!(complete("pop | push(7)"), "; pop | push(1); ");
+        assert_eq!(complete("pop | pop"), "push(1) push(2); pop | pop; ");
         let message = stack.check(&"push(1) | pop pop".parse().unwrap()).unwrap_err().to_string();
         assert!(message.contains("it has 1 push and 2 pop"), "{message}");
     }

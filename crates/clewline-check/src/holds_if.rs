@@ -1,0 +1,64 @@
+//! Violations that vanish if operations may fail.
+//!
+//! A ring that reports *full* or *empty* while another operation is in flight is not linearizable,
+//! and often that is intended. So a history that is violated is judged once more as if the results
+//! in its counterexample that look like failures had no effect while an operation overlaps.
+//!
+//! Cost: one judgement for each such result, and one for all of them, without a counterexample.
+
+use clewline_core::{ErasedHistory, FailsWhen, MayFail, OperationId, Verdict, failing, weakened};
+
+use crate::{
+    judge::{Judgement, judge},
+    options::Options,
+};
+
+/// Judges a history. If it is violated, and would hold if operations of the counterexample may fail
+/// while others overlap, [`Violation::holds_if`](clewline_core::Violation::holds_if) says so.
+#[must_use]
+pub fn judge_history(history: &dyn ErasedHistory, options: &Options) -> Judgement {
+    let mut judgement = judge(history.problems(), options);
+    if let Verdict::Violated(violation) = &mut judgement.verdict
+        && options.counterexample_configurations != 0
+    {
+        violation.holds_if = holds_if(history, &violation.counterexample, options);
+    }
+    judgement
+}
+
+/// The fewest failures with which the history holds, if it does.
+fn holds_if(
+    history: &dyn ErasedHistory,
+    counterexample: &[OperationId],
+    options: &Options,
+) -> Option<MayFail> {
+    let budget = options.budget.child();
+    let quick = Options { counterexample_configurations: 0, budget, ..options.clone() };
+    let holds = |may_fail: &MayFail| {
+        let retain = failing(history, may_fail)?;
+        matches!(judge(weakened(history, &retain), &quick).verdict, Verdict::Holds(_)).then_some(())
+    };
+    let mut singles: Vec<MayFail> = Vec::new();
+    let mut all = MayFail::new();
+    for problem in history.problems() {
+        for id in counterexample.iter().filter(|it| problem.position(**it).is_some()) {
+            let shown = problem.shown(*id);
+            let Some(result) = shown.ret.filter(|it| looks_like_failure(it)) else { continue };
+            if all.when(&shown.method, Some(&result)).is_none() {
+                all = all.and(&shown.method, &result, FailsWhen::Overlapping);
+                singles.push(MayFail::new().and(&shown.method, &result, FailsWhen::Overlapping));
+            }
+        }
+    }
+    let several = (1 < singles.len()).then_some(all);
+    singles.into_iter().chain(several).find(|it| holds(it).is_some())
+}
+
+/// Whether a result says that nothing was done: `null`, `false`, `None`, `Err(Full)`, `Retry`; not
+/// a number, a text, or a success.
+#[must_use]
+pub fn looks_like_failure(result: &str) -> bool {
+    let word: String = result.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+    let is_word = word.starts_with(|it: char| it.is_alphabetic());
+    is_word && !matches!(word.as_str(), "true" | "Some" | "Ok" | "ok" | "absent" | "nan" | "NaN" | "inf")
+}
