@@ -6,7 +6,7 @@
 //!
 //! Cost: one judgement for each such result, and one for all of them, without a counterexample.
 
-use clewline_core::{ErasedHistory, FailsWhen, MayFail, OperationId, Verdict, failing, weakened};
+use clewline_core::{ErasedHistory, FailsWhen, MayFail, OperationId, Problem, Verdict, failing, weakened};
 
 use crate::{
     judge::{Judgement, judge},
@@ -44,7 +44,7 @@ fn holds_if(
         for id in counterexample.iter().filter(|it| problem.position(**it).is_some()) {
             let shown = problem.shown(*id);
             let Some(result) = shown.ret.filter(|it| looks_like_failure(it)) else { continue };
-            if all.when(&shown.method, Some(&result)).is_none() {
+            if all.when(&shown.method, Some(&result)).is_none() && !has_effect(&problem, *id) {
                 all = all.and(&shown.method, &result, FailsWhen::Overlapping);
                 singles.push(MayFail::new().and(&shown.method, &result, FailsWhen::Overlapping));
             }
@@ -52,6 +52,41 @@ fn holds_if(
     }
     let several = (1 < singles.len()).then_some(all);
     singles.into_iter().chain(several).find(|it| holds(it).is_some())
+}
+
+// How many states of the specification are tried.
+const TRIED_STATES_MAX: usize = 256;
+
+/// Whether the operation, with its result, changes a state of the specification that its problem
+/// reaches, as far as that is tried. A result of an operation that had its effect is no failure.
+#[must_use]
+pub fn has_effect(problem: &Problem<'_>, operation: OperationId) -> bool {
+    let Some(at) = problem.position(operation) else { return false };
+    if problem.footprint(at).is_read() {
+        return false;
+    }
+    let mut automaton = problem.automaton();
+    let labels = automaton.labels().to_vec();
+    let mut seen = vec![automaton.initial()];
+    let mut next = 0;
+    while let Some(&state) = seen.get(next).filter(|_| next < TRIED_STATES_MAX) {
+        next += 1;
+        for (other, &label) in labels.iter().enumerate() {
+            for nth in 0.. {
+                let Some(step) = automaton.step(state, label, nth) else { break };
+                if other == at && step.state != state {
+                    return true;
+                }
+                if !seen.contains(&step.state) && seen.len() < TRIED_STATES_MAX {
+                    seen.push(step.state);
+                }
+                if !step.has_more {
+                    break;
+                }
+            }
+        }
+    }
+    false
 }
 
 /// Whether a result says that nothing was done: `null`, `false`, `None`, `Err(Full)`, `Retry`; not

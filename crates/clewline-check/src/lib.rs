@@ -25,7 +25,7 @@ pub use checkers::checkers;
 pub use competition::compete;
 pub use failure::{Stuck, dead_ends, failure_point, stuck};
 pub use frontier::{FrontierId, Frontiers};
-pub use holds_if::{judge_history, looks_like_failure};
+pub use holds_if::{has_effect, judge_history, looks_like_failure};
 pub use judge::{Judgement, judge};
 pub use observations::{Nondeterminism, ObservationSet, SerialHistory};
 pub use options::{Algorithm, Options};

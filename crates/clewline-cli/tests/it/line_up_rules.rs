@@ -347,7 +347,7 @@ fn a_history_that_cannot_be_checked_is_no_success() {
 fn incomplete_observations_are_not_written() {
     let boom = Component::new(|| ()).call("boom", |(): &()| -> u32 { panic!("always") });
     let refused = observe(&boom, &matrix("boom"), &Options::default()).unwrap_err().to_string();
-    assert_eq!(refused, "a call panics, one call at a time");
+    assert_eq!(refused, "a call fails, one call at a time");
     let options = Options { limits: Limits { steps: 6, ..Limits::default() }, ..Options::default() };
     let refused = observe(&looks(10), &matrix("look"), &options).unwrap_err().to_string();
     assert!(refused.contains("did not come to an end"), "{refused}");

@@ -46,7 +46,7 @@ impl DrainCache<'_> {
         let mut program = golden.test_program(&calls, &self.options.limits).map_err(|it| it.to_string())?;
         let observed = observe(&mut *program, texts, &self.options.serial_extent());
         if observed.panicked.is_some() {
-            return Err("what it is compared with panics".to_owned());
+            return Err("what it is compared with fails".to_owned());
         }
         if let Some(reason) = observed.incomplete {
             return Err(reason);

@@ -100,14 +100,19 @@ fn overlaps(operations: &[Operation<ResultId>], at: usize) -> bool {
     operations.iter().enumerate().any(|(other, operation)| other != at && is_beside(operation))
 }
 
-/// The results of an execution that look like failures, each alone, then all of them.
-pub(super) fn proposals(program: &dyn TestProgram, outcome: &Outcome<ResultId>) -> Vec<MayFail> {
+/// The results of an execution that look like failures, each alone, then all of them. A method that
+/// returns nothing else has not failed: `is_usual` says whether that is so of an operation.
+pub(super) fn proposals(
+    program: &dyn TestProgram,
+    outcome: &Outcome<ResultId>,
+    is_usual: impl Fn(usize, &str) -> bool,
+) -> Vec<MayFail> {
     let (mut singles, mut all) = (Vec::new(), MayFail::new());
     for (at, operation) in outcome.operations.iter().enumerate() {
         let Some((_, result)) = operation.ret else { continue };
         let (method, result) = (method(&program.operations()[at].1), program.show_result(at, result));
         let is_new = looks_like_failure(&result) && all.when(method, Some(&result)).is_none();
-        if is_new && overlaps(&outcome.operations, at) {
+        if is_new && overlaps(&outcome.operations, at) && !is_usual(at, &result) {
             all = all.and(method, &result, FailsWhen::Overlapping);
             singles.push(MayFail::new().and(method, &result, FailsWhen::Overlapping));
         }

@@ -239,7 +239,7 @@ impl MatrixCheck<'_> {
         if let Reference::Golden(_) | Reference::Observed(_) = self.options.against {
             // Its schedules are not the subject's, and a file has none. And if the reference may be
             // nondeterministic, so may the subject.
-            let panicked = observed.panicked.as_ref().map(|_| "what it is compared with panics".to_owned());
+            let panicked = observed.panicked.as_ref().map(|_| "what it is compared with fails".to_owned());
             return panicked.or_else(|| observed.incomplete.clone()).map(Verdict::Unknown);
         }
         if let Some(schedule) = &observed.panicked {
@@ -425,7 +425,19 @@ impl MatrixCheck<'_> {
     /// The results that would have to be allowed for the last execution to hold.
     fn holds_if(&mut self, right: &ExpectedBehaviour, is_stuck: bool) -> Option<clewline_core::MayFail> {
         let outcome = self.program.outcome();
-        proposals(self.program, &outcome).into_iter().find(|it| {
+        let is_usual = |at: usize, result: &str| match right {
+            ExpectedBehaviour::Observed(observed) => {
+                let method = |at: usize| clewline_threads::matrix::method(&self.program.operations()[at].1);
+                let is_other = |it: &(u32, ResultId)| {
+                    method(it.0 as usize) == method(at) && self.texts[it.1.0] != result
+                };
+                !observed.set.histories().iter().any(|it| it.complete.iter().any(is_other))
+            }
+            ExpectedBehaviour::Specified(specified) => specified.has_effect(self.program, &outcome, at),
+            ExpectedBehaviour::Anything => true,
+        };
+        let proposals = proposals(self.program, &outcome, is_usual);
+        proposals.into_iter().find(|it| {
             let failed = failed(it, self.program, &outcome);
             let candidates: Vec<usize> = (0..failed.len()).filter(|it| failed[*it]).collect();
             let learned = match right {

@@ -40,7 +40,7 @@ pub fn observe(
     let mut texts = ResultTexts::default();
     let observed = first_phase(&mut *program, &mut texts, &options.serial_extent());
     if observed.panicked.is_some() {
-        return Err(CodecError("a call panics, one call at a time".to_owned()));
+        return Err(CodecError("a call fails, one call at a time".to_owned()));
     }
     if let Some(why) = observed.incomplete {
         return Err(CodecError(why));

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use clewline_core::{
-    CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, ProcessId, RawCall, Recording, ResultId,
-    Timed, Value, Values, read_label,
+    CodecError, ErasedHistory, ErasedSpec, History, Names, ObjectId, OperationId, ProcessId, RawCall,
+    Recording, ResultId, Timed, Value, Values, read_label,
 };
 use clewline_threads::matrix::method;
 use clewline_threads::{TestProgram, control::Outcome};
@@ -70,6 +70,21 @@ impl Specified {
                 specification.load(recording).map_err(|it| it.error.to_string())
             }
         }
+    }
+
+    /// Whether operation `at` of `outcome`, with its result, has an effect.
+    pub(super) fn has_effect(
+        &self,
+        program: &dyn TestProgram,
+        outcome: &Outcome<ResultId>,
+        at: usize,
+    ) -> bool {
+        let Ok(case) = self.case(program, outcome) else { return true };
+        let called = outcome.operations[..at].iter().filter(|it| it.call.is_some()).count();
+        let ids = (0..case.spans().len()).map(OperationId::from_index);
+        let id = ids.into_iter().find(|it| case.source(*it) == called);
+        let problems = case.problems();
+        id.is_none_or(|id| problems.iter().any(|it| clewline_check::has_effect(it, id)))
     }
 
     /// The same with additional calls that remove the elements left inside.
