@@ -67,6 +67,7 @@ impl Message {
             to.put_flag(it.races);
             to.put_flag(it.spurious_failures);
             to.put_flag(it.real_time);
+            to.put_maybe(it.stale_max, |to, it| to.put(it.into()));
         });
         self.put_maybe(setup.points, |to, it| {
             to.put_flag(it.releases);
@@ -83,6 +84,7 @@ impl Message {
                 races: from.take_flag(),
                 spurious_failures: from.take_flag(),
                 real_time: from.take_flag(),
+                stale_max: from.take_maybe(Message::take_u32),
             }),
             points: self.take_maybe(|from| Points { releases: from.take_flag(), counts: from.take_flag() }),
             keeps_schedule: self.take_flag(),

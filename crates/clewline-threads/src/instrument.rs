@@ -5,7 +5,10 @@
 //! them to a [`Control`]. Objects are identified by their addresses, and places by addresses of
 //! code. [`Foreign`] is the interface in the other direction.
 
-pub use crate::control::{Control, Foreign, Need, Place, Resolver, Site, Until, set_resolver};
+pub use crate::control::{
+    Control, Foreign, ForeignAccess, Loaded, Missed, Need, Origin, Place, ReadModifyWrite, Resolver, Site,
+    Stored, Until, Updated, set_resolver,
+};
 
 use crate::{
     control::{Calls, Limits},

@@ -81,6 +81,12 @@ pub trait TestProgram: System {
     /// Where the first execution was cut that was too long, if any was.
     fn unended(&self) -> Option<Unended>;
 
+    /// Whether accesses of some execution could not read older stores only because [too
+    /// many](Memory::stale_max) had done so before.
+    fn is_cut_short(&self) -> bool {
+        false
+    }
+
     /// The schedule of the last execution, if recorded.
     fn schedule(&self) -> Option<Schedule>;
 
@@ -128,7 +134,7 @@ pub fn survey<T: TestProgram>(
                 flow => flow,
             }
         });
-    let is_bounded = scheduler.is_bounded();
+    let is_bounded = scheduler.is_bounded() || program.is_cut_short();
     Survey { coverage, executions, broken, is_bounded, explained: Explained::default() }
 }
 
@@ -228,6 +234,10 @@ impl<T: 'static, C: Clone + 'static, R: Clone + Eq + Hash + 'static> TestProgram
 
     fn unended(&self) -> Option<Unended> {
         self.program.unended()
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.program.is_cut_short()
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -44,8 +44,11 @@ use super::{
     registered::Registered,
     status::{Failure, Status},
     summaries::Nouns,
-    units::Shrink,
+    units::{AtMost, Shrink},
 };
+
+// The default of `--stale-reads` for unmodified code.
+const STALE_READS_MAX: u32 = 2;
 
 /// The words of its summaries.
 pub(super) const NOUNS: Nouns =
@@ -81,14 +84,9 @@ pub(super) fn run_registered(
     given: Registered,
     journal: Option<Journal>,
 ) -> Result<Explored, Failure> {
-    if args.memory_model != "sc" {
-        return Err(Failure::Message(
-            "unmodified code is explored under sequential consistency only: --memory-model is not supported"
-                .to_owned(),
-        ));
-    }
     // Races of unmodified code are detected anyway.
     args.races = false;
+    args.stale_reads = args.stale_reads.or(Some(AtMost(Some(STALE_READS_MAX))));
     // The program has one heap and one set of statics, so executions cannot run in parallel.
     args.jobs = Some(1);
     if args.spec == "serial"

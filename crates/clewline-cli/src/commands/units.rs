@@ -29,6 +29,18 @@ pub(super) enum Shrink {
     Within(Duration),
 }
 
+/// A maximum, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AtMost(pub(super) Option<u32>);
+
+/// Reads a number, or `none`.
+pub(super) fn at_most(text: &str) -> Result<AtMost, ParseError> {
+    match text {
+        "none" => Ok(AtMost(None)),
+        _ => text.parse().map(|it| AtMost(Some(it))).map_err(|_| ParseError::new("a number or `none`", text)),
+    }
+}
+
 /// Reads `auto`, `none` or a duration.
 pub(super) fn shrink(text: &str) -> Result<Shrink, ParseError> {
     match text {

@@ -17,4 +17,5 @@ mod structures;
 mod torn;
 mod unseen;
 mod waits;
+mod weak;
 mod wrong;

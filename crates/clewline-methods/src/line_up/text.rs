@@ -684,7 +684,12 @@ pub(super) fn explored(context: &ReportContext<'_>, summary: &Summary) -> Vec<Fa
     };
     let model = match options.memory.model {
         MemoryModel::SequentiallyConsistent => String::new(),
-        model => format!(", memory {}", model.name()),
+        model => {
+            let stale = options.memory.stale_max.filter(|_| model == MemoryModel::ReleaseAcquire);
+            let stale =
+                stale.map(|it| format!(", at most {}", count(it.into(), "stale read", "stale reads")));
+            format!(", memory {}{}", model.name(), stale.unwrap_or_default())
+        }
     };
     if context.is_replay {
         facts.push(Fact::Named("phase 2", "this one execution, run again".to_owned()));

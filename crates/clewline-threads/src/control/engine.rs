@@ -28,6 +28,7 @@ mod buffers;
 mod decide;
 mod fast_path;
 mod foreign;
+mod foreign_atomics;
 mod handle;
 mod hook;
 mod locals;
@@ -40,6 +41,7 @@ mod values;
 mod waiting;
 mod weak;
 
+pub use foreign_atomics::{ForeignAccess, Stored, Updated};
 pub(crate) use handle::{control, here, is_controlled, is_ending};
 pub(crate) use locals::with_local;
 pub use state::{Control, Foreign};

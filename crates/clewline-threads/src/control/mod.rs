@@ -50,14 +50,16 @@ pub(crate) use engine::{
     Attempt, Destroyed, control, ending_control, give_way, here, is_abandoned, is_controlled, is_ending,
     wait_until_unwound, with_local,
 };
-pub use engine::{Control, Foreign, Holder, Limit, Limits, Moment, Need, Pending, Points, Unended, Until};
+pub use engine::{
+    Control, Foreign, ForeignAccess, Holder, Limit, Limits, Moment, Need, Pending, Points, Stored, Unended,
+    Until, Updated,
+};
 #[cfg(all(feature = "bench", not(miri)))]
 #[doc(hidden)]
 pub use fiber::bench;
 pub use leaks::Leak;
 pub(crate) use leaks::{note_created, note_dropped};
-pub(crate) use memory::ReadModifyWrite;
-pub use memory::{Memory, MemoryModel};
+pub use memory::{Loaded, Memory, MemoryModel, Missed, Origin, ReadModifyWrite};
 pub use order::{Clock, TaskClocks, acquires, releases};
 pub use panics::{FailureKind, Panic};
 pub use place::{Place, Resolver, Site, set_resolver};

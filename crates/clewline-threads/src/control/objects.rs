@@ -89,6 +89,13 @@ impl Objects {
         id
     }
 
+    /// The number of the object at `address`, if it has one.
+    pub(super) fn known(&self, address: usize) -> Option<SharedId> {
+        let slot = &self.slots[self.find(address)];
+        let is_known = slot.execution == self.execution && slot.address == address && slot.id != u32::MAX;
+        is_known.then_some(SharedId(slot.id))
+    }
+
     /// The same, with the guess that it is `id`.
     #[inline]
     pub(super) fn id_like(&mut self, id: SharedId, address: usize) -> SharedId {

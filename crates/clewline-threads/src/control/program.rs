@@ -284,6 +284,13 @@ impl<T: 'static, C: 'static, R: Clone + 'static> Program<T, C, R> {
         self.execution.engine.unended()
     }
 
+    /// Whether accesses of some execution could not read older stores only because [too
+    /// many](Memory::stale_max) had done so before.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.execution.engine.is_cut_short()
+    }
+
     /// The schedule of the last execution, if [recorded](Self::keep).
     #[must_use]
     pub fn schedule(&self) -> Option<Schedule> {

@@ -10,7 +10,7 @@ pub use std::sync::atomic::{Ordering, compiler_fence};
 
 use clewline_explore::Access;
 
-use crate::control::{Control, ReadModifyWrite, control, here};
+use crate::control::{Control, Missed, ReadModifyWrite, control, here};
 
 #[cfg(test)]
 mod tests;
@@ -267,9 +267,9 @@ macro_rules! atomic {
             #[cold]
             #[track_caller]
             fn load_in_model(&self, control: Control, order: Ordering) -> $type {
-                let bits = control.weak_load(self, order, &|| self.0.load(order).to_bits());
-                let value = <$type>::from_bits(bits);
-                record_load(control, value);
+                let loaded = control.weak_load(self, order, &|| self.0.load(order).to_bits());
+                let value = <$type>::from_bits(loaded.value);
+                control.detail(|| format!("{value:?}{}", Self::describe_missed(loaded.missed)));
                 value
             }
 
@@ -311,13 +311,19 @@ macro_rules! atomic {
                 let mut change = ReadModifyWrite { make: &mut make, failure, may_fail };
                 let update = control.weak_update(self, order, &mut change, &held);
                 let old = <$type>::from_bits(update.old);
+                let missed = || Self::describe_missed(update.missed);
                 let Some(new) = update.new else {
-                    control.detail(move || format!("{old:?}, and fails"));
+                    control.detail(|| format!("{old:?}, and fails{}", missed()));
                     return Err(old);
                 };
                 self.0.store(Bits::from_bits(update.held), Ordering::SeqCst);
-                control.detail(move || format!("{old:?} -> {:?}", <$type>::from_bits(new)));
+                control.detail(|| format!("{old:?} -> {:?}{}", <$type>::from_bits(new), missed()));
                 Ok(old)
+            }
+
+            #[cold]
+            fn describe_missed(missed: Option<Missed>) -> String {
+                missed.map_or_else(String::new, |it| it.describe(|it| format!("{:?}", <$type>::from_bits(it))))
             }
 
             /// An update that does not fail.

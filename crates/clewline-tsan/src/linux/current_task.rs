@@ -104,6 +104,12 @@ pub(super) fn postponed() -> Option<Control> {
     (thread_pointer() | POSTPONED_BIT == CURRENT.task.load(Relaxed)).then(control)
 }
 
+/// The control of the running task, whatever is postponed.
+pub(super) fn running_control() -> Option<Control> {
+    // SAFETY: as above.
+    running().map(|_| unsafe { (*CURRENT.control.get()).assume_init() })
+}
+
 /// The task that this code runs in, whatever is postponed.
 pub(super) fn running() -> Option<TaskId> {
     let is_task = thread_pointer() | POSTPONED_BIT == CURRENT.task.load(Relaxed) | POSTPONED_BIT;

@@ -27,6 +27,7 @@ pub(super) struct Isolated {
     is_shown: bool,
     guess: Option<Place>,
     unended: Option<Unended>,
+    is_cut_short: bool,
 }
 
 /// The texts of results: each child numbers its own.
@@ -103,6 +104,7 @@ impl Isolated {
             is_shown: false,
             guess: None,
             unended: None,
+            is_cut_short: false,
         }
     }
 
@@ -166,6 +168,7 @@ impl Isolated {
             to.put(it.place.word() as u64);
             to.put_flag(it.waits);
         });
+        to.put_flag(self.inner.is_cut_short());
         unseen::send(to);
         put_state(to, &mut *self.inner, true, &mut SameAddressSpace);
     }
@@ -182,6 +185,7 @@ impl Isolated {
         let unended =
             from.take_maybe(|from| Unended { place: self.results.take_place(from), waits: from.take_flag() });
         self.unended = self.unended.or(unended);
+        self.is_cut_short |= from.take_flag();
         unseen::receive(from);
         self.kept.receive(from, &mut self.results);
         if from.is_whole() { Ok(()) } else { Err(io::ErrorKind::InvalidData.into()) }
@@ -236,6 +240,10 @@ impl TestProgram for Isolated {
 
     fn unended(&self) -> Option<Unended> {
         self.unended
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.is_cut_short
     }
 
     fn schedule(&self) -> Option<Schedule> {

@@ -14,7 +14,7 @@ use crate::commands::{
     output::{Output, check_outputs},
     status::Failure,
     summaries::Summaries,
-    units::{self, Shrink},
+    units::{self, AtMost, Shrink},
 };
 
 /// The default of `--steps`.
@@ -145,6 +145,11 @@ pub(in crate::commands) struct Args {
     /// Rust atomics, without load buffering)
     #[arg(long, value_name = "sc|tso|rc11", default_value = "sc", value_parser = MemoryModel::ALL.map(MemoryModel::name))]
     pub(super) memory_model: String,
+
+    /// Under rc11, maximum accesses per execution that read an older store than the newest, or store
+    /// before it [default: no limit; unmodified code: 2]
+    #[arg(long, value_name = "N|none", value_parser = units::at_most)]
+    pub(super) stale_reads: Option<AtMost>,
 
     /// Under tso and rc11, order operations by the execution: an operation precedes another if it
     /// returned earlier, not only if its return happens before the other's call

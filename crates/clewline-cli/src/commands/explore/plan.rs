@@ -22,7 +22,7 @@ use super::{
 use crate::commands::{
     journal::Journal,
     status::Failure,
-    units::{self, Shrink},
+    units::{self, AtMost, Shrink},
 };
 
 // The engine names tasks by letters; this is the number of letters.
@@ -140,6 +140,7 @@ pub(super) fn options(args: &Args, subject: &Subject, plan: &Plan) -> Result<Opt
     options.memory.model = model.unwrap_or_default();
     (options.memory.races, options.memory.spurious_failures) = (args.races, args.weak_failures);
     options.memory.real_time = args.real_time;
+    options.memory.stale_max = args.stale_reads.and_then(|it| it.0);
     options.limits.spurious = args.spurious;
     options.shrinking = match args.shrink {
         Shrink::Auto => None,
@@ -296,6 +297,10 @@ fn with_reference(args: &Args, subject: &Subject) -> String {
     command.push_str(&args.quasi_flags());
     if args.memory_model != "sc" {
         command.push_str(&format!(" --memory-model {}", args.memory_model));
+    }
+    if let Some(AtMost(most)) = args.stale_reads.filter(|_| args.memory_model == "rc11") {
+        let most = most.map_or("none".to_owned(), |it| it.to_string());
+        command.push_str(&format!(" --stale-reads {most}"));
     }
     if args.real_time {
         command.push_str(" --real-time");

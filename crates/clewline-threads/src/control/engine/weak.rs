@@ -12,7 +12,9 @@ use clewline_explore::{Access, Ending, SharedId, Step, TaskId};
 
 use super::{
     super::{
-        memory::{AtomicAccess, ChoiceSource, Memory, MemoryModel, MemoryState, ReadModifyWrite},
+        memory::{
+            AtomicAccess, ChoiceSource, Loaded, Memory, MemoryModel, MemoryState, Missed, ReadModifyWrite,
+        },
         races::{CellAccess, Race, RacingAccess},
         view::HappensBefore,
     },
@@ -25,6 +27,7 @@ use crate::control::place::Place;
 /// The effect of an update, and the value that the atomic must hold now.
 pub(crate) struct Update {
     pub(crate) old: u64,
+    pub(crate) missed: Option<Missed>,
     pub(crate) new: Option<u64>,
     pub(crate) held: u64,
 }
@@ -70,11 +73,11 @@ impl Control {
     fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> AtomicAccess {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        AtomicAccess { task: engine.current, object, place, order }
+        AtomicAccess { task: engine.current, object, place, order, step: engine.steps }
     }
 
     /// Runs `act` with the memory state, separated from the rest of the engine.
-    fn with<R>(self, act: impl FnOnce(&mut MemoryState, &mut Engine) -> R) -> R {
+    pub(super) fn with<R>(self, act: impl FnOnce(&mut MemoryState, &mut Engine) -> R) -> R {
         let engine = self.engine();
         let mut memory = engine.memory.take().expect("an atomic is more than its value");
         let result = act(&mut memory, engine);
@@ -85,7 +88,7 @@ impl Control {
     /// Loads from an atomic, which holds `held`.
     #[cold]
     #[track_caller]
-    pub(crate) fn weak_load<T>(self, object: &T, order: Ordering, held: &dyn Fn() -> u64) -> u64 {
+    pub(crate) fn weak_load<T>(self, object: &T, order: Ordering, held: &dyn Fn() -> u64) -> Loaded {
         let place = Place::caller();
         self.access(object, Access::Read);
         let by = self.by(object, order, place);
@@ -114,7 +117,7 @@ impl Control {
         }
         let by = self.by(object, order, place);
         let old = held();
-        let held = self.with(|memory, engine| memory.store(by, value, old, engine));
+        let (held, _) = self.with(|memory, engine| memory.store(by, value, old, engine));
         let engine = self.engine();
         if is_tso && !waits {
             engine.tasks[by.task.index()].rounds.clear();
@@ -141,22 +144,28 @@ impl Control {
         let held = held();
         let updated = self.with(|memory, engine| memory.update(by, change, held, engine));
         let engine = self.engine();
-        if updated.new.is_some_and(|new| new != updated.old) {
+        let (read, new) = (updated.read, updated.new.map(|it| it.0));
+        if new.is_some_and(|new| new != read.value) {
             engine.changed(by.object);
         }
         let held = self.with(|memory, _| memory.held(by.object));
-        Update { old: updated.old, new: updated.new, held }
+        Update { old: read.value, missed: read.missed, new, held }
     }
 
     /// A fence.
     #[track_caller]
     pub(crate) fn fence(self, order: Ordering) {
+        self.fence_at(order, Place::caller());
+    }
+
+    /// A fence at this place.
+    pub fn fence_at(self, order: Ordering, place: Place) {
         if !self.is_weak() {
             return;
         }
         let engine = self.engine();
         if order == Ordering::SeqCst && engine.weak.settings.model != MemoryModel::SequentiallyConsistent {
-            self.arrive(SharedId::NONE, super::types::Attempt::new(Access::Fence), Place::caller());
+            self.arrive(SharedId::NONE, super::types::Attempt::new(Access::Fence), place);
         }
         let me = self.me();
         self.with(|memory, _| memory.fence(me, order));
@@ -280,12 +289,16 @@ impl Engine {
         self.weak.race.clone()
     }
 
+    pub(in crate::control) fn is_cut_short(&self) -> bool {
+        self.memory.as_ref().is_some_and(|it| it.is_cut_short())
+    }
+
     /// Begins another execution.
     pub(super) fn prepare_memory(&mut self) {
         self.weak.clear();
         let settings = self.weak.settings;
         if settings.needs_state() {
-            self.memory.get_or_insert_with(|| Box::new(MemoryState::new(settings.model))).clear();
+            self.memory.get_or_insert_with(|| Box::new(MemoryState::new(settings))).clear();
         }
     }
 
@@ -315,7 +328,7 @@ impl Engine {
         }
     }
 
-    fn memory(&mut self) -> &mut MemoryState {
+    pub(super) fn memory(&mut self) -> &mut MemoryState {
         self.memory.as_mut().expect("asked for only if there is one")
     }
 
@@ -347,6 +360,10 @@ impl Engine {
         for other in step.after {
             self.memory().begin_after(me, other);
         }
+        // Foreign code reports what its locks order.
+        if self.foreign.is_some() {
+            return;
+        }
         if is_woken {
             self.memory().woken(me);
         }
@@ -362,6 +379,9 @@ impl Engine {
     /// `me` has changed a lock or a similar object: it acquired or releases it.
     #[cold]
     pub(super) fn memory_changed(&mut self, object: SharedId) {
+        if self.foreign.is_some() {
+            return;
+        }
         let me = self.current;
         let takes = |it: &Step| {
             it.object == object
@@ -388,7 +408,7 @@ impl Engine {
     }
 
     /// `by` has put a store to the atomic at `address` into its buffer.
-    fn note_buffered(&mut self, by: AtomicAccess, address: *const (), write_back: WriteBack) {
+    pub(super) fn note_buffered(&mut self, by: AtomicAccess, address: *const (), write_back: WriteBack) {
         let at = by.object.0 as usize;
         if self.weak.write_back.len() <= at {
             self.weak.write_back.resize(at + 1, None);
@@ -404,7 +424,7 @@ impl Engine {
 
     /// Whether the running task has a store buffer or can get one: buffers count as tasks, whose
     /// number is limited.
-    fn has_room_for_buffer(&self) -> bool {
+    pub(super) fn has_room_for_buffer(&self) -> bool {
         self.weak.buffer_of[self.current.index()].is_some() || self.tasks.len() < TaskId::MAX
     }
 
@@ -425,10 +445,11 @@ impl Engine {
 
     /// Makes each buffer's next step its oldest store, and unblocks tasks that waited for an empty
     /// buffer.
-    fn buffers_changed(&mut self) {
+    pub(super) fn buffers_changed(&mut self) {
         for buffer in self.weak.buffers {
             let owner = self.weak.owner_of[buffer.index()].expect("a buffer has an owner");
             let first = self.memory().first_buffered(owner);
+            let first = first.map(|it| self.scheduled_object(it));
             let place = self.tasks[owner.index()].place;
             let task = &mut self.tasks[buffer.index()];
             self.ended.remove(buffer);
@@ -442,6 +463,14 @@ impl Engine {
                 self.weak.undrained.remove(owner);
                 self.note_wake(owner);
             }
+        }
+    }
+
+    /// The object that schedulers see for an atomic: of foreign code, the word that contains it.
+    fn scheduled_object(&mut self, atomic: SharedId) -> SharedId {
+        match self.weak.write_back.get(atomic.0 as usize) {
+            Some(Some((address, _))) if self.foreign.is_some() => self.objects.id(address.addr() & !7),
+            _ => atomic,
         }
     }
 
@@ -461,7 +490,7 @@ impl Engine {
         self.buffers_changed();
     }
 
-    fn flush_one(&mut self, owner: TaskId) {
+    pub(super) fn flush_one(&mut self, owner: TaskId) {
         let Some((object, value)) = self.memory().flush(owner) else { return };
         if let Some(&Some((address, write_back))) = self.weak.write_back.get(object.0 as usize) {
             // SAFETY: the atomic was at this address when it was last stored to, and dropping it

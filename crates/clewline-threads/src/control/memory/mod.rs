@@ -10,8 +10,11 @@
 //! * `release_acquire` lets a load read any store that is not too old, and a store take any
 //!   position that is not too old.
 //! * `tso` has store buffers.
+//! * `foreign` is what code that was not written for these models needs: locations that other code
+//!   may write, and accesses of different sizes.
 
 mod buffer;
+mod foreign;
 mod release_acquire;
 #[cfg(test)]
 mod tests;
@@ -23,7 +26,7 @@ use clewline_core::NotFound;
 use clewline_explore::{SharedId, TaskId};
 
 use super::{
-    order::{Clock, TaskClocks},
+    order::{Clock, TaskClocks, acquires},
     place::Place,
     races::CellAccesses,
     view::View,
@@ -82,6 +85,9 @@ pub struct Memory {
     /// Whether an operation precedes another already if it returned earlier in the execution. Under
     /// a weak memory model it otherwise precedes only those whose calls its return happens before.
     pub real_time: bool,
+    /// In the release/acquire model, how many accesses of an execution may take another store, or
+    /// another place in modification order, than the newest.
+    pub stale_max: Option<u32>,
 }
 
 impl Memory {
@@ -96,6 +102,56 @@ impl Memory {
     }
 }
 
+/// Where a store comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Its number among the stores of the execution, from 1; 0 if it is the initial value.
+    pub number: u32,
+    /// The task that made it.
+    pub task: TaskId,
+    /// The step in which it was made, from 1; 0 if that is not known.
+    pub step: u32,
+}
+
+impl Origin {
+    /// The initial value.
+    pub(in crate::control) const INITIAL: Origin = Origin { number: 0, task: TaskId(0), step: 0 };
+}
+
+/// A newer store than the one that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// Its value.
+    pub value: u64,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it waits in a store buffer.
+    pub is_buffered: bool,
+}
+
+impl Missed {
+    /// Says what was missed and why, after a value that was read; `show` formats a value.
+    #[must_use]
+    pub fn describe(&self, show: impl FnOnce(u64) -> String) -> String {
+        let (value, step) = (show(self.value), self.origin.step);
+        let of = if step == 0 { String::new() } else { format!(" of step {step}") };
+        let why =
+            if self.is_buffered { ", which is still in a store buffer" } else { ": nothing orders them" };
+        format!(", not {value}{of}{why}")
+    }
+}
+
+/// What an access has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// The value.
+    pub value: u64,
+    /// Where the store comes from.
+    pub origin: Origin,
+    /// The newest store, if that is another one.
+    pub missed: Option<Missed>,
+}
+
 /// A store.
 #[derive(Clone, Debug)]
 struct Message {
@@ -106,6 +162,7 @@ struct Message {
     view: View,
     // A read-modify-write has read it: no store comes between the two.
     is_followed: bool,
+    origin: Origin,
 }
 
 /// The state of an object.
@@ -113,6 +170,8 @@ struct Message {
 struct Location {
     // Of an atomic, in modification order. Only the release/acquire model keeps more than the last.
     messages: Vec<Message>,
+    // The stamp of its first message: the stores of earlier objects at the address have lower ones.
+    first_stamp: u64,
     // The value that the atomic itself holds. If it holds another value, it is a different atomic
     // at the same address.
     held: u64,
@@ -120,6 +179,10 @@ struct Location {
     sync: View,
     // Of a cell.
     cell_accesses: CellAccesses,
+    // Of an atomic of foreign code: its size in bytes; 0 if it is not known.
+    size: u8,
+    // Of a word of foreign code: accesses of different sizes overlap in it.
+    is_mixed: bool,
 }
 
 #[derive(Debug, Default)]
@@ -146,24 +209,32 @@ pub(super) struct AtomicAccess {
     pub(super) object: SharedId,
     pub(super) place: Place,
     pub(super) order: Ordering,
+    /// The number of the step.
+    pub(super) step: u32,
 }
 
 /// A read-modify-write.
-pub(crate) struct ReadModifyWrite<'a> {
+pub struct ReadModifyWrite<'a> {
     /// The new value; `None` leaves the old one.
-    pub(crate) make: &'a mut dyn FnMut(u64) -> Option<u64>,
+    pub make: &'a mut dyn FnMut(u64) -> Option<u64>,
     /// The ordering of the read if the value is left.
-    pub(crate) failure: Ordering,
+    pub failure: Ordering,
     /// Whether it may fail spuriously.
-    pub(crate) may_fail: bool,
+    pub may_fail: bool,
+}
+
+impl std::fmt::Debug for ReadModifyWrite<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReadModifyWrite").field("failure", &self.failure).finish_non_exhaustive()
+    }
 }
 
 /// The effect of a read-modify-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UpdateResult {
-    pub(super) old: u64,
-    /// `None` if it only read.
-    pub(super) new: Option<u64>,
+    pub(super) read: Loaded,
+    /// The new value, and its store; `None` if it only read.
+    pub(super) new: Option<(u64, Origin)>,
 }
 
 /// The memory of one execution.
@@ -177,16 +248,31 @@ pub(super) struct MemoryState {
     sc_order: Vec<u64>,
     // How many times an old store was read at the same place: a loop does not do so forever.
     stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
+    // How many more accesses may take another store than the newest.
+    stale_left: u32,
+    stale_max: u32,
+    // Whether an access was not offered another one for this reason.
+    is_cut_short: bool,
+    // The number of stores.
+    stores: u32,
+    // What tasks have released to code that is not seen: for each location, the newest store.
+    released_unseen: Vec<u64>,
 }
 
 impl MemoryState {
-    pub(super) fn new(model: MemoryModel) -> MemoryState {
+    pub(super) fn new(memory: Memory) -> MemoryState {
+        let stale_max = memory.stale_max.unwrap_or(u32::MAX);
         MemoryState {
-            model,
+            model: memory.model,
             tasks: Vec::new(),
             locations: Vec::new(),
             sc_order: Vec::new(),
             stale_reads: Vec::new(),
+            stale_left: stale_max,
+            stale_max,
+            is_cut_short: false,
+            stores: 0,
+            released_unseen: Vec::new(),
         }
     }
 
@@ -196,6 +282,20 @@ impl MemoryState {
         self.locations.clear();
         self.sc_order.clear();
         self.stale_reads.clear();
+        (self.stale_left, self.stores) = (self.stale_max, 0);
+        self.released_unseen.clear();
+    }
+
+    /// Whether some access of any execution could not take an older store only because
+    /// [too many](Memory::stale_max) had done so before.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.is_cut_short
+    }
+
+    /// Counts a store of `by`.
+    fn new_store(&mut self, by: AtomicAccess) -> Origin {
+        self.stores += 1;
+        Origin { number: self.stores, task: by.task, step: by.step }
     }
 
     /// Adds the memory that the state uses.
@@ -238,8 +338,8 @@ impl MemoryState {
         if location.messages.is_empty() || location.held != held {
             location.held = held;
             location.messages.clear();
-            let view = View::default();
-            location.messages.push(Message { stamp: 0, value: held, view, is_followed: false });
+            let (stamp, view, origin) = (location.first_stamp, View::default(), Origin::INITIAL);
+            location.messages.push(Message { stamp, value: held, view, is_followed: false, origin });
         }
         location
     }
@@ -250,10 +350,10 @@ impl MemoryState {
     }
 
     /// A load from an atomic that holds `held`.
-    pub(super) fn load(&mut self, by: AtomicAccess, held: u64, ask: &mut dyn ChoiceSource) -> u64 {
+    pub(super) fn load(&mut self, by: AtomicAccess, held: u64, ask: &mut dyn ChoiceSource) -> Loaded {
         self.atomic(by, held);
-        if let Some(value) = self.tasks[by.task.index()].buffer.newest(by.object) {
-            return value;
+        if let Some((value, origin)) = self.tasks[by.task.index()].buffer.newest(by.object) {
+            return Loaded { value, origin, missed: None };
         }
         let at = match self.model {
             MemoryModel::SequentiallyConsistent | MemoryModel::Tso => 0,
@@ -269,19 +369,19 @@ impl MemoryState {
         value: u64,
         held: u64,
         ask: &mut dyn ChoiceSource,
-    ) -> u64 {
+    ) -> (u64, Origin) {
         self.atomic(by, held);
-        let view = self.released(by);
+        let (view, origin) = (self.released(by), self.new_store(by));
         match self.model {
-            MemoryModel::SequentiallyConsistent => self.replace(by, value, view),
-            MemoryModel::Tso if by.order == Ordering::SeqCst => self.replace(by, value, view),
+            MemoryModel::SequentiallyConsistent => self.replace(by, value, view, origin),
+            MemoryModel::Tso if by.order == Ordering::SeqCst => self.replace(by, value, view, origin),
             MemoryModel::Tso => {
-                self.tasks[by.task.index()].buffer.push(by.object, value, view);
+                self.tasks[by.task.index()].buffer.push(by.object, value, view, origin);
                 self.at(by.object).held = value;
             }
-            MemoryModel::ReleaseAcquire => self.place_store(by, value, view, ask),
+            MemoryModel::ReleaseAcquire => self.place_store(by, value, view, origin, ask),
         }
-        self.at(by.object).held
+        (self.at(by.object).held, origin)
     }
 
     /// A read-modify-write of an atomic that holds `held`.
@@ -300,30 +400,40 @@ impl MemoryState {
         let old = self.at(by.object).messages[at].value;
         let new = (change.make)(old).filter(|_| !(change.may_fail && ask.fails_spuriously(by.place)));
         let Some(new) = new else {
-            self.read(AtomicAccess { order: change.failure, ..by }, at);
-            return UpdateResult { old, new: None };
+            let read = self.read(AtomicAccess { order: change.failure, ..by }, at);
+            return UpdateResult { read, new: None };
         };
-        self.read(by, at);
+        let (read, origin) = (self.read(by, at), self.new_store(by));
         let mut view = self.locations[by.object.0 as usize].messages[at].view.clone();
         self.tasks[by.task.index()].clocks.update(by.task, by.order, &mut view);
         match self.model {
-            MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view),
-            MemoryModel::ReleaseAcquire => self.follow(by, at, new, view),
+            MemoryModel::SequentiallyConsistent | MemoryModel::Tso => self.replace(by, new, view, origin),
+            MemoryModel::ReleaseAcquire => self.follow(by, at, new, view, origin),
         }
-        UpdateResult { old, new: Some(new) }
+        UpdateResult { read, new: Some((new, origin)) }
     }
 
     /// Reads message `at`, with all its effects.
-    fn read(&mut self, by: AtomicAccess, at: usize) -> u64 {
-        let message = &self.locations[by.object.0 as usize].messages[at];
+    fn read(&mut self, by: AtomicAccess, at: usize) -> Loaded {
+        let messages = &self.locations[by.object.0 as usize].messages;
+        let message = &messages[at];
         let task = &mut self.tasks[by.task.index()];
         task.clocks.now.saw(by.object, message.stamp);
         task.clocks.read(by.order, &message.view);
-        let (stamp, value) = (message.stamp, message.value);
+        if acquires(by.order) && !self.released_unseen.is_empty() {
+            task.clocks.now.join_stores(&self.released_unseen);
+        }
+        let newer = messages.last().filter(|_| at + 1 != messages.len());
+        let newer = newer.map(|it| Missed { value: it.value, origin: it.origin, is_buffered: false });
+        let mut loaded = Loaded { value: message.value, origin: message.origin, missed: newer };
+        let stamp = message.stamp;
         if by.order == Ordering::SeqCst {
             self.advance_sc_order(by.object, stamp);
         }
-        value
+        if self.model == MemoryModel::Tso {
+            loaded.missed = self.buffered_elsewhere(by);
+        }
+        loaded
     }
 
     /// The view that a store with this ordering releases.
@@ -334,10 +444,10 @@ impl MemoryState {
     }
 
     /// Replaces the only store, in models that keep just one.
-    fn replace(&mut self, by: AtomicAccess, value: u64, view: View) {
+    fn replace(&mut self, by: AtomicAccess, value: u64, view: View, origin: Origin) {
         let location = self.at(by.object);
         location.messages.clear();
-        location.messages.push(Message { stamp: 0, value, view, is_followed: false });
+        location.messages.push(Message { stamp: 0, value, view, is_followed: false, origin });
         location.held = value;
     }
 
@@ -354,6 +464,9 @@ impl MemoryState {
         self.task(task);
         let clocks = &mut self.tasks[task.index()].clocks;
         clocks.acquire_fence(order);
+        if acquires(order) && !self.released_unseen.is_empty() {
+            clocks.now.join_stores(&self.released_unseen);
+        }
         if order == Ordering::SeqCst {
             clocks.now.join_stores(&self.sc_order);
             let stores = clocks.now.stores();
@@ -371,7 +484,11 @@ impl MemoryState {
     pub(super) fn acquire(&mut self, task: TaskId, object: SharedId) {
         self.task(task);
         self.at(object);
-        self.tasks[task.index()].clocks.now.join(&self.locations[object.0 as usize].sync);
+        let clocks = &mut self.tasks[task.index()].clocks;
+        clocks.now.join(&self.locations[object.0 as usize].sync);
+        if !self.released_unseen.is_empty() {
+            clocks.now.join_stores(&self.released_unseen);
+        }
     }
 
     /// `task` releases it.

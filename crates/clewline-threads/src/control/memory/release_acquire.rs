@@ -17,11 +17,11 @@ use std::sync::atomic::Ordering;
 
 use clewline_explore::SharedId;
 
-use super::{AtomicAccess, ChoiceSource, MemoryState, Message, ReadModifyWrite};
+use super::{AtomicAccess, ChoiceSource, MemoryState, Message, Origin, ReadModifyWrite};
 use crate::control::view::View;
 
 // The distance between the stamps of consecutive stores; leaves room for stores between them.
-const STAMP_GAP: u64 = 1 << 40;
+pub(super) const STAMP_GAP: u64 = 1 << 40;
 
 // The maximum number of times that a load at one place reads the same store that is not the newest.
 // After that, newer stores have become visible.
@@ -88,15 +88,26 @@ impl MemoryState {
             .rev()
             .filter(|&at| is_allowed(&messages[at]) && (at == newest || is_fresh(&messages[at])))
             .collect();
-        let at = match choices.len() {
-            0 => newest,
-            1 => choices[0],
-            n => choices[ask.value(n as u32) as usize],
-        };
+        let at = self.pick(&choices, newest, ask);
         if at != newest {
-            let stamp = messages[at].stamp;
+            let stamp = self.messages(by.object)[at].stamp;
             self.note_stale(by, stamp);
         }
+        at
+    }
+
+    /// One of `choices`, of which the first is the usual one; `default` if there is none.
+    fn pick(&mut self, choices: &[usize], default: usize, ask: &mut dyn ChoiceSource) -> usize {
+        let usual = choices.first().copied().unwrap_or(default);
+        if choices.len() < 2 {
+            return usual;
+        }
+        if self.stale_left == 0 {
+            self.is_cut_short = true;
+            return usual;
+        }
+        let at = choices[ask.value(choices.len() as u32) as usize];
+        self.stale_left -= u32::from(at != usual);
         at
     }
 
@@ -116,32 +127,30 @@ impl MemoryState {
         by: AtomicAccess,
         value: u64,
         view: View,
+        origin: Origin,
         ask: &mut dyn ChoiceSource,
     ) {
         let floor = self.oldest_readable(by, by.order);
         let messages = self.messages(by.object);
         let is_free = |at: &usize| floor <= messages[*at].stamp && stamp_after(messages, *at).is_some();
         let choices: Vec<usize> = (0..messages.len()).rev().filter(is_free).collect();
-        let after = match choices.len() {
-            0 => messages.len() - 1,
-            1 => choices[0],
-            n => choices[ask.value(n as u32) as usize],
-        };
-        self.insert(by, after, value, view);
+        let last = messages.len() - 1;
+        let after = self.pick(&choices, last, ask);
+        self.insert(by, after, value, view, origin);
     }
 
     /// Inserts the store of an update directly after the store it read.
-    pub(super) fn follow(&mut self, by: AtomicAccess, at: usize, value: u64, view: View) {
-        self.insert(by, at, value, view);
+    pub(super) fn follow(&mut self, by: AtomicAccess, at: usize, value: u64, view: View, origin: Origin) {
+        self.insert(by, at, value, view, origin);
         self.locations[by.object.0 as usize].messages[at].is_followed = true;
     }
 
-    fn insert(&mut self, by: AtomicAccess, after: usize, value: u64, view: View) {
+    fn insert(&mut self, by: AtomicAccess, after: usize, value: u64, view: View, origin: Origin) {
         let location = &mut self.locations[by.object.0 as usize];
         let stamp = stamp_after(&location.messages, after).expect("there is room where a store is placed");
         // `view` need not contain it: a task that joins the view has read this message.
         self.tasks[by.task.index()].clocks.now.saw(by.object, stamp);
-        location.messages.insert(after + 1, Message { stamp, value, view, is_followed: false });
+        location.messages.insert(after + 1, Message { stamp, value, view, is_followed: false, origin });
         if after + 2 == location.messages.len() {
             location.held = value;
         }

@@ -9,7 +9,7 @@
 
 use clewline_explore::{SharedId, TaskId};
 
-use super::{MemoryState, Message};
+use super::{AtomicAccess, MemoryState, Message, Missed};
 
 impl MemoryState {
     /// The object of the oldest store in the buffer of `task`.
@@ -20,10 +20,10 @@ impl MemoryState {
     /// That store reaches memory. Returns the object and its new value if the atomic itself must be
     /// written.
     pub(in crate::control) fn flush(&mut self, task: TaskId) -> Option<(SharedId, u64)> {
-        let (object, value, view) = self.tasks[task.index()].buffer.0.pop_front()?;
+        let (object, value, view, origin) = self.tasks[task.index()].buffer.0.pop_front()?;
         let location = &mut self.locations[object.0 as usize];
         location.messages.clear();
-        location.messages.push(Message { stamp: 0, value, view, is_followed: false });
+        location.messages.push(Message { stamp: 0, value, view, is_followed: false, origin });
         // The atomic holds the latest store of any task. That is wrong only if it is not
         // overwritten after all.
         let is_last = !self.tasks.iter().any(|it| it.buffer.newest(object).is_some());
@@ -35,12 +35,19 @@ impl MemoryState {
         must_write.then_some((object, value))
     }
 
+    /// The newest store to the object that waits in the buffer of another task.
+    pub(super) fn buffered_elsewhere(&self, by: AtomicAccess) -> Option<Missed> {
+        let others = self.tasks.iter().enumerate().filter(|it| it.0 != by.task.index());
+        let newest = others.filter_map(|it| it.1.buffer.newest(by.object)).max_by_key(|it| it.1.number);
+        newest.map(|(value, origin)| Missed { value, origin, is_buffered: true })
+    }
+
     /// The object is dropped, or the caller has exclusive access: discards its buffered stores.
     /// Returns the last of them.
     pub(in crate::control) fn forget_buffered(&mut self, object: SharedId) -> Option<u64> {
         let mut last = None;
         for task in &mut self.tasks {
-            last = task.buffer.newest(object).or(last);
+            last = task.buffer.newest(object).map(|it| it.0).or(last);
             task.buffer.0.retain(|it| it.0 != object);
         }
         last

@@ -9,13 +9,13 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::instrument::Control;
+use clewline_threads::instrument::{Control, ForeignAccess, Missed, ReadModifyWrite};
 
 use super::{check, describe_address, object, point, shown};
 use crate::linux::{
     call::stubs,
     calls_out, current_task,
-    races::{self, Atomic, AtomicAccess},
+    races::{self, Atomic, AtomicAccess, ModelEffect},
 };
 
 /// An ordering, as compilers number them.
@@ -76,7 +76,119 @@ fn record_load<T: Word>(control: Control, address: usize, value: T, by: By) {
 #[inline(always)]
 fn note<T: Word>(control: Control, address: usize, what: Atomic, old: T, new: T, By { pc, order }: By) {
     let (old, new) = (old.bits(), new.bits());
-    races::synchronize(control, AtomicAccess { address, size: T::SIZE, pc, what, order, old, new });
+    let access = AtomicAccess { address, size: T::SIZE, pc, what, order, old, new };
+    races::synchronize(control, access, ModelEffect::Newest);
+}
+
+/// Whether a weak memory model decides which store is read.
+#[inline(always)]
+fn follows_model<T: Word>(control: Control, address: *mut T) -> bool {
+    control.has_weak_memory() && control.follows_model(address as usize, T::SIZE)
+}
+
+/// The access as a memory model sees it.
+fn modelled<T: Word>(address: *mut T, By { pc, order }: By) -> ForeignAccess {
+    let (address, place) = (address as usize, current_task::place(pc).part(address as usize & 7));
+    ForeignAccess { address, size: T::SIZE, order, place, is_unseen: races::has_unseen_code() }
+}
+
+/// Under a weak memory model, an access to memory that the model does not cover.
+#[inline(always)]
+fn note_mixed<T: Word>(control: Control, address: *mut T, what: Atomic, by: By) {
+    if control.has_weak_memory() {
+        control.access_mixed(&modelled(address, by), what != Atomic::Store, what != Atomic::Load);
+    }
+}
+
+fn missed(it: Option<Missed>) -> String {
+    it.map_or_else(String::new, |it| it.describe(shown))
+}
+
+/// A load under a weak memory model.
+#[cold]
+fn load_in_model<T: Word>(control: Control, address: *mut T, by: By) -> T {
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
+    let held = unsafe { address.read_volatile() }.bits();
+    let loaded = control.load_in_model(&modelled(address, by), held);
+    let at = address as usize;
+    let access = AtomicAccess {
+        address: at,
+        size: T::SIZE,
+        pc: by.pc,
+        what: Atomic::Load,
+        order: by.order,
+        old: held,
+        new: held,
+    };
+    races::synchronize(control, access, ModelEffect::Load(loaded.origin.number));
+    control
+        .set_detail(|| format!("{}{}{}", describe_address(at), shown(loaded.value), missed(loaded.missed)));
+    T::of_bits(loaded.value)
+}
+
+/// A store under a weak memory model.
+#[cold]
+fn store_in_model<T: Word>(control: Control, address: *mut T, value: T, by: By) {
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
+    let old = unsafe { address.read_volatile() }.bits();
+    let stored = control.store_in_model(&modelled(address, by), value.bits(), old);
+    // SAFETY: as above.
+    unsafe { address.write_volatile(T::of_bits(stored.held)) };
+    let (pc, at) = (by.pc, address as usize);
+    let (size, what, order, new) = (T::SIZE, Atomic::Store, by.order, stored.held);
+    let access = AtomicAccess { address: at, size, pc, what, order, old, new };
+    races::synchronize(control, access, ModelEffect::Store(stored.origin.number, stored.is_newest));
+    current_task::count_write();
+    control.mark_changed(object(at));
+    control.set_detail(|| {
+        let place = if stored.is_newest { "" } else { ", before a later store" };
+        format!("{}-> {}{place}", describe_address(at), shown(value.bits()))
+    });
+}
+
+/// A read-modify-write under a weak memory model. Returns the old value, and whether there is a new
+/// one.
+#[cold]
+fn update_in_model<T: Word>(
+    control: Control,
+    address: *mut T,
+    by: Exchange,
+    may_fail: bool,
+    change: &dyn Fn(T) -> Option<T>,
+) -> (T, bool) {
+    // SAFETY: the code under test requests this access. An invalid access is a finding.
+    let held = unsafe { address.read_volatile() }.bits();
+    let mut make = |bits| change(T::of_bits(bits)).map(Word::bits);
+    let mut update = ReadModifyWrite { make: &mut make, failure: by.failure, may_fail };
+    let access = modelled(address, By { pc: by.pc, order: by.success });
+    let updated = control.update_in_model(&access, &mut update, held);
+    let (old, at) = (updated.read.value, address as usize);
+    let memory = |what, order, new| AtomicAccess {
+        address: at,
+        size: T::SIZE,
+        pc: by.pc,
+        what,
+        order,
+        old: held,
+        new,
+    };
+    let missed = || missed(updated.read.missed);
+    let read = updated.read.origin.number;
+    let Some((new, stored)) = updated.new else {
+        races::synchronize(control, memory(Atomic::Load, by.failure, held), ModelEffect::Load(read));
+        control.set_detail(|| format!("{}{}, and fails{}", describe_address(at), shown(old), missed()));
+        return (T::of_bits(old), false);
+    };
+    // SAFETY: as above.
+    unsafe { address.write_volatile(T::of_bits(stored.held)) };
+    let effect = ModelEffect::Update { read, stored: stored.origin.number, is_newest: stored.is_newest };
+    races::synchronize(control, memory(Atomic::Update, by.success, stored.held), effect);
+    current_task::count_write();
+    if old != new {
+        control.mark_changed(object(at));
+    }
+    control.set_detail(|| format!("{}{} -> {}{}", describe_address(at), shown(old), shown(new), missed()));
+    (T::of_bits(old), true)
 }
 
 /// A value with atomic operations.
@@ -84,6 +196,9 @@ trait Word: Copy + PartialEq + 'static {
     const SIZE: usize = size_of::<Self>();
 
     fn bits(self) -> u64;
+
+    /// The value with these bits.
+    fn of_bits(bits: u64) -> Self;
 
     /// Applies `change` to the value at `address` with a real atomic operation. Returns the old
     /// value.
@@ -100,6 +215,10 @@ macro_rules! words {
             impl Word for $type {
                 fn bits(self) -> u64 {
                     self.into()
+                }
+
+                fn of_bits(bits: u64) -> Self {
+                    bits as $type
                 }
 
                 unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
@@ -124,6 +243,11 @@ impl Word for u128 {
         self as u64
     }
 
+    // No memory model is followed for words of this size.
+    fn of_bits(bits: u64) -> Self {
+        bits.into()
+    }
+
     // Only code that constructs a subject comes here, and no other thread runs.
     unsafe fn update(address: *mut Self, change: impl Fn(Self) -> Option<Self>) -> Self {
         // SAFETY: guaranteed by the caller.
@@ -143,19 +267,39 @@ fn load<T: Word>(address: *mut T, by: By) -> T {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |_| None) };
     };
+    if follows_model(control, address) {
+        return load_in_model(control, address, by);
+    }
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let value = unsafe { address.read_volatile() };
+    note_mixed(control, address, Atomic::Load, by);
     record_load(control, address as usize, value, by);
     value
 }
 
 #[inline(always)]
 fn update<T: Word>(address: *mut T, what: Atomic, by: By, change: impl Fn(T) -> T) -> T {
-    let access = if what == Atomic::Store { Access::Write } else { Access::Update };
+    let access = match what {
+        Atomic::Store => {
+            current_task::running_control().map_or(Access::Write, |it| it.access_of_store(by.order))
+        }
+        Atomic::Load | Atomic::Update => Access::Update,
+    };
     let Some(control) = before(address as usize, T::SIZE, access, by.pc) else {
         // SAFETY: the code under test requests this access.
         return unsafe { T::update(address, |it| Some(change(it))) };
     };
+    if follows_model(control, address) {
+        if what == Atomic::Store {
+            // A store ignores the old value.
+            let value = change(T::of_bits(0));
+            store_in_model(control, address, value, by);
+            return value;
+        }
+        let by = Exchange { pc: by.pc, success: by.order, failure: by.order };
+        return update_in_model(control, address, by, false, &|it| Some(change(it))).0;
+    }
+    note_mixed(control, address, what, by);
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     let new = change(old);
@@ -181,6 +325,12 @@ fn exchange_if<T: Word>(address: *mut T, current: T, new: T, may_fail: bool, by:
         let old = unsafe { T::update(address, |it| (it == current).then_some(new)) };
         return if old == current { Ok(old) } else { Err(old) };
     };
+    if follows_model(control, address) {
+        let change = |it: T| (it == current).then_some(new);
+        let (old, is_new) = update_in_model(control, address, by, may_fail, &change);
+        return if is_new { Ok(old) } else { Err(old) };
+    }
+    note_mixed(control, address, Atomic::Update, By { pc: by.pc, order: by.success });
     // SAFETY: the code under test requests this access. An invalid access is a finding.
     let old = unsafe { address.read_volatile() };
     if old != current {
@@ -302,14 +452,17 @@ operations! {
     word_128 u128, exchange(success), value();
 }
 
-#[unsafe(no_mangle)]
-extern "C" fn __tsan_atomic_thread_fence(order: Order) {
+extern "C" fn fence(order: Order, pc: usize) {
     if let Some(control) = current_task::control() {
+        if control.has_weak_memory() {
+            control.fence_at(ordering(order), current_task::place(pc));
+        }
         races::fence(control, ordering(order));
     }
 }
 
 stubs! {
+    __tsan_atomic_thread_fence, "rsi" => fence;
     __tsan_atomic8_load, "rdx" => word_8::load;
     __tsan_atomic8_store, "rcx" => word_8::store;
     __tsan_atomic8_exchange, "rcx" => word_8::swap;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clewline_explore::Access;
-use clewline_threads::instrument::Control;
+use clewline_threads::instrument::{Control, ForeignAccess};
 
 use super::{
     atomic::{ordering, word_128},
@@ -16,7 +16,7 @@ use super::{
 use crate::linux::{
     call::stubs,
     current_task,
-    races::{self, Atomic, AtomicAccess},
+    races::{self, Atomic, AtomicAccess, ModelEffect},
 };
 
 /// The point before an access to an object. Returns its contents, too, if it is small.
@@ -32,7 +32,14 @@ fn before(size: usize, address: usize, access: Access, pc: usize) -> Option<(Con
 fn after(before: Option<(Control, u64)>, what: Atomic, order: c_int, size: usize, address: usize, pc: usize) {
     let Some((control, old)) = before else { return };
     let (order, size, new) = (ordering(order), size.max(1), contents(address, size));
-    races::synchronize(control, AtomicAccess { address, size, pc, what, order, old, new });
+    if control.has_weak_memory() {
+        let (place, is_unseen) = (current_task::place(pc), races::has_unseen_code());
+        let access = ForeignAccess { address, size, order, place, is_unseen };
+        control.mix_memory(address, size);
+        control.access_mixed(&access, what != Atomic::Store, what != Atomic::Load);
+    }
+    let access = AtomicAccess { address, size, pc, what, order, old, new };
+    races::synchronize(control, access, ModelEffect::Newest);
     if what != Atomic::Load {
         current_task::count_write();
         control.mark_changed(object(address));

@@ -71,7 +71,7 @@ pub(super) fn is_on() -> bool {
 /// Whether code that is not seen may access atomics of the program: then a load that finds what is
 /// not known to be stored may read a store of that code.
 #[inline(always)]
-pub(super) fn has_unseen_code() -> bool {
+pub(in crate::linux) fn has_unseen_code() -> bool {
     HAS_UNSEEN_CODE.get()
 }
 

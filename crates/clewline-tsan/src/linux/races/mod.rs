@@ -24,7 +24,7 @@ mod ignored;
 mod log;
 mod word;
 
-pub(super) use claim::{note_unseen_code, set_detection, set_library_data, set_trust};
+pub(super) use claim::{has_unseen_code, note_unseen_code, set_detection, set_library_data, set_trust};
 pub(super) use ignored::{Ignored, ignore, note_benign};
 pub(super) use word::{Atomic, AtomicAccess, Kind};
 
@@ -34,7 +34,7 @@ use clewline_explore::{TaskId, TaskSet};
 use clewline_remote::{Points, code_of};
 use clewline_threads::{
     control::{Clock as _, TaskClocks, acquires},
-    instrument::Control,
+    instrument::{Control, ForeignAccess},
 };
 use rustc_hash::FxHashSet;
 
@@ -103,6 +103,9 @@ struct Races {
     words: WordTable,
     /// What tasks have done before they called code that synchronizes unseen.
     unseen: Option<Clock>,
+    /// Under a weak memory model: what an acquiring load of each store learns, by the number of the
+    /// store.
+    stores: Vec<Option<Clock>>,
     /// Places that race, in the order in which they were found.
     racing: Vec<usize>,
     is_racing: Option<FxHashSet<usize>>,
@@ -119,6 +122,7 @@ static RACES: RuntimeOwned<Races> = RuntimeOwned::new(Races {
     views: [TaskClocks::new(Clock::ZERO, Clock::ZERO, Clock::ZERO); TaskId::MAX],
     words: WordTable::new(),
     unseen: None,
+    stores: Vec::new(),
     racing: Vec::new(),
     is_racing: None,
     blocks: None,
@@ -138,6 +142,7 @@ pub(super) fn begin(is_shown: bool) {
     races.words.clear();
     races.begin(0);
     races.unseen = None;
+    races.stores.clear();
     log::begin(is_shown && claim::is_on());
     ignored::begin();
     let first = TaskSet::only(TaskId(0));
@@ -181,6 +186,27 @@ impl Races {
             Some(message) => message.assign(&all),
             None => known.set_message(bytes, all, spill),
         }
+    }
+
+    /// What an acquiring load of a store learns; everything, if it was made unseen.
+    fn message(&mut self, store: u32) -> Clock {
+        match self.stores.get(store as usize) {
+            _ if store == 0 => Clock::ZERO,
+            Some(Some(message)) => *message,
+            _ => {
+                let all = self.everything();
+                self.set_message(store, all);
+                all
+            }
+        }
+    }
+
+    fn set_message(&mut self, store: u32, message: Clock) {
+        let at = store as usize;
+        if self.stores.len() <= at {
+            self.stores.resize(at + 1, None);
+        }
+        self.stores[at] = Some(message);
     }
 
     /// Makes the place of a plain access a point. Returns whether it was not one.
@@ -300,9 +326,18 @@ pub(super) enum Orders {
     Execution,
 }
 
+/// The running task, under a weak memory model: the model learns of every order as well.
+#[inline(always)]
+fn model() -> Option<Control> {
+    current_task::running_control().filter(|it| it.has_weak_memory())
+}
+
 /// What tasks did before they released the object happens before what `task` does next.
 #[inline(always)]
 pub(super) fn acquire(task: TaskId, object: usize, orders: Orders) {
+    if orders != Orders::Execution {
+        model().into_iter().for_each(|it| it.acquire_object(task, object));
+    }
     if !is_tracking() {
         return;
     }
@@ -325,6 +360,9 @@ pub(super) fn acquire(task: TaskId, object: usize, orders: Orders) {
 /// What `task` did happens before what tasks do after they acquire the object.
 #[inline(always)]
 pub(super) fn release(task: TaskId, object: usize, orders: Orders) {
+    if orders != Orders::Execution {
+        model().into_iter().for_each(|it| it.release_object(task, object));
+    }
     if !is_tracking() {
         return;
     }
@@ -354,6 +392,7 @@ pub(super) fn note_join(task: TaskId, by: TaskId) {
 
 /// `later` begins or continues after what `earlier` did so far.
 pub(super) fn order_after(later: TaskId, earlier: TaskId) {
+    model().into_iter().for_each(|it| it.order_tasks(later, earlier));
     if !is_tracking() {
         return;
     }
@@ -386,6 +425,7 @@ pub(super) fn fence(control: Control, order: Ordering) {
 /// that tasks did so far may happen before what it does next.
 #[cold]
 pub(super) fn note_unseen_acquire(task: TaskId) {
+    model().into_iter().for_each(|it| it.note_unseen_acquire(task));
     if claim::is_on() {
         let races = RACES.get();
         let all = races.everything();
@@ -396,6 +436,7 @@ pub(super) fn note_unseen_acquire(task: TaskId) {
 /// The running task may have released something unseen, which others acquire in code that is seen.
 #[cold]
 pub(super) fn note_unseen_release(task: TaskId) {
+    model().into_iter().for_each(|it| it.note_unseen_release(task));
     if claim::is_on() {
         let races = RACES.get();
         let own = races.views[task.index()].now;
@@ -438,15 +479,39 @@ fn note_owner_access(control: Control, address: usize) {
     }
 }
 
+/// Which stores an atomic access reads and makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ModelEffect {
+    /// It reads the newest, and replaces it.
+    Newest,
+    /// It reads the store with this number.
+    Load(u32),
+    /// It is the store with this number; whether that is the newest.
+    Store(u32, bool),
+    /// Both.
+    Update {
+        /// The store that it reads.
+        read: u32,
+        /// The store that it makes.
+        stored: u32,
+        /// Whether that is the newest.
+        is_newest: bool,
+    },
+}
+
 /// An atomic access. It is a point; a plain access that races with it becomes one as well.
 #[inline(always)]
-pub(super) fn synchronize(control: Control, access: AtomicAccess) {
+pub(super) fn synchronize(control: Control, access: AtomicAccess, effect: ModelEffect) {
     if !is_tracking() {
         return;
     }
     note_owner_access(control, access.address);
     let (me, word) = (control.task(), access.address & !7);
     if runs_alone(me) {
+        if let ModelEffect::Store(stored, _) | ModelEffect::Update { stored, .. } = effect {
+            let races = RACES.get();
+            races.set_message(stored, races.views[me.index()].now);
+        }
         return;
     }
     if word + 8 < access.address + access.size {
@@ -475,9 +540,14 @@ pub(super) fn synchronize(control: Control, access: AtomicAccess) {
         if is_foreign != Some(false) && (is_foreign == Some(true) || claim::has_unseen_code()) {
             races.note_unseen_store(word, bytes);
         }
+        if effect != ModelEffect::Newest {
+            synchronize_in_model(me, word, bytes, &access, effect);
+        }
+        let races = RACES.get();
         let (known, spill) = races.words.at(word);
         let view = &mut races.views[me.index()];
         match known.message_of(bytes).filter(|_| !ignored::is_sync_ignored(me)) {
+            _ if effect != ModelEffect::Newest => (),
             Some(message) => apply(view, me, what, order, message),
             None if ignored::is_sync_ignored(me) => (),
             None => {
@@ -498,6 +568,31 @@ pub(super) fn synchronize(control: Control, access: AtomicAccess) {
     }
     if let Some(conflicts) = conflicts {
         note_conflicts(control, word, &now, conflicts);
+    }
+}
+
+/// The effects of an access under a weak memory model. The word's message is always that of its
+/// newest store.
+#[cold]
+fn synchronize_in_model(me: TaskId, word: usize, bytes: u8, access: &AtomicAccess, effect: ModelEffect) {
+    if ignored::is_sync_ignored(me) {
+        return;
+    }
+    let races = RACES.get();
+    let (read, stored) = match effect {
+        ModelEffect::Newest => return,
+        ModelEffect::Load(read) => (read, None),
+        ModelEffect::Store(stored, is_newest) => (0, Some((stored, is_newest))),
+        ModelEffect::Update { read, stored, is_newest } => (read, Some((stored, is_newest))),
+    };
+    let mut message = races.message(read);
+    apply(&mut races.views[me.index()], me, access.what, access.order, &mut message);
+    if let Some((stored, is_newest)) = stored {
+        races.set_message(stored, message);
+        let (known, spill) = races.words.at(word);
+        if is_newest {
+            known.set_message(bytes, message, spill);
+        }
     }
 }
 
@@ -546,6 +641,12 @@ fn synchronize_wide(control: Control, access: AtomicAccess) {
 
 /// The runtime has stored to an atomic for the running task, with release ordering.
 pub(super) fn publish(control: Control, address: usize, size: usize) {
+    if control.has_weak_memory() {
+        // What was done before is ordered by the lock of the initialization, too.
+        control.mix_memory(address, size);
+        let (order, place, is_unseen) = (Ordering::Release, current_task::place(0), false);
+        control.access_mixed(&ForeignAccess { address, size, order, place, is_unseen }, false, true);
+    }
     if !is_tracking() {
         return;
     }
@@ -584,6 +685,10 @@ fn record(control: Control, address: usize, size: usize, kind: Kind, pc: usize) 
         let (known, spill) = races.words.at(word);
         if kind.has(Kind::WRITE) {
             known.forget_value(bytes);
+            if control.has_weak_memory() && !kind.has(Kind::ATOMIC) {
+                let from = address.max(word);
+                control.forget_memory(from, (address + size).min(word + 8) - from);
+            }
         }
         let conflicts = known.touch(now, clock, language, spill);
         log::note_access(me, now.time, pc);
@@ -619,12 +724,14 @@ pub(super) fn record_foreign_write(task: TaskId, word: usize, bytes: u8, pc: usi
     let now = PastAccess { time: clock.time(task.0), task: task.0, bytes, kind, pc };
     let (known, spill) = races.words.at(word);
     known.forget_value(bytes);
+    model().into_iter().for_each(|it| it.forget_memory(word, 8));
     let conflicts = known.touch(now, clock, clock, spill);
     conflicts.is_some_and(|it| it.is_sequential) && races.insert_all(&now)
 }
 
 /// A block is allocated: earlier accesses to it are forgotten.
 pub(super) fn forget(address: usize, size: usize) {
+    model().into_iter().for_each(|it| it.forget_memory(address, size));
     if is_tracking() {
         let words = &mut RACES.get().words;
         for word in (address..address + size).step_by(8) {
@@ -640,6 +747,7 @@ pub(super) static HAS_SHARED: std::sync::atomic::AtomicBool = std::sync::atomic:
 pub(super) fn forget_frame(top: usize) {
     let Races { shared, words, .. } = RACES.get();
     for &word in shared.iter().flatten().filter(|it| **it < top && current_task::is_own_stack(**it)) {
+        model().into_iter().for_each(|it| it.forget_memory(word, 8));
         words.known(word).into_iter().for_each(word::WordHistory::forget);
     }
 }

@@ -39,25 +39,25 @@ struct OneWordMemory {
 
 impl OneWordMemory {
     fn new(model: MemoryModel) -> Self {
-        OneWordMemory { state: MemoryState::new(model), held: 0 }
+        OneWordMemory { state: MemoryState::new(Memory { model, ..Memory::default() }), held: 0 }
     }
 
     fn by(task: TaskId, order: Ordering) -> AtomicAccess {
-        AtomicAccess { task, object: WORD, place: Place::caller(), order }
+        AtomicAccess { task, object: WORD, place: Place::caller(), order, step: 1 }
     }
 
     fn store(&mut self, task: TaskId, value: u64, order: Ordering) {
-        self.held = self.state.store(Self::by(task, order), value, self.held, &mut StoreChoice::Newest);
+        self.held = self.state.store(Self::by(task, order), value, self.held, &mut StoreChoice::Newest).0;
     }
 
     fn load(&mut self, task: TaskId, order: Ordering, mut reads: StoreChoice) -> u64 {
-        self.state.load(Self::by(task, order), self.held, &mut reads)
+        self.state.load(Self::by(task, order), self.held, &mut reads).value
     }
 
     /// A compare-and-swap that finds a different value.
     fn fail(&mut self, task: TaskId, order: Ordering, failure: Ordering, mut reads: StoreChoice) -> u64 {
         let mut change = ReadModifyWrite { make: &mut |_| None, failure, may_fail: false };
-        self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).old
+        self.state.update(Self::by(task, order), &mut change, self.held, &mut reads).read.value
     }
 
     fn touch(&mut self, task: TaskId, touch: CellAccess) -> Option<Race> {

@@ -1,0 +1,278 @@
+//! Atomics of foreign code under weak memory models.
+//!
+//! Memory always holds the last store in modification order, so that code which is not seen, and
+//! plain accesses, read and write it as they are. A load that reads an older store returns what
+//! the [memory state](super::super::memory) has kept of it.
+
+use std::sync::atomic::Ordering;
+
+use clewline_explore::{Access, SharedId, TaskId};
+
+use super::{
+    super::memory::{AtomicAccess, Loaded, MemoryModel, Origin, ReadModifyWrite},
+    state::Control,
+    types::Limit,
+};
+use crate::control::place::Place;
+
+/// An atomic access of foreign code.
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignAccess {
+    /// The address.
+    pub address: usize,
+    /// The number of bytes.
+    pub size: usize,
+    /// The ordering.
+    pub order: Ordering,
+    /// The place in the code.
+    pub place: Place,
+    /// Whether code that is not seen may have written it before it was first seen.
+    pub is_unseen: bool,
+}
+
+/// The effect of a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// What memory must hold from now on.
+    pub held: u64,
+    /// Where the store comes from.
+    pub origin: Origin,
+    /// Whether it is the last one in modification order.
+    pub is_newest: bool,
+}
+
+/// The effect of a read-modify-write.
+#[derive(Clone, Copy, Debug)]
+pub struct Updated {
+    /// What it has read.
+    pub read: Loaded,
+    /// The value that it has stored; `None` if it only read.
+    pub new: Option<(u64, Stored)>,
+}
+
+/// The word that contains an address.
+fn word_of(address: usize) -> usize {
+    address & !7
+}
+
+impl Control {
+    /// Whether a memory model other than sequential consistency applies.
+    #[inline(always)]
+    #[must_use]
+    pub fn has_weak_memory(self) -> bool {
+        self.is_weak()
+    }
+
+    /// How a store with this ordering accesses its object.
+    #[must_use]
+    pub fn access_of_store(self, order: Ordering) -> Access {
+        let waits = self.engine().weak.settings.model == MemoryModel::Tso && order == Ordering::SeqCst;
+        if waits { Access::Update } else { Access::Write }
+    }
+
+    /// Whether the model applies to this access. If not, it reads and writes memory, and
+    /// [`access_mixed`](Self::access_mixed) follows: accesses of different sizes overlap there.
+    #[must_use]
+    pub fn follows_model(self, address: usize, size: usize) -> bool {
+        let engine = self.engine();
+        let word = word_of(address);
+        if word + 8 < address + size {
+            self.mix_memory(address, size);
+            return false;
+        }
+        let (object, word_id) = (engine.objects.id(address), engine.objects.id(word));
+        let known = engine.memory().size(object);
+        if engine.memory().is_mixed(word_id) {
+            return false;
+        }
+        if known == size {
+            return true;
+        }
+        let is_other = |at: &usize| {
+            let engine = self.engine();
+            let size_there = engine.objects.known(*at).map_or(0, |it| engine.memory().size(it));
+            size_there != 0 && *at < address + size && address < *at + size_there
+        };
+        if (word..word + 8).any(|it| is_other(&it)) {
+            self.mix(word);
+            return false;
+        }
+        true
+    }
+
+    /// The model does not apply to the words of this memory.
+    pub fn mix_memory(self, address: usize, size: usize) {
+        for word in (word_of(address)..address + size).step_by(8) {
+            self.mix(word);
+        }
+    }
+
+    /// Accesses of different sizes overlap in this word.
+    fn mix(self, word: usize) {
+        let engine = self.engine();
+        let id = engine.objects.id(word);
+        if engine.memory().is_mixed(id) {
+            return;
+        }
+        self.flush_all();
+        let parts: Vec<SharedId> = (word..word + 8).filter_map(|it| engine.objects.known(it)).collect();
+        engine.memory().mix(id, &parts);
+    }
+
+    /// All buffered stores reach memory.
+    fn flush_all(self) {
+        let engine = self.engine();
+        for task in (0..engine.tasks.len()).map(|it| TaskId(it as u8)) {
+            while engine.memory().first_buffered(task).is_some() {
+                engine.flush_one(task);
+            }
+        }
+        engine.buffers_changed();
+    }
+
+    fn access_by(self, access: &ForeignAccess) -> AtomicAccess {
+        let engine = self.engine();
+        AtomicAccess {
+            task: engine.current,
+            object: engine.objects.id(access.address),
+            place: access.place,
+            order: access.order,
+            step: engine.steps,
+        }
+    }
+
+    /// An access to memory to which the model does not apply.
+    pub fn access_mixed(self, access: &ForeignAccess, reads: bool, writes: bool) {
+        let by = self.access_by(access);
+        let engine = self.engine();
+        while engine.memory().first_buffered(by.task).is_some() {
+            engine.flush_one(by.task);
+        }
+        engine.buffers_changed();
+        for word in (word_of(access.address)..access.address + access.size).step_by(8) {
+            let id = engine.objects.id(word);
+            engine.memory().access_mixed(by, id, reads, writes);
+        }
+    }
+
+    /// A load, where memory holds `held`.
+    #[must_use]
+    pub fn load_in_model(self, access: &ForeignAccess, held: u64) -> Loaded {
+        let by = self.access_by(access);
+        self.with(|memory, engine| {
+            memory.open(by, access.size, held, access.is_unseen);
+            memory.load(by, held, engine)
+        })
+    }
+
+    /// A store, where memory holds `held`.
+    #[must_use]
+    pub fn store_in_model(self, access: &ForeignAccess, value: u64, held: u64) -> Stored {
+        let by = self.access_by(access);
+        let is_buffered =
+            self.engine().weak.settings.model == MemoryModel::Tso && access.order != Ordering::SeqCst;
+        if is_buffered && !self.engine().has_room_for_buffer() {
+            self.cut_execution(Limit::Tasks);
+        }
+        let (now, origin) = self.with(|memory, engine| {
+            memory.open(by, access.size, held, access.is_unseen);
+            memory.store(by, value, held, engine)
+        });
+        let engine = self.engine();
+        if is_buffered {
+            engine.tasks[by.task.index()].rounds.clear();
+            engine.note_buffered(by, std::ptr::with_exposed_provenance(access.address), writer(access.size));
+        }
+        let is_newest = is_buffered || engine.memory().is_newest(by.object, origin);
+        Stored { held: now, origin, is_newest }
+    }
+
+    /// A read-modify-write, where memory holds `held`.
+    #[must_use]
+    pub fn update_in_model(
+        self,
+        access: &ForeignAccess,
+        change: &mut ReadModifyWrite<'_>,
+        held: u64,
+    ) -> Updated {
+        let by = self.access_by(access);
+        let updated = self.with(|memory, engine| {
+            memory.open(by, access.size, held, access.is_unseen);
+            memory.update(by, change, held, engine)
+        });
+        let memory = self.engine().memory();
+        let held = memory.held(by.object);
+        let stored = |origin| Stored { held, origin, is_newest: memory.is_newest(by.object, origin) };
+        Updated { read: updated.read, new: updated.new.map(|(new, origin)| (new, stored(origin))) }
+    }
+
+    /// The memory at these addresses belongs to other objects from now on, or code writes it
+    /// otherwise than by the model.
+    pub fn forget_memory(self, address: usize, size: usize) {
+        if !self.is_weak() {
+            return;
+        }
+        let engine = self.engine();
+        let end = address + size;
+        for at in word_of(address)..end {
+            let Some(object) = engine.objects.known(at) else { continue };
+            if word_of(at) == at && address <= at && at + 8 <= end {
+                engine.memory().forget_word(object);
+            }
+            let size = engine.memory().size(object);
+            if size == 0 || at + size <= address {
+                continue;
+            }
+            if engine.has_buffers() {
+                engine.memory().forget_buffered(object);
+                engine.buffers_changed();
+            }
+            engine.memory().forget_stores(object);
+        }
+    }
+
+    /// What tasks released at an object happens before what `task` does next.
+    pub fn acquire_object(self, task: TaskId, address: usize) {
+        let engine = self.engine();
+        let id = engine.objects.id(address);
+        engine.memory().acquire(task, id);
+    }
+
+    /// What `task` did happens before what tasks do after they acquire the object.
+    pub fn release_object(self, task: TaskId, address: usize) {
+        let engine = self.engine();
+        let id = engine.objects.id(address);
+        engine.memory().release(task, id);
+    }
+
+    /// `later` continues after what `earlier` did so far.
+    pub fn order_tasks(self, later: TaskId, earlier: TaskId) {
+        self.engine().memory().begin_after(later, earlier);
+    }
+
+    /// `task` may have acquired, unseen, what all tasks did so far.
+    pub fn note_unseen_acquire(self, task: TaskId) {
+        self.engine().memory().acquire_unseen(task);
+    }
+
+    /// `task` may have released, unseen, what it did so far.
+    pub fn note_unseen_release(self, task: TaskId) {
+        self.engine().memory().release_unseen(task);
+    }
+}
+
+/// Writes an atomic of that size.
+fn writer(size: usize) -> super::buffers::WriteBack {
+    unsafe fn write<T: TryFrom<u64>>(address: *const (), value: u64) {
+        if let Ok(value) = T::try_from(value) {
+            // SAFETY: the caller guarantees that such a value is there, which tasks may write.
+            unsafe { address.cast_mut().cast::<T>().write_volatile(value) };
+        }
+    }
+    match size {
+        1 => write::<u8>,
+        2 => write::<u16>,
+        4 => write::<u32>,
+        _ => write::<u64>,
+    }
+}
