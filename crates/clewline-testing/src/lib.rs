@@ -7,6 +7,8 @@
 //! Tests that cannot be made short, and tests that need a browser or a C compiler, are ignored by
 //! `./test` and included by `./test all`.
 
+pub mod litmus;
+
 use std::ops::{Add, Div};
 
 /// `quick` in `./test`, `full` in `./test all`.

@@ -148,10 +148,9 @@ impl Engine {
         if let Some(mut step) = self.step.take()
             && !self.is_free
         {
-            // Fairness depends on which tasks have moved since. In weaker memory models the values
-            // that a load may return depend on more than its object, so every order matters there
-            // and nothing is reduced.
-            step.yields |= yields || self.weak.settings.model != MemoryModel::SequentiallyConsistent;
+            // Fairness depends on which tasks have moved since. Store buffers are not reduced: what
+            // a load returns depends on when other stores were flushed.
+            step.yields |= yields || self.weak.settings.model == MemoryModel::Tso;
             self.scheduler().on_step(&step);
         }
     }

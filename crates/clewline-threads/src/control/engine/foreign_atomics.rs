@@ -137,7 +137,6 @@ impl Control {
             object: engine.objects.id(access.address),
             place: access.place,
             order: access.order,
-            step: engine.steps,
         }
     }
 
@@ -252,12 +251,12 @@ impl Control {
 
     /// `task` may have acquired, unseen, what all tasks did so far.
     pub fn note_unseen_acquire(self, task: TaskId) {
-        self.engine().memory().acquire_unseen(task);
+        self.with(|memory, _| memory.acquire_unseen(task));
     }
 
     /// `task` may have released, unseen, what it did so far.
     pub fn note_unseen_release(self, task: TaskId) {
-        self.engine().memory().release_unseen(task);
+        self.with(|memory, _| memory.release_unseen(task));
     }
 }
 

@@ -73,14 +73,20 @@ impl Control {
     fn by<T: ?Sized>(self, object: &T, order: Ordering, place: Place) -> AtomicAccess {
         let engine = self.engine();
         let object = engine.objects.id(ptr::from_ref(object).cast::<()>() as usize);
-        AtomicAccess { task: engine.current, object, place, order, step: engine.steps }
+        AtomicAccess { task: engine.current, object, place, order }
     }
 
     /// Runs `act` with the memory state, separated from the rest of the engine.
     pub(super) fn with<R>(self, act: impl FnOnce(&mut MemoryState, &mut Engine) -> R) -> R {
         let engine = self.engine();
         let mut memory = engine.memory.take().expect("an atomic is more than its value");
+        memory.set_step(engine.steps);
         let result = act(&mut memory, engine);
+        if memory.take_global_effect()
+            && let Some(step) = &mut engine.step
+        {
+            step.yields = true;
+        }
         engine.memory = Some(memory);
         result
     }

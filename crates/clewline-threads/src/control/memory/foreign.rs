@@ -29,6 +29,7 @@ impl MemoryState {
         let (view, origin) = if is_new && !is_unseen {
             (View::default(), Origin::INITIAL)
         } else {
+            self.has_global_effect = true;
             let origin = Origin { step: 0, ..self.new_store(by) };
             (self.everything(), origin)
         };
@@ -116,12 +117,14 @@ impl MemoryState {
 
     /// `task` may have acquired everything, unseen.
     pub(in crate::control) fn acquire_unseen(&mut self, task: TaskId) {
+        self.has_global_effect = true;
         let newest = self.newest_stores();
         self.task(task).clocks.now.join_stores(&newest);
     }
 
     /// `task` may have released what it knows, unseen.
     pub(in crate::control) fn release_unseen(&mut self, task: TaskId) {
+        self.has_global_effect = true;
         let known = self.task(task).clocks.now.stores().to_vec();
         if self.released_unseen.len() < known.len() {
             self.released_unseen.resize(known.len(), 0);

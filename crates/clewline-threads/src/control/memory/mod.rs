@@ -209,8 +209,6 @@ pub(super) struct AtomicAccess {
     pub(super) object: SharedId,
     pub(super) place: Place,
     pub(super) order: Ordering,
-    /// The number of the step.
-    pub(super) step: u32,
 }
 
 /// A read-modify-write.
@@ -244,7 +242,7 @@ pub(super) struct MemoryState {
     tasks: Vec<TaskState>,
     locations: Vec<Location>,
     // Of each location, the newest store known to the total order of sequentially consistent
-    // accesses and fences.
+    // stores and fences. Loads add nothing to it.
     sc_order: Vec<u64>,
     // How many times an old store was read at the same place: a loop does not do so forever.
     stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
@@ -253,8 +251,13 @@ pub(super) struct MemoryState {
     stale_max: u32,
     // Whether an access was not offered another one for this reason.
     is_cut_short: bool,
+    // Whether the step depends on more than its object and what its task knows, or changes more.
+    has_global_effect: bool,
     // The number of stores.
     stores: u32,
+    // The number of the current step. Not part of an access: that is on the stack of its task, which
+    // must look the same in each round of a loop that waits.
+    step: u32,
     // What tasks have released to code that is not seen: for each location, the newest store.
     released_unseen: Vec<u64>,
 }
@@ -271,7 +274,9 @@ impl MemoryState {
             stale_left: stale_max,
             stale_max,
             is_cut_short: false,
+            has_global_effect: false,
             stores: 0,
+            step: 0,
             released_unseen: Vec::new(),
         }
     }
@@ -292,10 +297,21 @@ impl MemoryState {
         self.is_cut_short
     }
 
+    /// Whether the order of the current step with every other one matters. Other steps commute if
+    /// they access different objects, or both read.
+    pub(super) fn take_global_effect(&mut self) -> bool {
+        std::mem::take(&mut self.has_global_effect)
+    }
+
+    /// The step with this number begins.
+    pub(super) fn set_step(&mut self, step: u32) {
+        self.step = step;
+    }
+
     /// Counts a store of `by`.
     fn new_store(&mut self, by: AtomicAccess) -> Origin {
         self.stores += 1;
-        Origin { number: self.stores, task: by.task, step: by.step }
+        Origin { number: self.stores, task: by.task, step: self.step }
     }
 
     /// Adds the memory that the state uses.
@@ -426,10 +442,6 @@ impl MemoryState {
         let newer = messages.last().filter(|_| at + 1 != messages.len());
         let newer = newer.map(|it| Missed { value: it.value, origin: it.origin, is_buffered: false });
         let mut loaded = Loaded { value: message.value, origin: message.origin, missed: newer };
-        let stamp = message.stamp;
-        if by.order == Ordering::SeqCst {
-            self.advance_sc_order(by.object, stamp);
-        }
         if self.model == MemoryModel::Tso {
             loaded.missed = self.buffered_elsewhere(by);
         }

@@ -43,7 +43,7 @@ impl OneWordMemory {
     }
 
     fn by(task: TaskId, order: Ordering) -> AtomicAccess {
-        AtomicAccess { task, object: WORD, place: Place::caller(), order, step: 1 }
+        AtomicAccess { task, object: WORD, place: Place::caller(), order }
     }
 
     fn store(&mut self, task: TaskId, value: u64, order: Ordering) {
