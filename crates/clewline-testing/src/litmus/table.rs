@@ -70,7 +70,7 @@ pub const LITMUS: &[Litmus] = &[
     litmus("IRIW", "Wx1 | Wy1 | Rx Ry | Ry Rx", "||10|10;110", RELAXED),
     litmus("IRIW, acquire", "Wx1.rel | Wy1.rel | Rx.acq Ry.acq | Ry.acq Rx.acq", "||10|10;110", RELAXED),
     litmus("IRIW, sc", "Wx1.sc | Wy1.sc | Rx.sc Ry.sc | Ry.sc Rx.sc", "||10|10;110", NOWHERE),
-    litmus("IRIW, sc loads", "Wx1 | Wy1 | Rx.sc Ry.sc | Ry.sc Rx.sc", "||10|10;110", RELAXED),
+    litmus("IRIW, sc loads", "Wx1 | Wy1 | Rx.sc Ry.sc | Ry.sc Rx.sc", "||10|10;110", NOWHERE),
     litmus("IRIW, sc fences", "Wx1 | Wy1 | Rx F.sc Ry | Ry F.sc Rx", "||10|10;110", NOWHERE),
     litmus("2+2W", "Wx1 Wy2 | Wy1 Wx2", "|;110", RELAXED),
     litmus("2+2W, release", "Wx1.rel Wy2.rel | Wy1.rel Wx2.rel", "|;110", RELAXED),

@@ -242,7 +242,7 @@ pub(super) struct MemoryState {
     tasks: Vec<TaskState>,
     locations: Vec<Location>,
     // Of each location, the newest store known to the total order of sequentially consistent
-    // stores and fences. Loads add nothing to it.
+    // accesses and fences.
     sc_order: Vec<u64>,
     // How many times an old store was read at the same place: a loop does not do so forever.
     stale_reads: Vec<(TaskId, Place, SharedId, u64, u32)>,
@@ -442,6 +442,11 @@ impl MemoryState {
         let newer = messages.last().filter(|_| at + 1 != messages.len());
         let newer = newer.map(|it| Missed { value: it.value, origin: it.origin, is_buffered: false });
         let mut loaded = Loaded { value: message.value, origin: message.origin, missed: newer };
+        let stamp = message.stamp;
+        if by.order == Ordering::SeqCst {
+            // Two loads do not commute if the first excludes what the second could read.
+            self.has_global_effect |= self.advance_sc_order(by.object, stamp);
+        }
         if self.model == MemoryModel::Tso {
             loaded.missed = self.buffered_elsewhere(by);
         }
@@ -463,12 +468,15 @@ impl MemoryState {
         location.held = value;
     }
 
-    fn advance_sc_order(&mut self, object: SharedId, stamp: u64) {
+    /// Returns whether it was less before.
+    fn advance_sc_order(&mut self, object: SharedId, stamp: u64) -> bool {
         let at = object.0 as usize;
         if self.sc_order.len() <= at {
             self.sc_order.resize(at + 1, 0);
         }
-        self.sc_order[at] = self.sc_order[at].max(stamp);
+        let before = self.sc_order[at];
+        self.sc_order[at] = before.max(stamp);
+        before < stamp
     }
 
     /// A fence of `task`.

@@ -5,8 +5,8 @@
 //! has not seen overwritten; a store comes anywhere after what its task has seen; a
 //! read-modify-write comes directly after the store it reads, and no store ever comes between the
 //! two. Sequentially consistent accesses take effect in the order of the execution: each sees at
-//! least what earlier ones have stored to the location, and fences extend this to the accesses of
-//! their tasks before and after them.
+//! least what earlier ones of the location saw and stored, and fences extend this to the accesses
+//! of their tasks before and after them.
 //!
 //! Source: J. Kang et al., "A promising semantics for relaxed-memory concurrency", 2017, without
 //! its promises; the order of sequentially consistent accesses is that of O. Lahav et al.,
