@@ -1,6 +1,17 @@
 //! Weak memory models: atomics of unmodified code read older stores where the model lets them.
 
-use clewline_testing::pick;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use clewline_core::Random;
+use clewline_testing::{
+    litmus::{Candidates, LITMUS, Program as Litmus},
+    pick, pick_of_three,
+};
 
 use super::program::{Program, Ran, build};
 
@@ -106,6 +117,60 @@ fn code_without_races_holds_under_weak_models() {
                 true => found.violated("data-race"),
                 false => found.holds(),
             }
+        }
+    }
+}
+
+/// The outcomes of a litmus test that an exploration reaches.
+fn outcomes(program: &Program, litmus: &Litmus, model: &str) -> BTreeSet<String> {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("litmus-{number}"));
+    let _absent = fs::remove_file(&file);
+    let all = ["--memory-model", model, "--stale-reads", "none", "--scheduler", "dpor", "--format", "json"];
+    program.explore_main_with(&[&litmus.to_string(), file.to_str().unwrap()], &all).holds();
+    let found = fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+    fs::remove_file(&file).unwrap();
+    found
+}
+
+#[track_caller]
+fn compare(program: &Program, litmus: &Litmus, model: &str) {
+    let allowed = match model {
+        "sc" => litmus.sequential(),
+        "tso" => litmus.buffered(),
+        _ => litmus.relaxed(Candidates::Executable),
+    };
+    let allowed: BTreeSet<String> = allowed.iter().map(ToString::to_string).collect();
+    assert_eq!(outcomes(program, litmus, model), allowed, "{litmus} {model}");
+}
+
+/// The same tests as for `clewline::sync`, in C.
+#[test]
+fn litmus_tests_in_c_return_exactly_what_the_axioms_allow() {
+    for level in pick(&["-O2"][..], &["-O0", "-O2"]) {
+        let Some(program) = build("litmus.c", &[level]) else { return };
+        let program = pick(program.by_first(), program);
+        for it in LITMUS.iter().step_by(pick(6, 1)) {
+            let litmus = Litmus::parse(it.program);
+            for model in pick(&["rc11"][..], &["sc", "tso", "rc11"]) {
+                if litmus.0.len() <= pick(2, if *model == "tso" { 3 } else { 4 }) {
+                    compare(&program, &litmus, model);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_programs_in_c_return_exactly_what_the_axioms_allow() {
+    let Some(program) = build("litmus.c", &["-O2"]) else { return };
+    for seed in 0..pick_of_three(10, 300, 20_000) {
+        let mut random = Random::new(seed);
+        let operations = 4 + random.below(pick(2, 3));
+        let litmus = Litmus::random(operations, &mut |n| random.below(n));
+        for model in pick(&["rc11"][..], &["tso", "rc11"]) {
+            compare(&program.by_first(), &litmus, model);
         }
     }
 }
