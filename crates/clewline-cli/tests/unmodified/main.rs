@@ -10,6 +10,7 @@ mod isolation;
 mod lab_programs;
 mod loops;
 mod main_explored;
+mod orders;
 mod points;
 mod program;
 mod races;
