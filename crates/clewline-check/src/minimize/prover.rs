@@ -119,6 +119,7 @@ impl Survey {
             | ObjectKind::Counter
             | ObjectKind::Register { .. }
             | ObjectKind::Channel
+            | ObjectKind::Deque
             | ObjectKind::Other(_) => false,
         };
         let roles = roles.filter(|_| problem.kind().is_some_and(is_plain));
