@@ -111,7 +111,7 @@ fn a_panic_in_a_serial_execution_is_reported_first() {
     assert!(checked.finding().unwrap().is_serial && checked.executions == 0);
     // A panic of the reference is no violation of the subject.
     let calm = Component::new(|| ()).call("boom", |(): &()| 1);
-    unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with panics");
+    unknown(&check(&calm, &matrix("boom | boom"), &golden(boom())).unwrap(), "compared with fails");
 }
 
 #[test]
