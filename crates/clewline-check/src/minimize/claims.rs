@@ -452,9 +452,6 @@ impl<'h> History<'h> {
                 let element = self.element(one);
                 let except = left.to_vec();
                 claims.push(Claim::NoRemoveBetween { element, since: one, until: found, except });
-                if self.kind(one) != RoleKind::Add {
-                    claims.extend(self.once(&[one]));
-                }
             }
             (_, _) => return None,
         }

@@ -541,6 +541,37 @@ fn operations_on_a_mutex_are_counted_between_two_moments() {
     }
 }
 
+/// An element that is found may have been added long before, and as often as it is found.
+#[test]
+fn copies_that_are_found_may_come_from_long_before() {
+    for (name, add, remove) in [("queue", "enq", "deq"), ("stack", "push", "pop"), ("bag", "add", "take")] {
+        for (added, found) in [(2, 2), (2, 3), (1, 1), (0, 1)] {
+            let mut values = clewline_core::Values::new();
+            let (add, remove) = (values.text(add), values.text(remove));
+            let one = values.int(1);
+            let mut events = Vec::new();
+            let mut happen = |method, arg, ret| {
+                let call = clewline_core::RawCall { method, arg };
+                let process = clewline_core::ProcessId(0);
+                events.push(clewline_core::Event::Call(process, clewline_core::ObjectId(0), call));
+                events.push(clewline_core::Event::Return(process, ret));
+            };
+            let nothing = clewline_core::Value::ABSENT;
+            (0..added).for_each(|_| happen(add, one, nothing));
+            // These are optional, and would remove it.
+            let between = 2 * prover::NEAR_OPERATIONS;
+            (0..between + found).for_each(|_| happen(remove, nothing, one));
+            let history = clewline_core::RawHistory::from_events(events).unwrap();
+            let recording = clewline_core::Recording::new(history, values, clewline_core::Names::default());
+            let case = find(name).unwrap().load(recording).unwrap();
+            let problem = &case.problems()[0];
+            let required: Vec<bool> = (0..problem.len()).map(|at| added + between <= at).collect();
+            let is_possible = proof::is_possible(problem, &required, &Budget::unlimited());
+            assert_eq!(is_possible, found <= added, "{name}, {found} of {added}");
+        }
+    }
+}
+
 /// Whether some order contains the required operations, and any of the others, is the same in a
 /// window of the history and from its beginning, and the same as a search says that knows neither
 /// windows nor equal labels.
@@ -571,7 +602,8 @@ fn windows_and_equal_labels_make_no_difference() {
                 processes: 2 + random.below(3),
                 overlap: [0.2, 0.6, 0.9][random.below(3)],
                 values: ValueDomain::Below(2),
-                keys: 1,
+                // An operation resets its own key.
+                keys: 1 + (seed % 2) as usize,
                 pending: 0.05,
                 seed,
                 ..GeneratorConfig::default()
