@@ -102,6 +102,18 @@ fn the_number_of_stale_reads_is_bounded_and_said() {
     assert_eq!(again.code, Some(1), "{}{}", again.out, again.err);
 }
 
+#[test]
+fn json_names_the_model_and_both_accesses_of_a_race() {
+    let Some(program) = build("races.c", &["-O2"]) else { return };
+    let json = ["--format", "json", "--memory-model", "rc11"];
+    let found = program.by_first().explore_main_with(&["racy_relaxed"], &json);
+    assert_eq!(found.field("memory_model"), "rc11");
+    let race = &found.out[found.out.find("\"race\":").unwrap()..];
+    for part in ["\"access\":\"write\"", "\"access\":\"read\"", "races.c:", "\"kind\":\"acquire\""] {
+        assert!(race.contains(part), "{part}: {race}");
+    }
+}
+
 /// Every program that does not race holds under every model: nothing that orders accesses is
 /// missed.
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clewline_report::render::json::Object;
 use clewline_threads::matrix::Matrix;
-use clewline_threads::source_place;
+use clewline_threads::{control::Race, source_place};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -37,6 +37,7 @@ pub(super) fn object(context: &ReportContext<'_>, checked: &Checked, smallest: O
         "executions": checked.executions,
         "histories": checked.histories,
         "stuck": checked.stuck,
+        "memory_model": context.options.memory.model.name(),
         "coverage": if is_complete(context.options, checked) { "exhausted" } else { "limited" },
         "elapsed_ms": u64::try_from(elapsed_ms).unwrap_or(u64::MAX),
     });
@@ -103,12 +104,25 @@ fn found(object: &mut Map<String, Json>, matrix: &Matrix, finding: &Finding) {
         object.insert("message".to_owned(), panic.message.as_str().into());
         object.insert("place".to_owned(), panic.place.as_deref().map(source_place).into());
     }
+    if let Some(it) = finding.race.as_ref().filter(|_| finding.cause.name() == "data-race") {
+        object.insert("race".to_owned(), race(it));
+    }
     if let Some(may_fail) = &finding.holds_if {
         object.insert("holds_if".to_owned(), may_fail.to_string().into());
     }
     if let Some(explanation) = &finding.explanation {
         object.insert("explanation".to_owned(), explanation.as_str().into());
     }
+}
+
+fn race(it: &Race) -> Json {
+    let accesses = [it.first, it.second].map(|it| {
+        let (thread, place) = (it.task.index(), it.place.to_string());
+        json!({ "thread": thread, "access": it.access.name(), "place": place, "bytes": it.size })
+    });
+    let remedies =
+        it.remedies.iter().map(|it| json!({ "kind": it.kind.name(), "place": it.place.to_string() }));
+    json!({ "accesses": accesses, "remedies": remedies.collect::<Vec<_>>() })
 }
 
 fn operation(seen: &ObservedOperation) -> Json {

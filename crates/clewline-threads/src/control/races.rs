@@ -48,6 +48,22 @@ impl CellAccess {
         CellAccess::AtomicWrite,
         CellAccess::Free,
     ];
+
+    /// Its name in reports for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CellAccess::Read => "read",
+            CellAccess::Write => "write",
+            CellAccess::Pointer => "pointer",
+            CellAccess::Drop => "drop",
+            CellAccess::VolatileRead => "volatile-read",
+            CellAccess::VolatileWrite => "volatile-write",
+            CellAccess::AtomicRead => "atomic-read",
+            CellAccess::AtomicWrite => "atomic-write",
+            CellAccess::Free => "free",
+        }
+    }
 }
 
 /// One of the two accesses of a race.
@@ -89,6 +105,17 @@ impl RemedyKind {
     /// Each of them.
     pub const ALL: [RemedyKind; 4] =
         [RemedyKind::Release, RemedyKind::Acquire, RemedyKind::LockForFirst, RemedyKind::LockForSecond];
+
+    /// Its name in reports for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            RemedyKind::Release => "release",
+            RemedyKind::Acquire => "acquire",
+            RemedyKind::LockForFirst => "lock-for-first",
+            RemedyKind::LockForSecond => "lock-for-second",
+        }
+    }
 }
 
 /// Two unordered accesses to a cell.
