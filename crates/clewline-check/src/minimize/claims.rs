@@ -647,8 +647,8 @@ fn put(roles: &Roles, at: usize) -> Option<u32> {
     }
 }
 
-/// Whether each operation is named once, where operations are counted. Where they come in pairs, one
-/// may be in two of them.
+/// Whether each operation is named once, where operations are counted. Where they come in pairs,
+/// one may be in two of them.
 fn is_named_once(rule: Rule, operations: &[usize]) -> bool {
     let named: HashSet<usize> = operations.iter().copied().collect();
     let is_counted = matches!(

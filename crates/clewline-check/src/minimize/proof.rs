@@ -19,8 +19,8 @@
 //!
 //! Of a long history, a [`Window`] is searched: of the operations that came long before the
 //! counterexample, only the states matter to which they may have led, and for these one operation
-//! of each label suffices. Where that is not conclusive, the whole history is searched. If the first
-//! operation of the counterexample resets the object, nothing before it matters.
+//! of each label suffices. Where that is not conclusive, the whole history is searched. If the
+//! first operation of the counterexample resets the object, nothing before it matters.
 //!
 //! Source: the definition of linearizability; deletion-based extraction of minimal unsatisfiable
 //! sets. Cost: that of [`prover`](super::prover), in a window; and a pass over the history. Where

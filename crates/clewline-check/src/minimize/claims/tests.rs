@@ -174,6 +174,12 @@ fn what_is_left_counts_each_removal() {
                 "A: |-enq 1-| |-peek → 1-| |-deq → nil-|\nB:                     |-deq → 1-|",
             )],
         },
+    ]);
+}
+
+#[test]
+fn what_is_left_was_seen_and_is_missed() {
+    check_all(&[
         Case {
             spec: "priority-queue",
             rule: Rule::Left { added: 1 },
@@ -298,6 +304,12 @@ fn what_was_found_was_put_there_by_then() {
                 ("it was found", "A: |-peek → 1-| |-deq → 1-|\nB:                             |-enq 1-|"),
             ],
         },
+    ]);
+}
+
+#[test]
+fn what_was_found_was_put_there_as_often() {
+    check_all(&[
         Case {
             spec: "queue",
             rule: Rule::Often { added: 1 },
