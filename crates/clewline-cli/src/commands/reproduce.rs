@@ -1,21 +1,27 @@
 //! `clewline reproduce`: reproduces a table or a figure of a paper.
 
 use std::{
+    collections::HashMap,
     io::Write,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use clewline_core::is_interrupted;
 use clewline_lab::reproduce::{
-    self, Compiled, FETCHED, Form, Options, Size, Step, TABLES, find, in_c, names_in_c,
+    self, Compiled, FETCHED, Form, Options, Progress, Size, Step, TABLES, find, in_c, names_in_c,
 };
 use clewline_report::{
     OutputFile,
-    render::{plot, table},
+    render::{
+        plot,
+        table::{self, Cell},
+    },
 };
+use serde_json::{Value as Json, json};
 
 use super::{
+    journal::{Journal, JournalFlag},
     output::{Output, Stdout, check_outputs},
     progress::ProgressLine,
     signals::until_interrupted,
@@ -55,6 +61,9 @@ pub(super) struct Args {
     /// Also write a plot to an SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+
+    #[command(flatten)]
+    journal: JournalFlag,
 }
 
 const EXAMPLES: &str = "\
@@ -62,6 +71,7 @@ Examples:
   clewline reproduce monitoring-fig1 --quick
   clewline reproduce monitoring-fig1 --svg fig1.svg --csv fig1.csv
   clewline reproduce monitoring-fig2 --format json --seed 7
+  clewline reproduce line-up-table-2 --journal it.journal   the same again continues
   clewline reproduce round-up-table-2 --lang c
   clewline reproduce crates-unmodified           download, build and explore published crates";
 
@@ -96,30 +106,27 @@ pub(super) fn run(args: &Args) -> Result<Status, Failure> {
             drawn.join(", ")
         )));
     }
-    check_outputs([], args.csv.iter().chain(&args.svg).map(PathBuf::as_path))?;
+    let outputs = args.csv.iter().chain(&args.svg).map(PathBuf::as_path);
+    check_outputs([], outputs.chain(args.journal.file()))?;
     // Created first, so that an unwritable file is reported before the tables run for minutes.
     let csv = args.csv.as_deref().map(Target::create).transpose()?;
     let svg = args.svg.as_deref().map(Target::create).transpose()?;
     let size = if args.quick { Size::Quick } else { Size::Full };
+    let options = Options { size, seed: args.seed };
+    let progress = Arc::new(Kept::new(name, args.journal.open(Some(args.seed))?));
     let outcome = {
-        let step = Arc::new(Mutex::new(String::new()));
-        let message = {
-            let step = Arc::clone(&step);
-            move || format!("{name}: {}", step.lock().unwrap_or_else(PoisonError::into_inner))
-        };
-        let shown = message.clone();
-        let _shown = ProgressLine::start(move |_| shown());
-        let note = move |it: Step<'_>| {
-            let text = format!("{} of {}, {}", it.done + 1, it.of, it.what);
-            *step.lock().unwrap_or_else(PoisonError::into_inner) = text;
-        };
-        let options = Options { size, seed: args.seed };
+        let shown = Arc::clone(&progress);
+        let _shown = ProgressLine::start(move |_| shown.message());
+        let followed = Arc::clone(&progress);
         until_interrupted(move || match run {
-            Run::Infallible(run) => Ok(run(&options, &note)),
-            Run::Compiled(run) => run(&options, &note),
+            Run::Infallible(run) => Ok(run(&options, &*followed)),
+            Run::Compiled(run) => run(&options, &*followed),
         })
-        .map_err(|it| if is_interrupted() { Failure::at("interrupted", message()) } else { it })??
+        .map_err(|it| if is_interrupted() { Failure::at("interrupted", progress.message()) } else { it })??
     };
+    if let Some(failure) = progress.state().failure.take() {
+        return Err(failure);
+    }
     if let Some(target) = csv {
         target.write(&table::csv(&outcome.table))?;
     }
@@ -151,6 +158,83 @@ fn not_in_c(name: &str) -> Failure {
     ))
 }
 
+/// The progress of a table, and the steps that its journal keeps.
+struct Kept {
+    table: &'static str,
+    state: Mutex<KeptState>,
+}
+
+struct KeptState {
+    /// The step that is measured now.
+    now: String,
+    /// The figures of finished steps, by number.
+    finished: HashMap<usize, Vec<Cell>>,
+    journal: Option<Journal>,
+    /// Why the journal could not be written.
+    failure: Option<Failure>,
+}
+
+impl Kept {
+    fn new(table: &'static str, mut journal: Option<Journal>) -> Kept {
+        let mut finished = HashMap::new();
+        while let Some(unit) = journal.as_mut().and_then(Journal::take) {
+            let number = unit["step"].as_u64().and_then(|it| usize::try_from(it).ok());
+            let figures = unit["figures"].as_array().and_then(|it| it.iter().map(cell).collect());
+            finished.extend(number.zip(figures));
+        }
+        let state = KeptState { now: String::new(), finished, journal, failure: None };
+        Kept { table, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, KeptState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn message(&self) -> String {
+        format!("{}: {}", self.table, self.state().now)
+    }
+}
+
+impl Progress for Kept {
+    fn step(&self, step: Step<'_>) {
+        self.state().now = format!("{} of {}, {}", step.done + 1, step.of, step.what);
+    }
+
+    fn kept(&self, number: usize) -> Option<Vec<Cell>> {
+        self.state().finished.remove(&number)
+    }
+
+    fn keep(&self, number: usize, figures: &[Cell]) {
+        let mut state = self.state();
+        let figures: Vec<Json> = figures.iter().map(json_of).collect();
+        let unit = json!({"step": number, "figures": figures});
+        let written = state.journal.as_mut().map_or(Ok(()), |it| it.add(unit));
+        if let Err(failure) = written {
+            state.failure.get_or_insert(failure);
+        }
+    }
+}
+
+/// A figure as it is kept. A measurement is a text, which keeps every digit.
+fn json_of(cell: &Cell) -> Json {
+    match cell {
+        Cell::Text(text) => json!(text),
+        Cell::Count(count) => json!(count),
+        Cell::Number(number) => json!([number.to_string()]),
+        Cell::Missing => Json::Null,
+    }
+}
+
+/// The figure that was kept like this.
+fn cell(json: &Json) -> Option<Cell> {
+    match json {
+        Json::String(text) => Some(Cell::Text(text.clone())),
+        Json::Null => Some(Cell::Missing),
+        Json::Array(number) => number.first()?.as_str()?.parse().ok().map(Cell::Number),
+        _ => json.as_u64().map(Cell::Count),
+    }
+}
+
 /// A file that is begun, to be written later.
 struct Target<'a> {
     path: &'a Path,
@@ -166,5 +250,28 @@ impl<'a> Target<'a> {
     fn write(mut self, text: &str) -> Result<(), Failure> {
         let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.commit());
         written.map_err(|it| Failure::at(&self.path.display().to_string(), it))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_as_they_were_kept() {
+        let cells = [
+            Cell::Text("12".to_owned()),
+            Cell::Count(u64::MAX),
+            Cell::Number(0.1 + 0.2),
+            Cell::Number(1e-300),
+            Cell::Number(f64::INFINITY),
+            Cell::Missing,
+        ];
+        for it in cells {
+            let text = json_of(&it).to_string();
+            assert_eq!(cell(&serde_json::from_str(&text).unwrap()), Some(it));
+        }
+        assert_eq!(cell(&json!({})), None);
+        assert_eq!(cell(&json!(-1)), None);
     }
 }

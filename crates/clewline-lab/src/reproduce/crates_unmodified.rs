@@ -15,7 +15,7 @@ use clewline_methods::line_up::{Checked, Matrix, Options as CheckOptions, Refere
 use clewline_report::render::table::{Cell, Column, Table};
 
 use self::cases::{CASES, CorrectCrates, CrateCase, KnownDefect, RIGHT};
-use super::entry::{Fetched, Options, Outcome, Size, Step, caution};
+use super::entry::{Fetched, Options, Outcome, Progress, Size, Step, caution, figures};
 use clewline_unmodified::{
     Crate, Error, GaveUp, Instrumentation, NewCrate, OutputMode, RunOptions, Runtime, TestId, Toolchain,
 };
@@ -40,7 +40,7 @@ fn check_options(size: Size) -> CheckOptions {
     options
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error> {
+fn run(options: &Options, progress: &dyn Progress) -> Result<Outcome, Error> {
     let runtime = Runtime::find()?;
     let toolchain = Toolchain::find()?;
     let check = check_options(options.size);
@@ -54,12 +54,13 @@ fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Result<Outcome, Error>
     let mut rows = Vec::new();
     let steps = cases.len() + 1;
     if options.size == Size::Full {
-        progress(Step { done: 0, of: steps, what: "crates without a known bug" });
-        rows.extend(explorer.right(&RIGHT));
+        let step = Step { done: 0, of: steps, what: "crates without a known bug" };
+        let right = figures(progress, step, || explorer.right(&RIGHT).concat());
+        rows.extend(right.chunks(COLUMNS.len()).map(<[Cell]>::to_vec));
     }
     for (number, case) in cases.iter().enumerate() {
-        progress(Step { done: number + 1, of: steps, what: case.name });
-        rows.push(explorer.case(case));
+        let step = Step { done: number + 1, of: steps, what: case.name };
+        rows.push(figures(progress, step, || explorer.case(case)));
     }
     let title = "Published crates, unmodified, explored with at most two preemptions".to_owned();
     Ok(Outcome {

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use super::entry::{Options, Outcome, Size, Step};
+use super::entry::{Options, Outcome, Progress, Size, Step, figures};
 use crate::{
     ds2,
     systems::{NamedSystem, Shape, find_system},
@@ -106,21 +106,22 @@ struct Run {
 }
 
 /// Runs a table.
-pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
-    let mut runs = Vec::new();
+pub(super) fn run_table(table: &Table, options: &Options, progress: &dyn Progress) -> Outcome {
+    let mut pairs = Vec::new();
     for (at, ((name, published, sound), &paper)) in SCHEDULERS.into_iter().zip(table.cells).enumerate() {
-        let step = |half: usize, what| progress(Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what });
-        step(0, name);
-        let scheduler = ds2::find(table.system, published).expect("the names are DS2's");
-        let (published, _) = counted(table, options, Scheduler::Executions(scheduler));
-        step(1, sound);
-        let found = Scheduler::find(sound).expect("it is in the table");
-        runs.push(Run { paper, published, sound, ours: counted(table, options, found) });
+        let step = |half: usize, what| Step { done: 2 * at + half, of: 2 * SCHEDULERS.len(), what };
+        pairs.push(figures(progress, step(0, name), || {
+            let scheduler = ds2::find(table.system, published).expect("the names are DS2's");
+            let (published, _) = counted(table, options, Scheduler::Executions(scheduler));
+            progress.step(step(1, sound));
+            let found = Scheduler::find(sound).expect("it is in the table");
+            column(&Run { paper, published, sound, ours: counted(table, options, found) })
+        }));
     }
     let columns = COLUMNS.map(|(key, heading)| Column { key, heading });
     let notes = NOTES.iter().chain(table.notes).map(|it| (*it).to_owned()).collect();
     let title = format!("Schedulers on {} {} (DS2, Table {})", table.system, table.harness, table.name);
-    Outcome { table: table::Table { title, columns: columns.into(), rows: rows(&runs), notes }, plot: None }
+    Outcome { table: table::Table { title, columns: columns.into(), rows: rows(&pairs), notes }, plot: None }
 }
 
 /// A figure of the paper, and ours.
@@ -128,45 +129,52 @@ type Pair = (Cell, Cell);
 /// Extracts a pair from a run.
 type FigurePair = fn(&Run) -> Pair;
 
-fn rows(runs: &[Run]) -> Vec<Vec<Cell>> {
-    let figures: [(&str, FigurePair); 17] = [
-        ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
-        ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
-        ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
-        ("#NL", |it| (Cell::Count(it.paper.violated), count(it.published.unique_complete_violated))),
-        ("NL/UH %", |it| {
-            shares(
-                it,
-                |paper| (paper.violated, paper.unique),
-                |ours| Some((ours.unique_complete_violated?, ours.unique?)),
-            )
-        }),
-        ("UH/S %", |it| {
-            shares(it, |paper| (paper.unique, paper.schedules), |ours| Some((ours.unique?, schedules(ours)?)))
-        }),
-        ("NL/S %", |it| {
-            shares(
-                it,
-                |paper| (paper.violated, paper.schedules),
-                |ours| Some((ours.unique_complete_violated?, schedules(ours)?)),
-            )
-        }),
-        ("#HF", |it| (count(it.paper.before_violated), count(it.published.before_violated))),
-        ("TS", |it| times(it, 0, |ours| Some(ours.exploring))),
-        ("ST", |it| times(it, 1, |ours| Some(ours.from_scratch))),
-        ("TC", |it| times(it, 2, |ours| Some(ours.judging))),
-        ("TT", |it| times(it, 3, |ours| Some(ours.exploring + ours.judging))),
-        ("TF", |it| times(it, 4, |ours| ours.first_violation)),
-        ("sound", |it| (nothing(), Cell::Text(it.sound.to_owned()))),
-        ("#S", |it| (nothing(), count(schedules(&it.ours.0)))),
-        ("#CH", |it| (nothing(), count_cell(it.ours.0.canonical, &it.ours.1, it.sound))),
-        ("#NL", |it| (nothing(), count_cell(it.ours.0.violated, &it.ours.1, it.sound))),
-    ];
-    let row = |(name, of): (&str, fn(&Run) -> Pair)| {
-        let pairs = runs.iter().map(of).flat_map(|(paper, ours)| [paper, ours]);
-        std::iter::once(Cell::Text(name.to_owned())).chain(pairs).collect()
+/// The figures of the rows.
+const FIGURES: [(&str, FigurePair); 17] = [
+    ("#S", |it| (Cell::Count(it.paper.schedules), count(schedules(&it.published)))),
+    ("#IH", |it| (Cell::Count(it.paper.incomplete), count(it.published.incomplete))),
+    ("#UH", |it| (Cell::Count(it.paper.unique), count(it.published.unique))),
+    ("#NL", |it| (Cell::Count(it.paper.violated), count(it.published.unique_complete_violated))),
+    ("NL/UH %", |it| {
+        shares(
+            it,
+            |paper| (paper.violated, paper.unique),
+            |ours| Some((ours.unique_complete_violated?, ours.unique?)),
+        )
+    }),
+    ("UH/S %", |it| {
+        shares(it, |paper| (paper.unique, paper.schedules), |ours| Some((ours.unique?, schedules(ours)?)))
+    }),
+    ("NL/S %", |it| {
+        shares(
+            it,
+            |paper| (paper.violated, paper.schedules),
+            |ours| Some((ours.unique_complete_violated?, schedules(ours)?)),
+        )
+    }),
+    ("#HF", |it| (count(it.paper.before_violated), count(it.published.before_violated))),
+    ("TS", |it| times(it, 0, |ours| Some(ours.exploring))),
+    ("ST", |it| times(it, 1, |ours| Some(ours.from_scratch))),
+    ("TC", |it| times(it, 2, |ours| Some(ours.judging))),
+    ("TT", |it| times(it, 3, |ours| Some(ours.exploring + ours.judging))),
+    ("TF", |it| times(it, 4, |ours| ours.first_violation)),
+    ("sound", |it| (nothing(), Cell::Text(it.sound.to_owned()))),
+    ("#S", |it| (nothing(), count(schedules(&it.ours.0)))),
+    ("#CH", |it| (nothing(), count_cell(it.ours.0.canonical, &it.ours.1, it.sound))),
+    ("#NL", |it| (nothing(), count_cell(it.ours.0.violated, &it.ours.1, it.sound))),
+];
+
+/// The figures of one of the paper's columns: for each row the paper's, and ours.
+fn column(run: &Run) -> Vec<Cell> {
+    FIGURES.iter().map(|it| it.1(run)).flat_map(|(paper, ours)| [paper, ours]).collect()
+}
+
+fn rows(columns: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
+    let row = |(number, (name, _)): (usize, &(&str, FigurePair))| {
+        let pairs = columns.iter().flat_map(|it| it.chunks(2).nth(number).unwrap_or_default());
+        std::iter::once(Cell::Text((*name).to_owned())).chain(pairs.cloned()).collect()
     };
-    figures.into_iter().map(row).collect()
+    FIGURES.iter().enumerate().map(row).collect()
 }
 
 fn nothing() -> Cell {

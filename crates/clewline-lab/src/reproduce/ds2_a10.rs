@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -31,7 +31,7 @@ const NOTES: &[&str] = &[
     "Messages by which a node joins are in no list of keys, and are never put in another order by LiViola as published; it finds what it finds by luck.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A10", system: "open-chord", harness: "2r+1w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -30,7 +30,7 @@ const NOTES: &[&str] = &[
     "DP, TD, IR and LV of the paper depend on the order of a hash set of objects that have no order of their own: they cannot be had again, not even with its own code. All but LV stop at 50,000 schedules of 1,672,440.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A11", system: "open-chord", harness: "2r+2w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

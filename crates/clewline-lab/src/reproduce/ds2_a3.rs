@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -30,7 +30,7 @@ const NOTES: &[&str] = &[
     "No history of the paper's table was judged: the client of a write that is passed on is forgotten, so that every history is incomplete, and incomplete ones are left out. The zeros say nothing.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A3", system: "dr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -31,7 +31,7 @@ const NOTES: &[&str] = &[
     "Two messages to different receivers count as independent there, although a return before a call is what linearizability is about.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A4", system: "edr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

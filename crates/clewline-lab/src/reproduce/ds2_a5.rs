@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -34,7 +34,7 @@ const NOTES: &[&str] = &[
      the whole difference was not tried.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A5", system: "edr", harness: "2r+2w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -30,7 +30,7 @@ const NOTES: &[&str] = &[
     "In 887 of 1,680 schedules some call never returns, since the test that should try again is inverted; DS2 does not judge those. Judged as well, they hold.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A6", system: "adr", harness: "2r+1w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

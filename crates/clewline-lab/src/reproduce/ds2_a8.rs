@@ -2,7 +2,7 @@
 
 use super::{
     ds2::{PAPER, PaperFigures, Table, paper, run_table},
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
 };
 
 /// The entry of this file in the table.
@@ -30,7 +30,7 @@ const NOTES: &[&str] = &[
     "The paper stops at 50,000 schedules of 5,765,760, and has seen 4 of 32 canonical histories by then. Reads are answered by the leader alone there.",
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let table = Table { name: "A8", system: "paxos", harness: "2r+1w", cells: &CELLS, notes: NOTES };
     run_table(&table, options, progress)
 }

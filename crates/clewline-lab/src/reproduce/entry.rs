@@ -1,6 +1,11 @@
 //! Tables of papers: their entries, options and outcomes.
 
-use clewline_report::render::{plot::Plot, table::Table};
+use std::time::Duration;
+
+use clewline_report::render::{
+    plot::Plot,
+    table::{Cell, Table},
+};
 use clewline_unmodified as unmodified;
 
 /// A table or a figure of a paper.
@@ -19,10 +24,10 @@ pub struct Entry {
 }
 
 /// Runs a table, and reports its progress now and then.
-pub type Run = fn(&Options, &dyn Fn(Step<'_>)) -> Outcome;
+pub type Run = fn(&Options, &dyn Progress) -> Outcome;
 
 /// Runs a table with programs that have to be compiled.
-pub type Compiled = fn(&Options, &dyn Fn(Step<'_>)) -> Result<Outcome, unmodified::Error>;
+pub type Compiled = fn(&Options, &dyn Progress) -> Result<Outcome, unmodified::Error>;
 
 /// A table of no paper. Its subjects have to be fetched and built, so that it may fail, and no test
 /// runs it.
@@ -63,6 +68,80 @@ pub enum Size {
     Full,
     /// A small part of it, in seconds: to see whether it works.
     Quick,
+}
+
+/// What follows a table while it runs: it shows the steps, and may keep the figures of those that
+/// are finished, so that another run need not measure them again.
+pub trait Progress {
+    /// The next step begins.
+    fn step(&self, step: Step<'_>);
+
+    /// The figures of a step that an earlier run has finished, by its number.
+    fn kept(&self, _number: usize) -> Option<Vec<Cell>> {
+        None
+    }
+
+    /// Keeps the figures of a step that is finished.
+    fn keep(&self, _number: usize, _figures: &[Cell]) {}
+}
+
+/// Neither shows nor keeps anything.
+impl Progress for () {
+    fn step(&self, _step: Step<'_>) {}
+}
+
+/// The figures of a step: those that an earlier run has kept, or those that are measured now.
+pub(super) fn figures(
+    progress: &dyn Progress,
+    step: Step<'_>,
+    measure: impl FnOnce() -> Vec<Cell>,
+) -> Vec<Cell> {
+    let measured = try_figures::<std::convert::Infallible>(progress, step, || Ok(measure()));
+    measured.unwrap_or_else(|it| match it {})
+}
+
+/// The same, of a step that may fail.
+pub(super) fn try_figures<E>(
+    progress: &dyn Progress,
+    step: Step<'_>,
+    measure: impl FnOnce() -> Result<Vec<Cell>, E>,
+) -> Result<Vec<Cell>, E> {
+    progress.step(step);
+    if let Some(kept) = progress.kept(step.done) {
+        return Ok(kept);
+    }
+    let measured = measure()?;
+    progress.keep(step.done, &measured);
+    Ok(measured)
+}
+
+/// A count among the figures of a step.
+pub(super) fn count_of(figures: &[Cell], place: usize) -> u64 {
+    match figures.get(place) {
+        Some(Cell::Count(count)) => *count,
+        _ => 0,
+    }
+}
+
+/// A measurement among the figures of a step.
+pub(super) fn number_of(figures: &[Cell], place: usize) -> Option<f64> {
+    match figures.get(place) {
+        Some(Cell::Number(number)) => Some(*number),
+        _ => None,
+    }
+}
+
+/// A time among the figures of a step.
+pub(super) fn time_of(figures: &[Cell], place: usize) -> Option<Duration> {
+    number_of(figures, place).and_then(|it| Duration::try_from_secs_f64(it).ok())
+}
+
+/// A text among the figures of a step.
+pub(super) fn text_of(figures: &[Cell], place: usize) -> Option<String> {
+    match figures.get(place) {
+        Some(Cell::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
 }
 
 /// The progress of a table.

@@ -6,7 +6,7 @@
 use std::{ops::ControlFlow, time::Duration};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step, caution},
+    entry::{Entry, Form, Options, Outcome, Progress, Size, Step, caution, figures},
     statistics::{Sample, count},
 };
 use crate::{
@@ -198,13 +198,13 @@ struct Measurement {
     causes: Vec<Cause>,
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let plan = Plan::new(options.size);
     let lines = lines();
     let mut rows = Vec::with_capacity(lines.len());
     for (number, line) in lines.iter().enumerate() {
-        progress(Step { done: number, of: lines.len(), what: line.row.paper });
-        rows.push(cells(line, &plan, options.seed));
+        let step = Step { done: number, of: lines.len(), what: line.row.paper };
+        rows.push(figures(progress, step, || cells(line, &plan, options.seed)));
     }
     let table = Table {
         title: "Line-Up on 13 classes (Burckhardt et al. 2010, Table 2)".to_owned(),

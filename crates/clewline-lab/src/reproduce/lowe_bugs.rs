@@ -8,7 +8,7 @@ use clewline_core::Reason;
 use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size, Step, figures},
     lowe,
     statistics::{Sample, count},
 };
@@ -73,16 +73,19 @@ struct Measurement {
     operations: Sample,
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let plan = Plan::new(options.size);
     let mut rows = Vec::with_capacity(BUGS.len());
     for (number, bug) in BUGS.iter().enumerate() {
         let stress = lowe::subject(bug.subject);
         let step = |seed: u64| {
             let done = number * plan.seeds as usize + seed as usize;
-            progress(Step { done, of: BUGS.len() * plan.seeds as usize, what: bug.subject });
+            Step { done, of: BUGS.len() * plan.seeds as usize, what: bug.subject }
         };
-        rows.push(row(bug, &stress, &plan, &measure(&stress, &plan, options.seed, step)));
+        rows.push(figures(progress, step(0), || {
+            let measured = measure(&stress, &plan, options.seed, |seed| progress.step(step(seed)));
+            row(bug, &stress, &plan, &measured)
+        }));
     }
     let table = Table {
         title: "Time to find each bug (Lowe 2017, section 8)".to_owned(),

@@ -13,7 +13,7 @@ use clewline_report::render::{
 use clewline_threads::Noise;
 
 use super::{
-    entry::{Options, Outcome, Size, Step},
+    entry::{Options, Outcome, Progress, Size, Step, count_of, figures, number_of, text_of},
     lowe::{self, Observation, ObservationEnd, Tester},
     statistics::Sample,
 };
@@ -113,6 +113,26 @@ impl Measurement {
         self.seconds.mean().filter(|_| self.given_up.is_none())
     }
 
+    /// Its counts, why the tester gave up, and the times.
+    fn figures(&self) -> Vec<Cell> {
+        let counts = [self.operations, self.configurations, self.judged, self.won].map(Cell::Count);
+        let given_up = self.given_up.clone().map_or(Cell::Missing, Cell::Text);
+        counts.into_iter().chain([given_up]).chain(self.seconds.iter().map(Cell::Number)).collect()
+    }
+
+    fn of(point: &Point, figures: &[Cell]) -> Measurement {
+        Measurement {
+            x: point.x,
+            runs: point.runs,
+            seconds: (5..figures.len()).filter_map(|it| number_of(figures, it)).collect(),
+            operations: count_of(figures, 0),
+            configurations: count_of(figures, 1),
+            judged: count_of(figures, 2),
+            won: count_of(figures, 3),
+            given_up: text_of(figures, 4),
+        }
+    }
+
     fn add(&mut self, seen: &Observation) {
         self.operations += seen.operations;
         self.configurations += seen.configurations;
@@ -133,7 +153,7 @@ impl Measurement {
 }
 
 /// Runs it.
-pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Progress) -> Outcome {
     let Comparison { testers, points, .. } = comparison;
     let of = testers.len() * points.len();
     let mut lines = Vec::with_capacity(testers.len());
@@ -141,8 +161,9 @@ pub(super) fn run(comparison: &Comparison, options: &Options, progress: &dyn Fn(
         let mut line = Line { tester, points: Vec::with_capacity(points.len()) };
         for (place, point) in points.iter().enumerate() {
             let what = format!("{} at {} {}", tester.name, point.x, comparison.x.label);
-            progress(Step { done: number * points.len() + place, of, what: &what });
-            let measured = measure(point, tester, options.size);
+            let step = Step { done: number * points.len() + place, of, what: &what };
+            let figures = figures(progress, step, || measure(point, tester, options.size).figures());
+            let measured = Measurement::of(point, &figures);
             let is_last = measured.given_up.is_some();
             line.points.push(measured);
             if is_last {

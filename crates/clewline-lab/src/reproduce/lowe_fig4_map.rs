@@ -6,7 +6,7 @@
 use clewline_report::render::{plot::Scale, table::Column};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size},
     lowe,
     lowe_comparison::{self, Comparison, Point, XAxis},
 };
@@ -38,7 +38,7 @@ pub(super) fn points(options: &Options, stress: impl Fn(usize) -> Stress) -> Vec
     powers.map(point).collect()
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let comparison = Comparison {
         title: "Time to test a map, by the operations per worker in a run (Lowe 2017, Figure 4, left)",
         testers: lowe_comparison::MAP_TESTERS,

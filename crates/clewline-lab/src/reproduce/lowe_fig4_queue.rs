@@ -1,7 +1,7 @@
 //! Figure 4 of Lowe's paper, on the right: testers on a queue, by the length of the runs.
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
     lowe,
     lowe_comparison::{self, Comparison},
     lowe_fig4_map::{X, points},
@@ -16,7 +16,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let comparison = Comparison {
         title: "Time to test a queue, by the operations per worker in a run (Lowe 2017, Figure 4, right)",
         testers: lowe_comparison::QUEUE_TESTERS,

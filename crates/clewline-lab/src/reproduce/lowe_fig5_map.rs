@@ -3,7 +3,7 @@
 use clewline_report::render::{plot::Scale, table::Column};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size},
     lowe,
     lowe_comparison::{self, Comparison, Point, XAxis},
 };
@@ -17,7 +17,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let (powers, operations, runs) = match options.size {
         Size::Full => (1..=10, 1 << 11, 1 << 7),
         Size::Quick => (1..=4, 1 << 5, 1 << 2),

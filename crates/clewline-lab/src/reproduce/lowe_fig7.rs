@@ -14,7 +14,7 @@ use clewline_report::render::{
 use clewline_threads::Noise;
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size, Step, count_of, figures, number_of},
     lowe::{self, ObservationEnd},
     statistics::{Sample, count},
 };
@@ -84,15 +84,32 @@ struct Measurement {
     operations: Sample,
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+impl Measurement {
+    /// How many seeds, how many of them found it, and the times and operations of these.
+    fn figures(&self) -> Vec<Cell> {
+        let numbers = self.seconds.iter().chain(self.operations.iter()).map(Cell::Number);
+        let counts = [self.seeds, self.seconds.len()].map(|it| Cell::Count(it as u64));
+        counts.into_iter().chain(numbers).collect()
+    }
+
+    fn of(noise: &'static str, workers: u32, figures: &[Cell]) -> Measurement {
+        let found = count_of(figures, 1) as usize;
+        let numbers = |first: usize| (first..first + found).filter_map(|it| number_of(figures, it)).collect();
+        let seeds = count_of(figures, 0) as usize;
+        Measurement { noise, workers, seeds, seconds: numbers(2), operations: numbers(2 + found) }
+    }
+}
+
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let plan = Plan::new(options);
     let mut measured = Vec::new();
     for line in LINES {
         for &workers in plan.workers {
             let what = format!("{workers} workers, noise: {}", line.0);
             let of = LINES.len() * plan.workers.len();
-            progress(Step { done: measured.len(), of, what: &what });
-            measured.push(measure(&plan, line, workers, options.seed));
+            let step = Step { done: measured.len(), of, what: &what };
+            let figures = figures(progress, step, || measure(&plan, line, workers, options.seed).figures());
+            measured.push(Measurement::of(line.0, workers, &figures));
         }
     }
     Outcome { table: table(&plan, &measured), plot: Some(plot(&measured)) }

@@ -9,7 +9,7 @@
 //! use clewline_lab::reproduce::{Options, Size, find};
 //!
 //! let entry = find("monitoring-fig1")?;
-//! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &|_step| ());
+//! let outcome = (entry.run)(&Options { size: Size::Quick, seed: 1 }, &());
 //! println!("{}", clewline_report::render::table::text(&outcome.table, 80));
 //! # Ok::<(), clewline_core::NotFound>(())
 //! ```
@@ -54,7 +54,7 @@ mod stopwatch;
 
 use clewline_core::NotFound;
 
-pub use entry::{Compiled, Entry, Fetched, Form, Options, Outcome, Run, Size, Step};
+pub use entry::{Compiled, Entry, Fetched, Form, Options, Outcome, Progress, Run, Size, Step};
 
 /// Every table, in alphabetical order of the names.
 pub static TABLES: &[Entry] = &[

@@ -15,7 +15,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    entry::{Options, Step, caution},
+    entry::{Options, Progress, Step, caution, figures, time_of},
     stopwatch::Stopwatch,
 };
 
@@ -75,16 +75,20 @@ pub(super) struct Measurement {
 }
 
 /// Judges a history of every object at every point.
-pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Fn(Step<'_>)) -> Vec<Measurement> {
+pub(super) fn measure(points: &[Point], options: &Options, progress: &dyn Progress) -> Vec<Measurement> {
     let of = points.len() * OBJECTS.len();
     let mut measured = Vec::with_capacity(of);
     for object in &OBJECTS {
         for &point in points {
             let Point { operations, processes } = point;
             let what = format!("{} of {operations} operations by {processes} processes", object.spec);
-            progress(Step { done: measured.len(), of, what: &what });
-            let case = object.history(operations, processes, options.seed);
-            let [verdict, witness] = [Want::Verdict, Want::Witness].map(|want| fastest(&*case, want));
+            let step = Step { done: measured.len(), of, what: &what };
+            let figures = figures(progress, step, || {
+                let case = object.history(operations, processes, options.seed);
+                let time = |want| Cell::of(fastest(&*case, want).map(|it| it.as_secs_f64()));
+                [Want::Verdict, Want::Witness].map(time).into()
+            });
+            let (verdict, witness) = (time_of(&figures, 0), time_of(&figures, 1));
             measured.push(Measurement { object: object.spec, point, verdict, witness });
         }
     }

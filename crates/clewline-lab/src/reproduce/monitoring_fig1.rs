@@ -8,7 +8,7 @@
 use clewline_report::render::table::{Table, digits};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size},
     monitoring::{self, Point},
 };
 
@@ -24,7 +24,7 @@ pub const ENTRY: Entry = Entry {
 // 50 producers and 50 consumers.
 const PROCESSES: usize = 100;
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let step = match options.size {
         Size::Full => 100_000,
         Size::Quick => 1_000,

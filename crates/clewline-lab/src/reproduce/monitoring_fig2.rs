@@ -7,7 +7,7 @@
 use clewline_report::render::table::{Table, digits};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Size, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Size},
     monitoring::{self, Point},
 };
 
@@ -20,7 +20,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let operations = match options.size {
         Size::Full => 500_000,
         Size::Quick => 5_000,

@@ -9,13 +9,13 @@
 
 use std::{cell::RefCell, cmp::Reverse, collections::BinaryHeap, time::Duration};
 
-use super::entry::{Size, Step, caution};
+use super::entry::{Progress, Size, Step, caution, count_of, figures, text_of, time_of};
 use crate::{
     census::{Census, CensusRequest, census},
-    enumeration::{Counting, Enumeration, EnumerationPlan},
+    enumeration::{Counting, Counts, Enumeration, EnumerationPlan},
     find::find_explorable,
 };
-use clewline_explore::{Coverage, Limit};
+use clewline_explore::{Coverage, Diverged, Limit};
 use clewline_report::render::table::{Cell, Column, Table};
 use clewline_threads::{Component, Explorable};
 
@@ -133,20 +133,91 @@ pub(super) fn measure<'a>(
     rows: &'a [Row],
     counting: Counting,
     check: &CheckOptions,
-    progress: &dyn Fn(Step<'_>),
+    progress: &dyn Progress,
 ) -> Vec<(&'a Row, Census)> {
     let one = |(number, row): (usize, &'a Row)| {
-        progress(Step { done: number, of: rows.len(), what: row.program });
-        let subject = find_explorable(row.subject).expect("what is in the tables is a subject").build();
-        let asked = row.asked();
-        let readings = asked.readings().expect("factors are read as they are written");
-        let golden = golden(row.spec, &asked.matrix);
-        let mut enumeration = Enumeration::new(EnumerationPlan::counting(counting));
-        let census = census(&*subject, &*golden, &asked.matrix, &readings, counting, check, &mut enumeration)
-            .expect("subjects know the calls of their specification");
-        (row, census)
+        let step = Step { done: number, of: rows.len(), what: row.program };
+        let figures = figures(progress, step, || figures_of(&counted(row, counting, check)));
+        (row, census_of(&figures))
     };
     rows.iter().enumerate().map(one).collect()
+}
+
+/// Counts the histories of a row.
+fn counted(row: &Row, counting: Counting, check: &CheckOptions) -> Census {
+    let subject = find_explorable(row.subject).expect("what is in the tables is a subject").build();
+    let asked = row.asked();
+    let readings = asked.readings().expect("factors are read as they are written");
+    let golden = golden(row.spec, &asked.matrix);
+    let mut enumeration = Enumeration::new(EnumerationPlan::counting(counting));
+    census(&*subject, &*golden, &asked.matrix, &readings, counting, check, &mut enumeration)
+        .expect("subjects know the calls of their specification")
+}
+
+/// The figures of a census that the tables show.
+pub(super) fn figures_of(census: &Census) -> Vec<Cell> {
+    let Census { serial_histories, executions, histories, not_linearizable, not_relaxed, .. } = *census;
+    let Census { not_displaced, broken, counts, .. } = census;
+    let counts = [
+        serial_histories as u64,
+        executions,
+        histories,
+        not_linearizable,
+        not_relaxed,
+        *not_displaced,
+        *broken,
+        counts.sequentializations,
+        counts.permutations,
+        u64::from(census.is_bounded),
+    ];
+    let times = [census.elapsed[0], census.elapsed[1], census.enumerated];
+    let (word, number) = match &census.coverage {
+        Coverage::Exhausted => ("all", 0),
+        Coverage::Limited(Limit::Cut(number)) => ("cut", *number),
+        Coverage::Limited(Limit::Diverged(it)) => ("diverged", it.step as u64),
+        Coverage::Limited(_) => ("limit", 0),
+    };
+    let mut figures: Vec<Cell> = counts.map(Cell::Count).into();
+    figures.extend(times.map(|it| Cell::Number(it.as_secs_f64())));
+    figures.push(census.unknown.clone().map_or(Cell::Missing, Cell::Text));
+    figures.extend([Cell::Text(word.to_owned()), Cell::Count(number)]);
+    figures
+}
+
+/// The census with these figures.
+pub(super) fn census_of(figures: &[Cell]) -> Census {
+    let count = |place| count_of(figures, place);
+    let time = |place| time_of(figures, place).unwrap_or_default();
+    let coverage = match text_of(figures, 14).as_deref() {
+        Some("all") => Coverage::Exhausted,
+        Some("cut") => Coverage::Limited(Limit::Cut(count(15))),
+        Some("diverged") => {
+            let step = count(15) as usize;
+            let (expected, found) = (Vec::new(), Vec::new());
+            Coverage::Limited(Limit::Diverged(Box::new(Diverged {
+                step,
+                expected,
+                found,
+                is_foreign: false,
+            })))
+        }
+        _ => Coverage::Limited(Limit::Bound),
+    };
+    Census {
+        serial_histories: count(0) as usize,
+        executions: count(1),
+        histories: count(2),
+        not_linearizable: count(3),
+        not_relaxed: count(4),
+        not_displaced: count(5),
+        broken: count(6),
+        unknown: text_of(figures, 13),
+        counts: Counts { sequentializations: count(7), permutations: count(8), ..Counts::default() },
+        coverage,
+        is_bounded: count(9) != 0,
+        elapsed: [time(10), time(11)],
+        enumerated: time(12),
+    }
 }
 
 /// The number of serial histories of the reference model.

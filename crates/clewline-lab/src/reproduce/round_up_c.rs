@@ -4,8 +4,8 @@
 use std::{collections::HashMap, ffi::OsString, time::Instant};
 
 use super::{
-    entry::{Compiled, Options, Outcome, Step},
-    round_up::{Row, check_options, golden_histories},
+    entry::{Compiled, Options, Outcome, Progress, Step, try_figures},
+    round_up::{Row, census_of, check_options, figures_of, golden_histories},
     round_up_table_2, round_up_table_3, round_up_table_5,
 };
 use crate::{
@@ -47,7 +47,7 @@ pub(super) const PROGRAMS: [(&str, &str); 12] = [
 fn run(
     options: &Options,
     rows: &[Row],
-    progress: &dyn Fn(Step<'_>),
+    progress: &dyn Progress,
     outcome: fn(&[(&Row, Census)], &CheckOptions) -> Outcome,
 ) -> Result<Outcome, Error> {
     let check = check_options(options.size);
@@ -56,19 +56,21 @@ fn run(
     let mut programs = HashMap::new();
     let mut measured = Vec::new();
     for (done, row) in rows.iter().enumerate() {
-        progress(Step { done, of: rows.len(), what: row.program });
-        if !programs.contains_key(row.subject) {
-            programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
-        }
-        let asked = CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
-        let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
-        let counted = census_of_program(&programs[row.subject], &asked, &mut enumeration)?;
-        let begun = Instant::now();
-        let serial_histories = golden_histories(row, &check);
-        measured.push((
-            row,
-            Census { serial_histories, elapsed: [begun.elapsed(), counted.elapsed[1]], ..counted },
-        ));
+        let step = Step { done, of: rows.len(), what: row.program };
+        let figures = try_figures(progress, step, || {
+            if !programs.contains_key(row.subject) {
+                programs.insert(row.subject, build(row.subject, &compiler, &runtime)?);
+            }
+            let asked =
+                CensusRequest { executions_max: check.executions_max, time: check.time, ..row.asked() };
+            let mut enumeration = Enumeration::new(EnumerationPlan::counting(Counting::Distinct));
+            let counted = census_of_program(&programs[row.subject], &asked, &mut enumeration)?;
+            let begun = Instant::now();
+            let serial_histories = golden_histories(row, &check);
+            let elapsed = [begun.elapsed(), counted.elapsed[1]];
+            Ok::<_, Error>(figures_of(&Census { serial_histories, elapsed, ..counted }))
+        })?;
+        measured.push((row, census_of(&figures)));
     }
     let mut outcome = outcome(&measured, &check);
     outcome.table.title.push_str(", in C");

@@ -1,7 +1,7 @@
 //! Figure 8 of the Round-Up paper: permutations with and without its optimizations.
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
     round_up::PAPER,
     round_up_fig9::compare,
 };
@@ -15,7 +15,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let title = "Permutations with and without optimizations (Zhang et al. 2013, Figure 8)";
     compare(title, "permutations", options, progress, |it| it.counts.permutations as f64)
 }

@@ -6,7 +6,7 @@ use clewline_report::render::{
 };
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress, Step},
     round_up::{PAPER, check_options, measure, notes},
     round_up_table_5::ROWS,
 };
@@ -22,7 +22,7 @@ pub const ENTRY: Entry = Entry {
     run,
 };
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let title = "Time with and without optimizations (Zhang et al. 2013, Figure 9)";
     compare(title, "seconds", options, progress, |it| {
         (it.elapsed.iter().sum::<std::time::Duration>() + it.enumerated).as_secs_f64()
@@ -38,17 +38,16 @@ pub(super) fn compare(
     title: &str,
     unit: &str,
     options: &Options,
-    progress: &dyn Fn(Step<'_>),
+    progress: &dyn Progress,
     value: impl Fn(&Census) -> f64,
 ) -> Outcome {
     let check = check_options(options.size);
     // Without the optimizations more would take minutes.
     let check = CheckOptions { executions_max: check.executions_max.min(EXECUTIONS), ..check };
     let twice = 2 * ROWS.len();
-    let without = measure(&ROWS, Counting::Everything, &check, &|it| progress(Step { of: twice, ..it }));
-    let with = measure(&ROWS, Counting::Optimized, &check, &|it| {
-        progress(Step { done: ROWS.len() + it.done, of: twice, ..it });
-    });
+    let part = |first| PartOf { progress, first, of: twice };
+    let without = measure(&ROWS, Counting::Everything, &check, &part(0));
+    let with = measure(&ROWS, Counting::Optimized, &check, &part(ROWS.len()));
     let points: Vec<(f64, f64)> =
         without.iter().zip(&with).map(|(without, with)| (value(&without.1), value(&with.1))).collect();
     let rows = without.iter().zip(&with).zip(&points).map(|((without, with), point)| {
@@ -86,6 +85,27 @@ pub(super) fn compare(
         series: series(&points),
     };
     Outcome { table, plot: Some(plot) }
+}
+
+/// The progress of a part of a table.
+struct PartOf<'p> {
+    progress: &'p dyn Progress,
+    first: usize,
+    of: usize,
+}
+
+impl Progress for PartOf<'_> {
+    fn step(&self, step: Step<'_>) {
+        self.progress.step(Step { done: self.first + step.done, of: self.of, ..step });
+    }
+
+    fn kept(&self, number: usize) -> Option<Vec<Cell>> {
+        self.progress.kept(self.first + number)
+    }
+
+    fn keep(&self, number: usize, figures: &[Cell]) {
+        self.progress.keep(self.first + number, figures);
+    }
 }
 
 /// The points of each structure in a separate colour, and the diagonal, from one power of ten to

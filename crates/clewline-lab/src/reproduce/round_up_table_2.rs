@@ -3,7 +3,7 @@
 use clewline_report::render::table::{Cell, Column, Table};
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
     round_up::{COLUMNS, Calls, PAPER, Row, cells, check_options, measure, notes, row},
 };
 use crate::{census::Census, enumeration::Counting};
@@ -46,7 +46,7 @@ const fn one_and_two(row: Row) -> Row {
     Row { calls: Calls::OneAndTwo, ..row }
 }
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let check = check_options(options.size);
     outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
 }

@@ -1,7 +1,7 @@
 //! Table III of the Round-Up paper: quasi linearizability.
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
     round_up::{PAPER, Row, check_options, measure, quasi_table, row},
 };
 use crate::{census::Census, enumeration::Counting};
@@ -44,7 +44,7 @@ pub(super) const ROWS: [Row; 18] = [
 const SEQUENTIALIZATIONS: [u64; 18] =
     [61, 505, 169, 1_033, 2_260, 8_484, 169, 1_033, 2_260, 8_484, 409, 409, 653, 34, 61, 61, 61, 532];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let check = check_options(options.size);
     outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
 }

@@ -1,7 +1,7 @@
 //! Table V of the Round-Up paper: the structures of Scal, two calls at a time.
 
 use super::{
-    entry::{Entry, Form, Options, Outcome, Step},
+    entry::{Entry, Form, Options, Outcome, Progress},
     round_up::{Calls, PAPER, PaperFigures, Row, check_options, measure, quasi_table},
 };
 use crate::{census::Census, enumeration::Counting};
@@ -69,7 +69,7 @@ pub(super) const ROWS: [Row; 21] = [
     on_empty_segment(pair("k-stack (pop+pop)", "k-stack:scal", POP_POP, 1.62, (false, 0, 8, 5_160, 9.46))),
 ];
 
-fn run(options: &Options, progress: &dyn Fn(Step<'_>)) -> Outcome {
+fn run(options: &Options, progress: &dyn Progress) -> Outcome {
     let check = check_options(options.size);
     outcome(&measure(&ROWS, Counting::Distinct, &check, progress), &check)
 }

@@ -17,6 +17,10 @@ impl Sample {
         self.0.push(number);
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = f64> {
+        self.0.iter().copied()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
